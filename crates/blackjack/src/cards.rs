@@ -10,7 +10,6 @@ mod pile;
 
 use alloc::vec::Vec;
 use core::fmt;
-use netcore::Fingerprint;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -196,10 +195,6 @@ impl Deck {
         self.0.deal()
     }
 
-    pub(crate) const fn remaining(&self) -> usize {
-        self.0.remaining()
-    }
-
     pub(crate) fn order(&self) -> &[Card] {
         self.0.order()
     }
@@ -211,14 +206,6 @@ impl Deck {
         sorted.sort_unstable();
         sorted.dedup();
         (sorted.len() == DECK).then(|| Self(Pile::shuffled(order)))
-    }
-
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for cards in self.0.order().chunks(8) {
-            fingerprint.add(cards.iter().fold(0, |word, card| word << 8 | u64::from(card.number())));
-        }
-        fingerprint.value()
     }
 }
 

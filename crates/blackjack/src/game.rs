@@ -5,22 +5,22 @@
 mod round;
 mod seed;
 mod standings;
-mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
-use netcore::{Fingerprint, Outcome};
+use netcore::{Outcome, StateError};
 use rand::rngs::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
+use round::RoundState;
 pub use round::{Action, MAX_SEATS, Round, RoundError};
 use seed::Generator;
 pub use seed::Seed;
 pub use standings::{Row, Standings};
-pub(crate) use state::GameState;
 
 use crate::{
-    cards::Deck,
+    cards::{Card, Deck},
+    config::Config,
     hand::Hand,
     name::Name,
     verdict::{Score, Verdict},
@@ -63,11 +63,6 @@ pub struct Game {
     round: Option<Round>,
     // The dealer's hand of the last round that is over.
     revealed: Option<Hand>,
-    // Fingerprints of the names, of the deck and the generator, which change with each deal, and of the records, which change with each
-    // result.
-    players: u64,
-    dealt: u64,
-    scored: u64,
 }
 
 // Hidden cards and the generator's state must not get into a log.
@@ -84,20 +79,7 @@ impl Game {
         let records: Vec<Record> = names.into_iter().map(record).collect();
         let mut deck = Deck::new();
         let round = deal(&mut deck, &records, rounds, &mut rng)?;
-        let mut game = Self {
-            players: fingerprint_of_players(&records),
-            records,
-            rounds,
-            deck,
-            rng: Generator(rng),
-            round: Some(round),
-            revealed: None,
-            dealt: 0,
-            scored: 0,
-        };
-        game.dealt = game.fingerprint_of_deck();
-        game.scored = game.fingerprint_of_records();
-        Ok(game)
+        Ok(Self { records, rounds, deck, rng: Generator(rng), round: Some(round), revealed: None })
     }
 
     /// The round that is played, or the last one; none while there is only one that was called off.
@@ -131,11 +113,6 @@ impl Game {
 
     pub(crate) fn is_done(&self, seat: usize) -> bool {
         self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
-    }
-
-    /// Whether a seat is dealt to, in the next round if not in this one.
-    pub(crate) fn wants_cards(&self, seat: usize) -> bool {
-        self.records.get(seat).is_some_and(|record| record.wants_cards(self.rounds))
     }
 
     /// Who has a seat, or had it.
@@ -184,14 +161,12 @@ impl Game {
                 record.forfeits += 1;
             }
         }
-        self.scored = self.fingerprint_of_records();
     }
 
     /// The last result of a seat does not count.
     pub(crate) fn take_back(&mut self, seat: usize, verdict: Verdict) {
         if let Some(record) = self.records.get_mut(seat) {
             record.score.take_back(verdict);
-            self.scored = self.fingerprint_of_records();
         }
     }
 
@@ -199,14 +174,12 @@ impl Game {
     pub fn leave(&mut self, seat: usize) {
         if let Some(record) = self.records.get_mut(seat) {
             record.present = false;
-            self.scored = self.fingerprint_of_records();
         }
     }
 
     /// Deals the next round to everybody who is there and has not played all rounds.
     pub fn deal(&mut self) -> Result<(), RoundError> {
         self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
-        self.dealt = self.fingerprint_of_deck();
         Ok(())
     }
 
@@ -214,12 +187,6 @@ impl Game {
     pub fn standings(&self, table: u32) -> Standings {
         let records = self.records.iter().map(|record| (record.name.clone(), record.score, record.forfeits));
         Standings::new(table, records.collect())
-    }
-
-    /// A fingerprint of all state that determines the rest of the game, hidden cards included.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let round = self.round.as_ref().map_or(0, Round::fingerprint);
-        Fingerprint::of([self.dealt, self.scored, u64::from(self.rounds), round]).value()
     }
 
     // Counts the results of a round that has just ended.
@@ -232,44 +199,50 @@ impl Game {
                 record.forfeits += u64::from(round.is_forfeited(seat));
             }
         }
-        self.scored = self.fingerprint_of_records();
     }
-
-    fn fingerprint_of_deck(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.deck.fingerprint());
-        fingerprint.add(self.rng.0.get_stream());
-        fingerprint.add_bytes(&self.rng.0.get_word_pos().to_le_bytes());
-        fingerprint.add_bytes(&self.rng.0.get_seed());
-        fingerprint.value()
-    }
-
-    fn fingerprint_of_records(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.players);
-        fingerprint.add(self.revealed.as_ref().map_or(0, Hand::packed));
-        for record in &self.records {
-            let Score { wins, pushes, losses, busts } = record.score;
-            for number in [wins, pushes, losses, busts, record.forfeits << 1 | u64::from(record.present)] {
-                fingerprint.add(number);
-            }
-        }
-        fingerprint.value()
-    }
-}
-
-fn fingerprint_of_players(records: &[Record]) -> u64 {
-    let mut fingerprint = Fingerprint::new();
-    for record in records {
-        fingerprint.add_bytes(record.name.as_str().as_bytes());
-    }
-    fingerprint.value()
 }
 
 fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng) -> Result<Round, RoundError> {
     let present: Vec<bool> = records.iter().map(|record| record.wants_cards(rounds)).collect();
     deck.shuffle(rng);
     Round::deal(deck.clone(), &present)
+}
+
+/// The state of a game as plain data. The setup of its dealer has the seed and the number of rounds.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct GameState {
+    records: Vec<Record>,
+    deck: Vec<Card>,
+    // How many random words were drawn.
+    drawn: u64,
+    round: Option<RoundState>,
+    revealed: Option<Hand>,
+}
+
+impl Game {
+    pub(crate) fn state(&self) -> GameState {
+        GameState {
+            records: self.records.clone(),
+            deck: self.deck.order().to_vec(),
+            // The most rounds, 10^9, take about 2^35 words.
+            drawn: u64::try_from(self.rng.0.get_word_pos()).unwrap_or(u64::MAX),
+            round: self.round.as_ref().map(Round::state),
+            revealed: self.revealed,
+        }
+    }
+
+    /// Restores the game that had this state, at the table of this number.
+    ///
+    /// # Errors
+    /// [`StateError`] if the deck has not each card once, or the round cannot be played with it.
+    pub(crate) fn restore(config: &Config, number: u32, state: GameState) -> Result<Self, StateError> {
+        let GameState { records, deck, drawn, round, revealed } = state;
+        let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;
+        let round = round.map(|round| Round::restore(&round, deck.clone())).transpose()?;
+        let mut rng = Seed::generator(config.seed, number);
+        rng.set_word_pos(drawn.into());
+        Ok(Self { records, rounds: config.rounds, deck, rng: Generator(rng), round, revealed })
+    }
 }
 
 #[cfg(test)]

@@ -108,11 +108,6 @@ impl Hand {
         &self.cards[..usize::from(self.count)]
     }
 
-    /// The cards in one number, for a fingerprint; with one deck they are 12 at most, so that none is lost.
-    pub(crate) fn packed(&self) -> u64 {
-        self.cards().iter().fold(1, |packed: u64, card| packed.rotate_left(6) ^ u64::from(card.number()))
-    }
-
     /// The points of the cards.
     pub const fn points(&self) -> Points {
         self.points

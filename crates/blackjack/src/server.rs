@@ -9,17 +9,11 @@
 //!
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
-mod accounts;
-mod engine;
-mod fault;
-mod held;
-mod pending;
 mod places;
-mod printer;
 mod queue;
+mod reports;
 mod state;
 mod table;
-mod tables;
 mod watchers;
 
 use alloc::{
@@ -28,24 +22,23 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, HostId, Outbox, Outcome, PeerId, Role, Severity, Time};
+use core::mem;
+use netcore::{
+    Departure, Engine, GameEvent, Gone, HostId, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Role, Severity,
+    Status, Time,
+};
 
-use accounts::Accounts;
-use fault::{Fault, note};
-use held::Held;
-use pending::Pending;
-use places::Places;
-use printer::Printer;
+use places::{Held, Pending, Places};
 use queue::Queue;
+use reports::{Accounts, Fault, Printer, note};
 pub use state::ServerState;
 pub use table::{Table, seat_label};
-use tables::Entry;
 use watchers::Watchers;
 
 use crate::{
     config::{Config, ConfigError, MAX_CLIENTS},
     name::Name,
-    protocol::{DealerMessage, Dialect, PlayerMessage, Request},
+    protocol::{Blackjack, DealerMessage, Dialect, PlayerMessage, Request},
     view::{LobbyView, MAX_SHOWN},
 };
 
@@ -54,6 +47,14 @@ use crate::{
 enum Guest {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
+}
+
+// A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
+// it back, costs nothing.
+#[derive(Debug, Clone)]
+struct Entry {
+    table: Table,
+    alarm: Option<Time>,
 }
 
 /// A dealer: its tables, players, waiting clients and watchers.
@@ -82,7 +83,6 @@ pub struct Server {
     ended: Option<Outcome>,
     // Stopped, to be resumed later.
     suspended: bool,
-    digest: Digest,
 }
 
 impl Server {
@@ -107,7 +107,6 @@ impl Server {
             printer: Printer::new(&config),
             ended: None,
             suspended: false,
-            digest: Digest::default(),
         })
     }
 
@@ -195,7 +194,6 @@ impl Server {
             self.guests.insert(peer, Guest::Seated { table });
             return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
         }
-        self.toggle_waiting(peer, &name, dialect);
         self.guests.insert(peer, Guest::Waiting { name: name.clone(), dialect });
         self.queue.push(host, peer);
         self.fill_tables(now, out);
@@ -255,10 +253,7 @@ impl Server {
     }
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
-        if let (Some(Guest::Waiting { name, dialect }), Some(host)) =
-            (self.guests.remove(&peer), self.places.host(peer))
-        {
-            self.toggle_waiting(peer, &name, dialect);
+        if let (Some(Guest::Waiting { name, .. }), Some(host)) = (self.guests.remove(&peer), self.places.host(peer)) {
             self.queue.remove(host, peer);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
             self.close(peer, out);
@@ -272,7 +267,6 @@ impl Server {
         }
         while let Some(peer) = self.queue.pop() {
             let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
-            self.toggle_waiting(peer, &name, dialect);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
             self.close(peer, out);
@@ -289,12 +283,189 @@ impl Server {
         }
         self.printer.finish(out);
     }
+}
 
-    fn toggle_waiting(&mut self, peer: PeerId, name: &Name, dialect: Dialect) {
-        let mut fact = Fingerprint::new();
-        fact.add(peer.0);
-        fact.add_bytes(name.as_str().as_bytes());
-        fact.add(u64::from(dialect == Dialect::Text));
-        self.digest.toggle_fact(fact);
+impl Server {
+    // Seats at tables that have not begun; none if tables follow without end.
+    fn seats_to_come(&self) -> Option<usize> {
+        let Config { players, tables, forever, .. } = self.config;
+        let tables = usize::try_from(tables.saturating_sub(self.begun)).unwrap_or(usize::MAX);
+        (!forever).then_some(tables.saturating_mul(players))
+    }
+
+    // Begins tables as long as there are enough waiting players.
+    fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
+        let Config { players, tables, forever, .. } = self.config;
+        while self.queue.waiting >= players
+            && self.playing < tables
+            && (forever || self.begun < tables)
+            && self.ended.is_none()
+        {
+            let Some(number) = self.begun.checked_add(1) else { return };
+            self.begun = number;
+            self.playing += 1;
+            let mut seated = Vec::new();
+            for _ in 0..players {
+                let Some(peer) = self.queue.pop() else { break };
+                let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
+                else {
+                    continue;
+                };
+                seated.push((peer, name, dialect));
+            }
+            let Ok(table) = Table::begin(now, (self.config, number), seated, out) else { return };
+            self.tables.insert(number, Entry { table, alarm: None });
+            self.settle(now, number, out);
+        }
+    }
+
+    // Runs `act` on a table and applies its consequences.
+    fn at(&mut self, now: Time, number: u32, out: &mut Outbox, act: impl FnOnce(&mut Table, &mut Outbox)) {
+        if let Some(entry) = self.tables.get_mut(&number) {
+            act(&mut entry.table, out);
+            self.settle(now, number, out);
+        }
+    }
+
+    // Applies the consequences of what happened at a table: closed connections, its result, its alarm.
+    fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        let Some(entry) = self.tables.get_mut(&number) else { return };
+        for peer in mem::take(&mut entry.table.closed) {
+            self.guests.remove(&peer);
+            self.places.leave(peer);
+        }
+        let result = entry.table.result.take();
+        if let Some(standings) = &result {
+            self.playing -= 1;
+            self.rounds += u64::from(entry.table.game().played());
+            self.complete += u32::from(entry.table.ended == Some(Outcome::Finished));
+            self.printer.print(now, standings, entry.table.game().is_deserted(), out);
+        }
+        let wanted = entry.table.due();
+        if let Some(wanted) = wanted
+            && entry.alarm.is_none_or(|alarm| wanted < alarm)
+        {
+            if let Some(alarm) = entry.alarm.replace(wanted) {
+                self.alarms.remove(&(alarm, number));
+            }
+            self.alarms.insert((wanted, number));
+        }
+        if entry.table.is_empty() {
+            if let Some(alarm) = entry.alarm {
+                self.alarms.remove(&(alarm, number));
+            }
+            self.tables.remove(&number);
+        }
+        if result.is_some() {
+            self.fill_tables(now, out);
+            self.end_if_done(out);
+        }
+    }
+
+    // Ends the dealer when the last table is over; clients that still wait get QUIT.
+    fn end_if_done(&mut self, out: &mut Outbox) {
+        if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
+            self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });
+            self.dismiss(out);
+        }
+    }
+}
+
+impl Server {
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        while let Some(peer) = self.pending.late(now) {
+            self.turn_away(peer, &Fault::NoJoin, out);
+        }
+        while let Some((table, seat)) = self.held.late(now) {
+            self.at(now, table, out, |table, out| table.give_up(now, seat, out));
+        }
+        while let Some(&(at, number)) = self.alarms.first()
+            && at <= now
+        {
+            self.alarms.pop_first();
+            if let Some(entry) = self.tables.get_mut(&number) {
+                entry.alarm = None;
+            }
+            self.at(now, number, out, |table, out| table.elapse(now, out));
+        }
+    }
+
+    // What is done after each input.
+    fn conclude(&mut self, now: Time, out: &mut Outbox) {
+        if let (Some(mut accounts), Some(every)) = (self.accounts, self.config.accounts) {
+            accounts.give(now, every, self, out);
+            self.accounts = Some(accounts);
+        }
+        let ended = self.ended.is_some();
+        if self.watchers.changed(now, ended) {
+            self.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
+        }
+    }
+}
+
+impl Engine for Server {
+    type Protocol = Blackjack;
+
+    fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
+        match input {
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), &address, out),
+            Input::Message { peer, message } => self.request(now, peer, message, out),
+            Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
+            Input::Refresh { peer } => self.refresh(now, peer, out),
+            Input::Disconnected { peer, why } => {
+                self.disconnected(now, peer, why, out);
+                if why == Gone::Interrupted {
+                    // The watchers are gone as well: each interruption is an input of its own.
+                    return;
+                }
+            }
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(Leave::Over) => self.stop(now, out),
+            Input::Stop(Leave::Resumable) => {
+                // No peer is told, and the state does not change.
+                self.suspended = true;
+                return;
+            }
+        }
+        self.conclude(now, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let tables = self.alarms.first().map(|&(at, _)| at);
+        let accounts = self.accounts.as_ref().map(|accounts| accounts.due).filter(|_| self.outcome().is_none());
+        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
+    }
+
+    fn digest(&self) -> u64 {
+        0
+    }
+
+    fn status(&self) -> Status {
+        let phase = match (self.ended, self.playing) {
+            (Some(_), _) => Phase::Over,
+            (None, 0) => Phase::Lobby,
+            (None, _) => Phase::Playing,
+        };
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        let seats = self.config.tables.saturating_mul(count(self.config.players));
+        let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
+        // A table is opened only for a full number of players; before the first, those who wait have its seats.
+        let waiting = if phase == Phase::Lobby { count(self.queue.waiting) } else { 0 };
+        Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(&peer, guest): (&PeerId, &Guest)| match guest {
+            Guest::Waiting { name, .. } => Some(Occupant { peer, name: name.to_string(), seat: String::new() }),
+            Guest::Seated { table } => self.tables.get(table)?.table.occupant(peer),
+        };
+        self.guests.iter().filter_map(occupant).collect()
     }
 }

@@ -43,11 +43,6 @@ impl<T: Copy> Pile<T> {
         pile
     }
 
-    /// How many are not dealt.
-    pub(crate) const fn remaining(&self) -> usize {
-        DECK - self.dealt
-    }
-
     /// All values in their order, dealt or not.
     pub(crate) fn order(&self) -> &[T] {
         &self.places[..DECK]

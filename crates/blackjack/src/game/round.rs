@@ -9,7 +9,7 @@
 //! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
 
 use alloc::vec::Vec;
-use netcore::{Fingerprint, StateError};
+use netcore::StateError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -175,20 +175,6 @@ impl Round {
         self.is_over().then_some(&self.dealer)
     }
 
-    /// A fingerprint of the cards on the table, hidden or not, and of how far the round is. What lies in the deck is left
-    /// to whoever has shuffled it, but for how many cards that are.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add_count(self.deck.remaining());
-        fingerprint.add_count(self.turn.map_or(MAX_SEATS, |seat| seat));
-        for place in self.places.iter().filter(|place| place.stage != Stage::Absent) {
-            fingerprint.add(place.stage as u64);
-            fingerprint.add(place.hand.packed());
-        }
-        fingerprint.add(self.dealer.packed());
-        fingerprint.value()
-    }
-
     // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
     fn go_on(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
@@ -225,8 +211,7 @@ impl Round {
                 Stage::Absent | Stage::Playing | Stage::Bust => {}
             }
         }
-        let same = state.iter().zip(&round.places).all(|(state, place)| state.stage == place.stage);
-        if same { Ok(round) } else { Err(impossible()) }
+        Ok(round)
     }
 }
 
@@ -318,7 +303,7 @@ mod tests {
         assert_eq!(Round::deal(deck(1), &[false; 3]).err(), Some(RoundError::Seats));
         assert_eq!(Round::deal(deck(1), &[true; 7]).err(), Some(RoundError::Seats));
         let mut short = deck(1);
-        while short.remaining() > 3 {
+        for _ in 0..49 {
             short.deal().unwrap();
         }
         assert_eq!(Round::deal(short, &[true]).err(), Some(RoundError::DeckEmpty(DeckEmpty)));

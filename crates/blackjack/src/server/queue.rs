@@ -4,8 +4,7 @@ use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     vec::Vec,
 };
-use core::mem;
-use netcore::{Digest, Fingerprint, HostId, PeerId, StateError};
+use netcore::{HostId, PeerId};
 use serde::{Deserialize, Serialize};
 
 use crate::config::MAX_CLIENTS;
@@ -17,7 +16,6 @@ struct Line {
     order: u64,
     // Whether it has had its turn, so that others come first.
     served: bool,
-    // With a number for each, so that their order is part of the fingerprint.
     peers: VecDeque<(u64, PeerId)>,
 }
 
@@ -36,7 +34,6 @@ pub(super) struct Queue {
     next: u64,
     // How many wait.
     pub(super) waiting: usize,
-    digest: Digest,
 }
 
 /// A queue as plain data: the lines, who has had its turn, and the last number that was given.
@@ -61,7 +58,6 @@ impl Queue {
     pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
         let number = self.number();
         self.waiting += 1;
-        self.digest.toggle_fact(fact(0, host, [number, peer.0]));
         if let Some(line) = self.lines.get_mut(&host) {
             return line.peers.push_back((number, peer));
         }
@@ -74,12 +70,9 @@ impl Queue {
             self.begin_turn();
         }
         let mut line = self.take_line(host)?;
-        let (number, peer) = line.peers.pop_front()?;
+        let (_, peer) = line.peers.pop_front()?;
         self.waiting -= 1;
-        self.digest.toggle_fact(fact(0, host, [number, peer.0]));
-        if self.served.insert(host) {
-            self.digest.toggle_fact(fact(2, host, [0, 0]));
-        }
+        self.served.insert(host);
         if !line.peers.is_empty() {
             self.line_up(host, line.peers);
         }
@@ -89,10 +82,8 @@ impl Queue {
     pub(super) fn remove(&mut self, host: HostId, peer: PeerId) {
         let Some(line) = self.lines.get_mut(&host) else { return };
         let Some(place) = line.peers.iter().position(|&(_, waiting)| waiting == peer) else { return };
-        if let Some((number, _)) = line.peers.remove(place) {
-            self.digest.toggle_fact(fact(0, host, [number, peer.0]));
-            self.waiting -= 1;
-        }
+        line.peers.remove(place);
+        self.waiting -= 1;
         if line.peers.is_empty() {
             self.take_line(host);
         }
@@ -113,11 +104,6 @@ impl Queue {
         Some(place + others.map(|(_, other)| taken_before(other)).sum::<usize>())
     }
 
-    /// Who waits, and where it is from.
-    pub(super) fn clients(&self) -> impl Iterator<Item = (HostId, PeerId)> {
-        self.lines.iter().flat_map(|(&host, line)| line.peers.iter().map(move |&(_, peer)| (host, peer)))
-    }
-
     pub(super) fn state(&self) -> QueueState {
         let line = |(&host, line): (&HostId, &Line)| {
             let peers = line.peers.iter().copied().collect();
@@ -131,35 +117,14 @@ impl Queue {
     }
 
     /// The queue that had this state.
-    /// Fails with [`StateError`] when it has a line of nobody, two of one host, or numbers that are not given yet.
-    pub(super) fn restore(state: QueueState) -> Result<Self, StateError> {
+    pub(super) fn restore(state: QueueState) -> Self {
         let QueueState { lines, served, next } = state;
-        let mut queue = Self { next, ..Self::default() };
-        if next > u64::MAX / 2 || served.len() > MAX_SERVED {
-            return Err("a queue with more turns than it can have had".into());
-        }
-        for host in served {
-            if queue.served.insert(host) {
-                queue.digest.toggle_fact(fact(2, host, [0, 0]));
-            }
-        }
+        let mut queue = Self { next, served: served.into_iter().collect(), ..Self::default() };
         for LineState { host, order, peers } in lines {
-            let given = peers.iter().map(|&(number, _)| number).chain([order]).all(|number| number <= next);
-            if peers.is_empty() || !given || queue.lines.contains_key(&host) {
-                return Err("a queue of nobody, or one that nobody can stand in".into());
-            }
             queue.waiting += peers.len();
-            for &(number, peer) in &peers {
-                queue.digest.toggle_fact(fact(0, host, [number, peer.0]));
-            }
             queue.put_line(host, order, VecDeque::from(peers));
         }
-        Ok(queue)
-    }
-
-    /// A fingerprint of who waits and of whose turn it is.
-    pub(super) fn fingerprint(&self) -> u64 {
-        Fingerprint::of([self.digest.value(), self.next]).value()
+        queue
     }
 
     fn line_up(&mut self, host: HostId, peers: VecDeque<(u64, PeerId)>) {
@@ -169,7 +134,6 @@ impl Queue {
 
     fn put_line(&mut self, host: HostId, order: u64, peers: VecDeque<(u64, PeerId)>) {
         let served = self.served.contains(&host);
-        self.digest.toggle_fact(fact(1, host, [order, u64::from(served)]));
         self.hosts.insert((served, order, host));
         self.lines.insert(host, Line { order, served, peers });
     }
@@ -177,19 +141,13 @@ impl Queue {
     fn take_line(&mut self, host: HostId) -> Option<Line> {
         let line = self.lines.remove(&host)?;
         self.hosts.remove(&(line.served, line.order, host));
-        self.digest.toggle_fact(fact(1, host, [line.order, u64::from(line.served)]));
         Some(line)
     }
 
     fn begin_turn(&mut self) {
-        for host in mem::take(&mut self.served) {
-            self.digest.toggle_fact(fact(2, host, [0, 0]));
-        }
-        for (&host, line) in &mut self.lines {
-            if mem::replace(&mut line.served, false) {
-                self.digest.toggle_fact(fact(1, host, [line.order, 1]));
-                self.digest.toggle_fact(fact(1, host, [line.order, 0]));
-            }
+        self.served.clear();
+        for line in self.lines.values_mut() {
+            line.served = false;
         }
         self.hosts = self.lines.iter().map(|(&host, line)| (false, line.order, host)).collect();
     }
@@ -198,16 +156,6 @@ impl Queue {
         self.next += 1;
         self.next
     }
-}
-
-fn fact(what: u64, host: HostId, numbers: [u64; 2]) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(what);
-    fact.add_host(host);
-    for number in numbers {
-        fact.add(number);
-    }
-    fact
 }
 
 #[cfg(test)]
@@ -240,7 +188,6 @@ mod tests {
             let mut queue = Queue::default();
             let mut waiting: Vec<(HostId, PeerId)> = Vec::new();
             for (number, step) in (0..).zip(steps) {
-                let before = queue.fingerprint();
                 match step {
                     Step::Push(from) => {
                         queue.push(host(from), PeerId(number));
@@ -257,7 +204,6 @@ mod tests {
                     Step::Remove(_) => continue,
                 }
                 prop_assert_eq!(queue.waiting, waiting.len());
-                prop_assert!(queue.fingerprint() != before || waiting.is_empty());
                 let order = order(queue.clone());
                 for &(host, peer) in &waiting {
                     prop_assert_eq!(queue.before(host, peer), order.iter().position(|&next| next == peer.0));
@@ -265,7 +211,7 @@ mod tests {
             }
             while queue.pop().is_some() {}
             queue.begin_turn();
-            prop_assert_eq!((queue.digest.value(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
+            prop_assert_eq!((queue.lines.len(), queue.hosts.len()), (0, 0));
         }
     }
 }

@@ -8,36 +8,35 @@
 //!   is sent away. Nobody waits for it longer than the time limit of an answer.
 //! - A seat that has lost track hears the last round again, and the one that is played from BEGIN: the last result may have been
 //!   sent to a connection that was gone. There is never more than one such result, since a seat has to answer before the next.
-//! - When the server was killed and goes on, the round is called off and seats are held for those who had them, see
-//!   `interruption.rs`.
+//! - When the server was killed and goes on, the round is called off and seats are held for those who had them.
 //!
 //! A client that closes its sending half may still be sent to: messages for it are put out until its `Close`. A shell that
 //! cannot deliver them drops them.
 //!
 //! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
-mod interruption;
-mod leaving;
-mod rounds;
 mod seat;
-mod state;
 
 use alloc::{format, string::ToString, vec::Vec};
-use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
+use netcore::{
+    Departure, GameEvent, Gone, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Standing, StateError, Time,
+};
+use serde::{Deserialize, Serialize};
 
-use leaving::left;
 pub use seat::seat_label;
 use seat::{Seat, label};
-pub(super) use state::TableState;
 
-use super::fault::{Fault, note};
+use super::reports::{Fault, note};
 use crate::{
     config::Config,
-    game::{Action, Game, MAX_SEATS, Round, RoundError, Row, Standings},
+    game::{Action, Game, GameState, MAX_SEATS, Round, RoundError, Row, Standings},
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
 };
+
+/// How many times the progress of a game is reported at most.
+const PROGRESS_STEPS: u32 = 1_000;
 
 /// A table of a [`Server`](crate::Server), and those who sit at it.
 #[derive(Debug, Clone)]
@@ -218,28 +217,309 @@ impl Table {
             }
         }
     }
-
-    pub(super) fn fingerprint(&self) -> Fingerprint {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(u64::from(self.number));
-        fingerprint.add(self.ended.map_or(0, |ended| ended as u64 + 1));
-        fingerprint.add(self.game.fingerprint());
-        for (number, seat) in (0..).zip(&self.seats) {
-            let Some(seat) = seat else { continue };
-            fingerprint.add(number);
-            fingerprint.add(seat.fingerprint());
-        }
-        for (number, held) in (0..).zip(self.held) {
-            let Some(peer) = held else { continue };
-            fingerprint.add(number);
-            fingerprint.add(peer.0);
-        }
-        Fingerprint::of([fingerprint.value()])
-    }
 }
 
 // A line for the log about a message of a seat or to it.
 fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
     let name = name.map_or("", Name::as_str);
     note(out, Severity::Requested, Some(peer), format!("{name} {message}"));
+}
+
+impl Table {
+    // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
+    fn go_on(&mut self, now: Time, out: &mut Outbox) {
+        if self.ended.is_some() {
+            return;
+        }
+        let game = &mut self.game;
+        let ended = loop {
+            for (number, seat) in self.seats.iter_mut().enumerate() {
+                if let (Some(seat), Some(view)) = (seat, game.view(number)) {
+                    seat.tell(view);
+                }
+            }
+            match game.round() {
+                Some(round) if !round.is_over() => break None,
+                Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
+                // Those whose seats are held may come back.
+                None if self.held.iter().any(Option::is_some) => break None,
+                None => {}
+            }
+            // Either the rounds are played, or nobody is left to deal to.
+            if let Some(outcome) = game.outcome().or_else(|| game.deal().is_err().then_some(Outcome::Deserted)) {
+                break Some(outcome);
+            }
+        };
+        if let Some(outcome) = ended {
+            self.conclude(outcome, out);
+        }
+        for number in 0..MAX_SEATS {
+            self.flush(now, number, out);
+        }
+    }
+
+    // Reports the result and queues QUIT for everybody.
+    fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
+        self.ended = Some(outcome);
+        let standings = self.game.standings(self.number);
+        let rows = standings.rows.iter().zip(1..).map(|(row, rank)| Standing {
+            rank,
+            seat: label(self.number, row.seat - 1),
+            name: row.name.to_string(),
+            score: i64::try_from(row.score.wins).unwrap_or(i64::MAX),
+        });
+        let complete = outcome == Outcome::Finished;
+        out.event(GameEvent::Ended { game: self.number, complete, standings: rows.collect() });
+        self.result = Some(standings);
+        for (number, seat) in self.seats.iter_mut().enumerate() {
+            if let Some(seat) = seat.as_mut().filter(|seat| !seat.leaving) {
+                out.event(left(&self.game, seat.peer, (self.number, number), Departure::GameOver));
+                seat.leave();
+            }
+        }
+        for number in 0..MAX_SEATS {
+            self.release(number, out);
+        }
+    }
+}
+
+// Resets the seats after a round, and dismisses those that play no more.
+fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
+    let (done, whole) = (game.played(), game.rounds());
+    if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
+        out.event(GameEvent::Progress { game: table, done: done.into(), whole: whole.into() });
+    }
+    if trace && let Some(dealer) = game.revealed() {
+        let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
+        let (round, cards) = (game.played(), cards.join(", "));
+        note(out, Severity::Requested, None, format!("table {table} round {round}: the dealer had {cards}"));
+    }
+    for (number, seat) in seats.iter_mut().enumerate() {
+        let Some(seat) = seat else { continue };
+        seat.forget_round();
+        if seat.leaving || game.outcome().is_some() {
+            continue;
+        }
+        if game.is_done(number) {
+            // Others have rounds left that it was told the results of.
+            out.event(left(game, seat.peer, (table, number), Departure::GameOver));
+            seat.leave();
+        } else if seat.mute {
+            out.event(left(game, seat.peer, (table, number), Departure::Disconnected(Gone::Left)));
+            seat.leave();
+            game.leave(number);
+        }
+    }
+}
+
+impl Table {
+    /// A player has violated the protocol: its hand is forfeited and it is sent away.
+    pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        let Some(number) = self.find(peer) else { return };
+        // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
+        if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
+            self.send_away(now, number, fault, out);
+        }
+    }
+
+    fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
+        let Some(seat) = &mut self.seats[number] else { return };
+        fault.tell(seat.peer, self.game.name(number), out);
+        out.event(left(&self.game, seat.peer, (self.number, number), Departure::Dismissed(fault.to_string())));
+        seat.leave_now(now);
+        self.flush(now, number, out);
+        self.vacate(now, number, true, out);
+    }
+
+    pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+        let Some(number) = self.find(peer) else { return };
+        let Some(seat) = self.seats[number].as_mut() else { return };
+        let round = self.game.round();
+        let in_hand = round.is_some_and(|round| round.is_playing(number));
+        if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
+            // Half-closed after its last answer: it may still be sent the result.
+            seat.mute = true;
+            return;
+        }
+        if !seat.leaving {
+            out.event(left(&self.game, peer, (self.number, number), Departure::Disconnected(why)));
+        }
+        if why == Gone::Left {
+            seat.leave_now(now);
+            self.flush(now, number, out);
+        } else {
+            let leaving = seat.leaving;
+            self.close(number, out);
+            if leaving {
+                return;
+            }
+        }
+        self.vacate(now, number, in_hand, out);
+    }
+
+    // Goes on with the game without this seat.
+    fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
+        if forfeits {
+            self.game.forfeit(number);
+        } else {
+            self.game.leave(number);
+        }
+        self.go_on(now, out);
+    }
+
+    fn close(&mut self, number: usize, out: &mut Outbox) {
+        if let Some(seat) = self.seats[number].take() {
+            out.close(seat.peer);
+            self.closed.push(seat.peer);
+        }
+    }
+}
+
+/// The event that the player of a seat has left.
+fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) -> GameEvent {
+    let name = game.name(seat).map(Name::to_string).unwrap_or_default();
+    GameEvent::Left { peer, name, seat: label(table, seat), why }
+}
+
+// After the server was killed and resumed:
+//
+// All connections are lost, which is not the players' fault, so no one loses a hand or a seat:
+//
+// - The round that was played is called off. Its cards are not dealt again. It counts for nobody but those whose hands were
+//   forfeited before.
+// - What counts is what was told. A result that was still on its way to a seat, in the pause between two messages, is taken
+//   back; whoever was told its result keeps it. Each seat plays on until it has its number of rounds, so one may play a
+//   round more than another at the end.
+// - Each seat is held for whoever had it, and the next round is dealt when every held seat is taken again or given up.
+// - Whoever was leaving already has left: what it had counts, told or not.
+impl Table {
+    /// The connection of somebody who sits there was lost with the server. Gives the seat and its name if it is held.
+    ///
+    /// Nothing is sent to anybody here: the other connections are lost too, and what is sent counts as told.
+    pub(crate) fn interrupted(&mut self, peer: PeerId, out: &mut Outbox) -> Option<(usize, Name)> {
+        let number = self.find(peer)?;
+        let seat = self.seats[number].as_ref()?;
+        if seat.leaving {
+            self.close(number, out);
+            return None;
+        }
+        if seat.mute {
+            self.part(number, out);
+            return None;
+        }
+        self.call_off(out);
+        if let Some(verdict) = self.seats[number].as_ref()?.untold() {
+            self.game.take_back(number, verdict);
+        }
+        self.close(number, out);
+        self.held[number] = Some(peer);
+        Some((number, self.game.name(number)?.clone()))
+    }
+
+    /// Somebody whose seat is held is there again.
+    pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
+        let Some(name) = self.game.name(number).map(Name::to_string) else { return };
+        if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
+            return;
+        }
+        out.event(GameEvent::Joined { peer, name, seat: label(self.number, number) });
+        self.seats[number] = Some(Seat::new(now, peer, dialect));
+        self.go_on(now, out);
+    }
+
+    /// Nobody has come in time for a seat that was held.
+    pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
+        self.release(number, out);
+        self.game.leave(number);
+        self.go_on(now, out);
+    }
+
+    // Holds a seat no more, if it was held.
+    fn release(&mut self, number: usize, out: &mut Outbox) {
+        let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
+        let why = Departure::Disconnected(Gone::Interrupted);
+        out.event(left(&self.game, peer, (self.number, number), why));
+    }
+
+    // Calls off the round that is played, if there is one.
+    fn call_off(&mut self, out: &mut Outbox) {
+        if self.game.round().is_none() {
+            return;
+        }
+        let (table, timeout) = (self.number, self.config.timeout);
+        let text = format!("table {table}: the round is cancelled, and its seats are held for {timeout:?}");
+        note(out, Severity::Info, None, text);
+        self.game.call_off();
+        for number in 0..self.seats.len() {
+            let Some(seat) = self.seats[number].as_mut().filter(|seat| !seat.leaving) else { continue };
+            seat.call_off();
+            if seat.mute {
+                self.part(number, out);
+            }
+        }
+    }
+
+    // Lets somebody go who has waited for the end of this round with its sending half closed: it could not answer in another.
+    fn part(&mut self, number: usize, out: &mut Outbox) {
+        if let Some(seat) = &self.seats[number] {
+            let why = Departure::Disconnected(Gone::Left);
+            out.event(left(&self.game, seat.peer, (self.number, number), why));
+        }
+        self.game.leave(number);
+        self.close(number, out);
+    }
+}
+
+/// The state of a table that has begun.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TableState {
+    number: u32,
+    ended: Option<Outcome>,
+    game: GameState,
+    places: Vec<PlaceState>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum PlaceState {
+    Free,
+    Occupied(Seat),
+    Held(PeerId),
+}
+
+impl Table {
+    pub(super) fn state(&self) -> TableState {
+        let place = |(seat, held): (&Option<Seat>, &Option<PeerId>)| match (seat, held) {
+            (Some(seat), _) => PlaceState::Occupied(seat.clone()),
+            (None, Some(peer)) => PlaceState::Held(*peer),
+            (None, None) => PlaceState::Free,
+        };
+        TableState {
+            number: self.number,
+            ended: self.ended,
+            game: self.game.state(),
+            places: self.seats.iter().zip(&self.held).take(self.config.players).map(place).collect(),
+        }
+    }
+
+    /// Restores the table that had this state.
+    ///
+    /// # Errors
+    /// [`StateError`] if its game cannot be played with its cards.
+    pub(super) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
+        let TableState { number, ended, game, places } = state;
+        let mut table = Self::of(config, number, Game::restore(&config, number, game)?);
+        for (seat, place) in places.into_iter().enumerate().take(MAX_SEATS) {
+            match place {
+                PlaceState::Free => {}
+                PlaceState::Occupied(occupant) => table.seats[seat] = Some(occupant),
+                PlaceState::Held(peer) => table.held[seat] = Some(peer),
+            }
+        }
+        table.ended = ended;
+        Ok(table)
+    }
+
+    pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
+        self.seats.iter().flatten().map(|seat| seat.peer)
+    }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::time::Duration;
-use netcore::{Fingerprint, HostId, Outbox, PeerId, StateError, Time};
+use netcore::{Fingerprint, HostId, Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
 use super::places::Places;
@@ -92,24 +92,14 @@ impl Watchers {
         self.free_at = now.plus(PICTURE_PAUSE);
     }
 
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.places.digest.value());
-        fingerprint.add_time(self.deadline());
-        fingerprint.add(self.free_at.as_nanos());
-        fingerprint.add(self.shown);
-        fingerprint.value()
-    }
-
     pub(crate) fn state(&self) -> WatchersState {
         let Self { places, shown, free_at, stale } = self;
         WatchersState { watchers: places.state(), shown: *shown, free_at: *free_at, stale: *stale }
     }
 
-    /// The watchers that had this state. Fails with [`StateError`] when there is no place for so many.
-    pub(crate) fn restore(state: WatchersState) -> Result<Self, StateError> {
+    pub(crate) fn restore(state: WatchersState) -> Self {
         let WatchersState { watchers, shown, free_at, stale } = state;
-        Ok(Self { places: Places::restore(MAX_WATCHERS, watchers)?, shown, free_at, stale })
+        Self { places: Places::restore(MAX_WATCHERS, watchers), shown, free_at, stale }
     }
 }
 

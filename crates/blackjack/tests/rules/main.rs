@@ -10,7 +10,7 @@
 //! | [`watching`] | who looks on, who has lost track, and what nobody may see |
 //! | [`interruption`] | the dealer is killed and goes on: whose seat is held, what counts, which cards come |
 //! | [`kills`] | the same at random: what counts is what was told |
-//! | [`state`] | the same inputs give the same outputs, also to a dealer that was written down and read again; damaged ones are refused or do no harm |
+//! | [`state`] | the same inputs give the same outputs, also to a dealer that was restored from its state |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
 //! | [`document`] | the examples in docs/protocols/blackjack.md |

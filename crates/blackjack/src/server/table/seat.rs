@@ -2,7 +2,7 @@
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use core::mem;
-use netcore::{Fingerprint, Outbox, PeerId, StateError, Time};
+use netcore::{Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -13,10 +13,6 @@ use crate::{
     verdict::Verdict,
     view::View,
 };
-
-/// The most messages that wait in the pauses of a text client: a round with all cards that a hand can have, told again from
-/// BEGIN, its result, the next round to its question, and QUIT come to 21.
-const MAX_UNSENT: usize = 32;
 
 // What a seat was told of its round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -216,78 +212,6 @@ impl Seat {
     pub(super) fn deadline(&self) -> Option<Time> {
         let free = (!self.queue.is_empty()).then_some(self.free_at);
         free.into_iter().chain(self.due).min()
-    }
-
-    /// A fingerprint of all state that determines what it is sent.
-    pub(super) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.peer.0);
-        let Told { begun, cards, asked, verdict } = self.told;
-        let text = self.dialect == Dialect::Text;
-        let (due, last) = (self.due.is_some(), self.last.is_some());
-        let flags = [begun, verdict, self.asked, self.mute, self.leaving, text, due, last];
-        let flags = flags.into_iter().fold(1, |bits: u64, flag| bits << 1 | u64::from(flag));
-        let [cards, asked] = [cards, asked].map(|count| u64::try_from(count).unwrap_or(u64::MAX));
-        fingerprint.add(flags << 32 | cards << 16 | asked);
-        fingerprint.add(self.free_at.as_nanos());
-        fingerprint.add(self.due.map_or(0, Time::as_nanos));
-        if let Some(Last { hand, upcard, verdict, told }) = &self.last {
-            fingerprint.add(hand.packed());
-            fingerprint.add(u64::from(upcard.number()) << 8 | (*verdict as u64) << 1 | u64::from(*told));
-        }
-        fingerprint.add_count(self.queue.len());
-        for message in &self.queue {
-            fingerprint.add(match *message {
-                DealerMessage::Begin => 1,
-                DealerMessage::Decision => 2,
-                DealerMessage::Quit => 3,
-                DealerMessage::Card(card) => 0x100 | u64::from(card.number()),
-                DealerMessage::Upcard(card) => 0x200 | u64::from(card.number()),
-                DealerMessage::Result(verdict) => 0x300 | verdict as u64,
-            });
-        }
-        fingerprint.value()
-    }
-
-    /// Fails with [`StateError`] when no seat with this view of the round, if one is played, can be in this state.
-    pub(super) fn check(&self, view: Option<View<'_>>) -> Result<(), StateError> {
-        if self.queue.len() > MAX_UNSENT {
-            return Err("a seat with more messages on their way than there can be".into());
-        }
-        if self.is_sound(view) { Ok(()) } else { Err("a seat that was told what it cannot have been told".into()) }
-    }
-
-    fn is_sound(&self, view: Option<View<'_>>) -> bool {
-        let count = |wanted| self.queue.iter().filter(|&&message| message == wanted).count();
-        let (quits, questions) = (count(DealerMessage::Quit), count(DealerMessage::Decision));
-        let idle = !self.asked && self.due.is_none() && questions == 0;
-        let results = self.queue.iter().any(|message| matches!(message, DealerMessage::Result(_)));
-        // A last round was dealt two cards, and a result that was not told must be in the queue.
-        if self.last.is_some_and(|last| last.hand.cards().len() < 2 || !last.told && !results) {
-            return false;
-        }
-        if self.leaving {
-            // Otherwise it would never be let go.
-            return idle
-                && self.last.is_none()
-                && self.told == Told::default()
-                && quits == 1
-                && self.queue.back() == Some(&DealerMessage::Quit);
-        }
-        let Some(view) = view else {
-            return idle && self.told == Told::default() && quits == 0 && !self.mute;
-        };
-        let cards = view.cards.len();
-        let told = self.told.begun && self.told.cards == cards && !self.told.verdict;
-        let turn = if view.asked {
-            // The question is out, or it will be: otherwise nobody would ever answer it.
-            let out = self.asked && self.due.is_some() && self.queue.is_empty();
-            let waits = !self.asked && questions == 1 && self.queue.back() == Some(&DealerMessage::Decision);
-            self.told.asked == cards && (out || waits)
-        } else {
-            idle
-        };
-        told && turn && quits == 0
     }
 }
 
