@@ -26,6 +26,7 @@ fn play(bytes: &[u8]) {
     let Some(head) = read(bytes) else { return };
     match &*head.game {
         "blackjack" => resume::<blackjack::Server>(&head, bytes),
+        "mastermind" => resume::<mastermind::Server>(&head, bytes),
         "nuggets" => resume::<nuggets::Server>(&head, bytes),
         "robots" => resume::<robots::Server>(&head, bytes),
         _ => {}
