@@ -443,10 +443,6 @@ impl Engine for Server {
         if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
     }
 
-    fn digest(&self) -> u64 {
-        0
-    }
-
     fn status(&self) -> Status {
         let phase = match (self.ended, self.playing) {
             (Some(_), _) => Phase::Over,

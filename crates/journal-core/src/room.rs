@@ -276,10 +276,6 @@ impl<E: Recorded> Room for Journalled<E> {
         self.room.outcome()
     }
 
-    fn digest(&self) -> u64 {
-        self.room.digest()
-    }
-
     fn status(&self) -> Status {
         self.room.status()
     }

@@ -52,10 +52,6 @@ impl Engine for Glass {
         None
     }
 
-    fn digest(&self) -> u64 {
-        self.0
-    }
-
     fn status(&self) -> Status {
         Status { phase: Phase::Playing, taken: 0, seats: 1 }
     }

@@ -50,10 +50,6 @@ impl<E: Recorded> Room for Shared<E> {
         self.room().outcome()
     }
 
-    fn digest(&self) -> u64 {
-        self.room().digest()
-    }
-
     fn status(&self) -> Status {
         self.room().status()
     }

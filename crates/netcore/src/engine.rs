@@ -106,10 +106,6 @@ pub trait Engine {
     /// Why the server ended; `None` while it runs. After that it must not be given any more inputs.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// A 64-bit hash of the whole state. States that could behave differently have different digests, except with
-    /// probability 2^-64. The call is cheap, because the digest is updated as the state changes.
-    fn digest(&self) -> u64;
-
     /// The summary that a lobby shows.
     fn status(&self) -> Status;
 

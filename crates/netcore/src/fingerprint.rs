@@ -1,9 +1,6 @@
 //! Order-dependent hashes of numbers and bytes.
 
-use crate::{HostId, Time};
-
-/// An order-dependent 64-bit hash of a sequence of numbers. It serves as the value of a fact in a
-/// [`Digest`](crate::Digest), or as the digest of a state that is small enough to be hashed each time.
+/// An order-dependent 64-bit hash of a sequence of numbers.
 ///
 /// Different sequences have different hashes, except with probability 2^-64; sequences of the same length that differ
 /// in one number always have. It does not resist somebody who searches for collisions.
@@ -33,15 +30,6 @@ impl Fingerprint {
         Self(0x9E37_79B9_7F4A_7C15)
     }
 
-    /// The hash of these numbers in this order.
-    pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
-        let mut fingerprint = Self::new();
-        for number in numbers {
-            fingerprint.add(number);
-        }
-        fingerprint
-    }
-
     /// Adds a number.
     #[inline]
     pub const fn add(&mut self, number: u64) {
@@ -51,21 +39,9 @@ impl Fingerprint {
         self.0 ^= self.0 >> 29;
     }
 
-    /// Adds the length of a collection.
-    pub fn add_count(&mut self, count: usize) {
-        self.add(u64::try_from(count).unwrap_or(u64::MAX));
-    }
-
-    /// Adds an optional time.
-    pub fn add_time(&mut self, time: Option<Time>) {
-        self.add(u64::from(time.is_some()));
-        self.add(time.map_or(0, Time::as_nanos));
-    }
-
-    /// Adds a byte string and its length, eight bytes at a time: a turn of a large game of robots has tens of
-    /// thousands.
+    /// Adds a byte string and its length, eight bytes at a time: a state may have millions.
     pub fn add_bytes(&mut self, bytes: &[u8]) {
-        self.add_count(bytes.len());
+        self.add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let (words, rest) = bytes.as_chunks();
         for &word in words {
             self.add(u64::from_le_bytes(word));
@@ -73,17 +49,6 @@ impl Fingerprint {
         if !rest.is_empty() {
             self.add(rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)));
         }
-    }
-
-    /// Adds a host.
-    pub fn add_host(&mut self, host: HostId) {
-        let (kind, number) = match host {
-            HostId::V4(bytes) => (0, u64::from(u32::from_be_bytes(bytes))),
-            HostId::V6Network(network) => (1, network),
-            HostId::Other => (2, 0),
-        };
-        self.add(kind);
-        self.add(number);
     }
 
     /// The hash so far.

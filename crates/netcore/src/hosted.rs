@@ -181,10 +181,6 @@ impl<E: Engine> Room for Hosted<E> {
         self.engine.outcome()
     }
 
-    fn digest(&self) -> u64 {
-        self.engine.digest()
-    }
-
     fn status(&self) -> Status {
         self.engine.status()
     }

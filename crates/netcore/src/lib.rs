@@ -39,7 +39,6 @@ extern crate std;
 
 mod bucket;
 mod client;
-mod digest;
 mod engine;
 mod error;
 mod event;
@@ -63,7 +62,6 @@ pub mod wire;
 
 pub use bucket::{Rate, TokenBucket};
 pub use client::Client;
-pub use digest::Digest;
 pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};

@@ -39,7 +39,7 @@ pub trait Room {
     /// Where the message ends that is at the front of `bytes`: on a stream everything from this peer that was not taken
     /// yet, otherwise one whole message.
     ///
-    /// This changes neither the state nor the digest, so a recording does not contain it. The caller passes the answer to
+    /// This does not change the state, so a recording does not contain it. The caller passes the answer to
     /// [`Room::input`]: the bytes of the message and nothing behind them, or an [`Input::Malformed`].
     /// [`Room::receive`] does both.
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split;
@@ -77,9 +77,6 @@ pub trait Room {
 
     /// Why the server ended; `None` while it runs. After that inputs have no effect.
     fn outcome(&self) -> Option<Outcome>;
-
-    /// A hash of the state; see [`Engine::digest`](crate::Engine::digest).
-    fn digest(&self) -> u64;
 
     /// The summary that a lobby shows.
     fn status(&self) -> Status;

@@ -37,9 +37,6 @@ impl Engine for Chat {
     fn outcome(&self) -> Option<Outcome> {
         self.0
     }
-    fn digest(&self) -> u64 {
-        0
-    }
     fn status(&self) -> netcore::Status {
         netcore::Status { phase: Phase::Playing, taken: 0, seats: 0 }
     }

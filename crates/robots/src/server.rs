@@ -317,10 +317,6 @@ impl Engine for Server {
         self.outcome
     }
 
-    fn digest(&self) -> u64 {
-        0
-    }
-
     /// The seats of players who have left stay taken until the game is over.
     fn status(&self) -> Status {
         let phase = match &self.phase {

@@ -343,10 +343,6 @@ impl Room for Parrot {
         self.outcome
     }
 
-    fn digest(&self) -> u64 {
-        self.gate.position()
-    }
-
     fn status(&self) -> Status {
         let phase = if self.outcome.is_some() { Phase::Over } else { Phase::Lobby };
         Status { phase, taken: 0, seats: 0 }

@@ -152,7 +152,7 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
         }
         apply(&mut replay, arrival, &mut unused)?;
         unused.drain().for_each(drop);
-        // The copy has one more peer, so its digests differ and are not compared.
+        // The copy has one more peer, so its states differ and are not compared.
         copy.input(arrival.time, arrival.input.borrowed(), &mut out);
         collector.take::<E>(at, &mut out, WATCHER);
         if collector.is_full() {

@@ -236,7 +236,7 @@ impl<R: Room> Door<R> {
 }
 
 impl<R: Room> Room for Door<R> {
-    forward!(split, admits, deadline, outcome, digest, status);
+    forward!(split, admits, deadline, outcome, status);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         match &input {

@@ -23,11 +23,6 @@ macro_rules! forward {
             self.room.outcome()
         }
     };
-    (@digest) => {
-        fn digest(&self) -> u64 {
-            self.room.digest()
-        }
-    };
     (@status) => {
         fn status(&self) -> netcore::Status {
             self.room.status()

@@ -31,10 +31,6 @@ impl Engine for Fragile {
         self.0.outcome()
     }
 
-    fn digest(&self) -> u64 {
-        self.0.digest()
-    }
-
     fn status(&self) -> Status {
         self.0.status()
     }

@@ -67,7 +67,7 @@ impl<R: Room> Fuse<R> {
 }
 
 impl<R: Room> Room for Fuse<R> {
-    forward!(admits, digest);
+    forward!(admits);
 
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));

@@ -27,7 +27,7 @@ impl<E: Recorded> Instrumented<E> {
 }
 
 impl<E: Recorded + Shown> Room for Instrumented<E> {
-    forward!(split, admits, deadline, outcome, digest);
+    forward!(split, admits, deadline, outcome);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         let is_message = matches!(input, Input::Message { .. } | Input::Malformed { .. });

@@ -294,7 +294,7 @@ impl<E: Recorded + Shown> Watched<E> {
 }
 
 impl<E: Recorded + Shown> Room for Watched<E> {
-    forward!(split, admits, outcome, digest, status);
+    forward!(split, admits, outcome, status);
 
     fn deadline(&self) -> Option<Time> {
         let own = [self.line.due(), self.overviews.due(), self.scores.due()];

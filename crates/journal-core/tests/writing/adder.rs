@@ -1,8 +1,8 @@
 //! A minimal engine.
 
 use netcore::{
-    Admission, DecodeError, Engine, Fingerprint, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded,
-    StateError, Status, Time,
+    Admission, DecodeError, Engine, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded, StateError, Status,
+    Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,13 +70,6 @@ impl Engine for Adder {
 
     fn outcome(&self) -> Option<Outcome> {
         None
-    }
-
-    fn digest(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.sum);
-        fingerprint.add(self.seconds);
-        fingerprint.value()
     }
 
     fn status(&self) -> Status {

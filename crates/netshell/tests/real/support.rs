@@ -150,10 +150,6 @@ impl Engine for Parrot {
         self.outcome
     }
 
-    fn digest(&self) -> u64 {
-        0
-    }
-
     fn status(&self) -> Status {
         Status { phase: Phase::Playing, taken: 0, seats: 0 }
     }

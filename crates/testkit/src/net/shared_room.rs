@@ -121,10 +121,6 @@ impl<E: Engine> Room for SharedRoom<E> {
         self.read().outcome()
     }
 
-    fn digest(&self) -> u64 {
-        self.read().digest()
-    }
-
     fn status(&self) -> Status {
         self.read().status()
     }

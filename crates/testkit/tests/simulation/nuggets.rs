@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use netcore::{Link, Role, Time};
-use nuggets::{Config, Grid, Letter, Name, Participant, Rules, Server};
+use nuggets::{Cell, Config, Grid, Letter, Name, Participant, Rules, Server, game};
 use testkit::{net::Net, simulation::Game};
 
 use super::address;
@@ -23,6 +23,9 @@ const MAP: &str = "
                      |....................|
                      +--------------------+
 ";
+/// The players with their purses and places, and the piles.
+type Position = (Vec<game::Player>, BTreeMap<Cell, u32>);
+
 /// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Time until a client reconnects.
@@ -65,8 +68,8 @@ pub(super) struct Nuggets {
     // When the client that quits and wants to come back says something next, and how often it did.
     quitter_at: Time,
     quitter_said: u32,
-    // The digest of the game, and since when.
-    changed: (u64, Time),
+    // The players and the piles, and since when.
+    changed: (Position, Time),
     // Messages were delivered that the server lost.
     forked: bool,
 }
@@ -190,8 +193,9 @@ impl Nuggets {
     fn check(&mut self, net: &Net<Server, Player>) {
         let engine = net.engine();
         let game = engine.game();
-        if self.changed.0 != game.digest() {
-            self.changed = (game.digest(), net.now());
+        let position = (game.players().to_vec(), game.piles().clone());
+        if self.changed.0 != position {
+            self.changed = (position, net.now());
         }
         let found: u32 = game.players().iter().map(|player| player.purse).sum();
         assert_eq!(found + game.remaining(), self.rules.gold, "the amount of gold changed");
