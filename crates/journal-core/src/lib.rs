@@ -44,7 +44,7 @@ pub use excerpt::Excerpt;
 pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing};
 pub use layout::State;
-pub use reader::{Entry, ReadError, Reader};
+pub use reader::{Bookmark, Entry, ReadError, Reader};
 pub use record::{Arrival, Fact, Facts, MAX_FACT, MAX_FACTS, Mark, Note, Peer, Snapshot};
 pub use replay::{Divergence, Replay, digest, encode_state};
 pub use resume::{LastFrames, Resumable, ResumeError};

@@ -90,6 +90,17 @@ pub struct Reader<R> {
     torn: u64,
 }
 
+/// A position between two records, at which a journal can be read on when it has grown: see
+/// [`Journal::reader_at`](crate::Journal::reader_at).
+#[derive(Debug, Clone)]
+pub struct Bookmark {
+    segment: u32,
+    pub(crate) position: u64,
+    sum: u32,
+    micros: u64,
+    slots: BTreeMap<u32, PeerId>,
+}
+
 /// A segment that has not been read yet.
 #[derive(Debug, Clone)]
 struct Following<R> {
@@ -227,6 +238,12 @@ impl<R: Read> Reader<R> {
     /// The position of the next record: its offset, if the journal were one file.
     pub const fn position(&self) -> u64 {
         self.positions.position(self.offset)
+    }
+
+    /// The present position.
+    pub fn bookmark(&self) -> Bookmark {
+        let Self { segment, sum, micros, .. } = *self;
+        Bookmark { segment, position: self.position(), sum, micros, slots: self.slots.clone() }
     }
 
     /// The description of the match.
@@ -392,6 +409,24 @@ impl<R: Read + io::Seek> Reader<R> {
         self.source.seek(io::SeekFrom::Start(self.offset))?;
         self.sum = snapshot.sum;
         self.continue_from(snapshot);
+        Ok(())
+    }
+
+    /// Moves to a bookmark that is not before the present position.
+    pub(crate) fn continue_at(&mut self, bookmark: &Bookmark) -> Result<(), ReadError> {
+        if self.segment == bookmark.segment {
+            self.offset = self.positions.offset(bookmark.position);
+            self.source.seek(io::SeekFrom::Start(self.offset))?;
+            (self.sum, self.micros) = (bookmark.sum, bookmark.micros);
+            self.slots.clone_from(&bookmark.slots);
+            return Ok(());
+        }
+        // The journal was continued in this segment, whose first records repeat those at the end of the previous one. Checksums differ.
+        while self.position() < bookmark.position {
+            if self.next()?.is_none() {
+                return Err(ReadError::Damaged { offset: self.offset, what: "it ends before the bookmark" });
+            }
+        }
         Ok(())
     }
 }

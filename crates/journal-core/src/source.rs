@@ -9,7 +9,7 @@ use std::{
 use netcore::{Time, probe};
 
 use crate::{
-    Head, ReadError, Reader, State,
+    Bookmark, Head, ReadError, Reader, State,
     disk::{Disk, SharedFile},
     record,
     segment::{self, Segment},
@@ -200,6 +200,17 @@ impl Journal {
         let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
         let following = sources.filter_map(|(source, at)| Some((source.clone(), source.length(), at.place.position?)));
         Reader::chain(first.clone(), first.length(), following)
+    }
+
+    /// The records after a bookmark in this journal; `None` if the segment with the next record is not there any more.
+    pub fn reader_at(&self, bookmark: &Bookmark) -> Result<Option<Reader<Source>>, ReadError> {
+        for index in (0..self.segments.len()).rev() {
+            let mut reader = self.reader_from(index)?;
+            if reader.position() <= bookmark.position {
+                return reader.continue_at(bookmark).map(|()| Some(reader));
+            }
+        }
+        Ok(None)
     }
 
     /// The description of the match.
