@@ -1,60 +1,63 @@
 //! The results of all rooms, and the task that stores them.
 //!
-//! A room never waits for the database: its results go into a bounded queue, and one task writes them. While the database is
-//! unavailable, results stay queued; when the queue is full, they are dropped and later recovered from the journal of the room. A
-//! hub that was killed recovers unstored results in the same way at its next start.
+//! Rooms report in a [`Ledger`] which journals have new results; the task reads these results from the journals and stores them. While the
+//! database is unavailable, the journals keep them. A hub that was killed finds unstored results at its next start in the same way.
 
-mod boards;
 pub(crate) mod clock;
 mod copies;
-pub(crate) mod examine;
-mod ledger;
+pub(crate) mod matches;
 mod shared;
-pub(crate) mod tracker;
 pub(crate) mod views;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    fmt,
+    collections::{BTreeMap, HashMap},
+    fmt, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use store::{Known, NewMatch, Store, StoreError, Trouble};
+use journal_core::{Found, Pruned, Retention, SystemDisk, Worth};
+use mesh::Committed;
+use store::{ALL_TIME, Board, Match, MatchFilter, Store, StoreError, Trouble};
 use tokio::{
-    sync::{
-        Notify,
-        mpsc::{self, error::TrySendError},
-        watch,
-    },
-    task::JoinHandle,
-    time::{Instant, timeout},
+    sync::{Notify, mpsc, watch},
+    task::{JoinHandle, spawn_blocking},
+    time::{Instant, sleep, timeout},
 };
 use tracing::{info, warn};
 
-use self::views::Boards;
+use self::{
+    clock::unix_now,
+    matches::{Progress, Start},
+    views::{Boards, LeaderView},
+};
+use crate::{
+    games::Game,
+    room::ledger::{Ledger, Work},
+};
 
-/// Results and names that wait for the database. A result takes about a kilobyte.
-const MAX_WAITING: usize = 8_192;
-/// Names leave this many places to results.
-const FOR_RESULTS: usize = 7_168;
-/// Journals with results that are looked for.
-const MAX_MISSED: usize = 4_096;
-/// Matches of a journal that are looked for one by one.
-const MAX_SOUGHT: usize = 1_024;
-/// How long the task waits before it asks the database again: at first, and at most.
+/// The pause before a query is retried: at first, and at most.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How long the task waits before it looks through all journals, when it does not know which have results.
-const LOOK_AT_ALL: Duration = Duration::from_secs(2);
 /// How long the hub waits for its database before it opens.
 const WELCOME: Duration = Duration::from_secs(2);
-/// How long results may take that wait when the hub ends.
+/// How long waiting results may take when the hub ends.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// The boards are read after this time at the latest when results are stored all the time.
+const REFRESH: Duration = Duration::from_secs(5);
+/// Matches that were read from a journal and wait to be stored. The reading waits meanwhile.
+const FOUND: usize = 16;
+/// Limit on the memory of [`Progress`] in bytes.
+const MAX_PROGRESS: usize = 64 << 20;
+/// Matches and leaders in the lobby.
+const RECENT: u32 = 10;
+const LEADERS: u32 = 5;
+/// How long a claimed name is reserved without a match, in milliseconds.
+const UNUSED_NAME: u64 = 24 * 3600 * 1000;
 
 // Tries a query until it succeeds.
 macro_rules! insist {
@@ -74,112 +77,22 @@ macro_rules! insist {
     }};
 }
 
-mod pruning;
-mod work;
-
-/// Something for the database.
-#[derive(Debug)]
-enum Job {
-    /// A match is over. As far as the room knows, all that began before this are.
-    Match(Box<NewMatch>, Known),
-    /// A match is over whose beginning was in an earlier run: its journal knows all of it. What the room knows is stored if the journal was
-    /// cut before its end.
-    Examine(Box<NewMatch>),
-    /// A match was joined with this name, which is proven.
-    Name(String),
-    /// Nothing follows.
-    End,
-}
-
-/// The queue of jobs, in which names cannot take the places of results.
-#[derive(Debug)]
-struct Jobs(mpsc::Sender<Job>);
-
-impl Jobs {
-    /// Queues a job, if there is a place for it.
-    fn try_send(&self, job: Job) -> Result<(), Job> {
-        if matches!(job, Job::Name(_)) && self.0.capacity() <= FOR_RESULTS {
-            return Err(job);
-        }
-        self.0.try_send(job).map_err(TrySendError::into_inner)
-    }
-
-    fn waiting(&self) -> usize {
-        MAX_WAITING - self.0.capacity()
-    }
-}
-
 /// Whether results are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Health {
-    /// Results and names that wait.
+    /// Journals with results and names that wait.
     pub(crate) waiting: usize,
     /// Results that were stored since the start.
     pub(crate) stored: u64,
-    /// Why they are not stored just now, as strangers may know it.
+    /// Why results are not stored at the moment, without details of the machine.
     pub(crate) error: Option<Trouble>,
-}
-
-/// A journal with results that are looked for.
-#[derive(Debug)]
-struct Missed {
-    // Matches that must be in it.
-    numbers: BTreeSet<u32>,
-    // How often it was looked through in vain, and when it is again.
-    attempts: u32,
-    due: Instant,
-}
-
-impl Missed {
-    fn new() -> Self {
-        Self { numbers: BTreeSet::new(), attempts: 0, due: Instant::now() }
-    }
-
-    // A match must be in the journal. What is found besides is stored too, so beyond a number of them the last ones do.
-    fn seek(&mut self, number: u32) {
-        self.numbers.insert(number);
-        if self.numbers.len() > MAX_SOUGHT {
-            self.numbers.pop_first();
-        }
-    }
 }
 
 #[derive(Debug, Default)]
 struct State {
     error: Option<Trouble>,
-    // Journals with results that the queue had no room for, or that are not in them yet.
-    missed: BTreeMap<String, Missed>,
-    // There were even too many of those, or the journals could not be listed: when all are looked through.
-    lost_track: Option<Instant>,
-    // Of journals whose running matches are known: those that had begun when it was looked through.
-    running: HashMap<String, BTreeMap<u32, Known>>,
-    // Matches that are looked for in their journals, as far as their rooms know them; at most [`MAX_WAITING`].
-    told: BTreeMap<(String, u32), Box<NewMatch>>,
-}
-
-impl State {
-    // Remembers a journal with results that are looked for.
-    fn miss(&mut self, file: &str) -> Option<&mut Missed> {
-        if self.missed.len() >= MAX_MISSED && !self.missed.contains_key(file) {
-            self.lost_track.get_or_insert_with(|| Instant::now() + LOOK_AT_ALL);
-            return None;
-        }
-        Some(self.missed.entry(file.to_owned()).or_insert_with(Missed::new))
-    }
-
-    // Looks for the match in its journal.
-    fn look_for(&mut self, mut new: Box<NewMatch>) {
-        if let Some(begun) = self.running.get(&new.journal).and_then(|running| running.get(&new.number)) {
-            new.begins = begun.until;
-            new.started = begun.zero.saturating_add(begun.until / 1_000).min(new.ended);
-        }
-        if let Some(missed) = self.miss(&new.journal) {
-            missed.seek(new.number);
-        }
-        if self.told.len() < MAX_WAITING {
-            self.told.insert((new.journal.clone(), new.number), new);
-        }
-    }
+    // Where the next reading of a journal starts.
+    progress: BTreeMap<String, Progress>,
 }
 
 /// The results of all hubs, where there are several.
@@ -198,8 +111,8 @@ impl fmt::Debug for Shared {
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) store: Store,
+    pub(crate) ledger: Arc<Ledger>,
     journals: PathBuf,
-    jobs: Jobs,
     state: Mutex<State>,
     stored: AtomicU64,
     // Whether the tables are there.
@@ -213,14 +126,12 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Results in `store`, of matches whose journals are in the directory `journals`. They are stored from [`start`](Self::start)
-    /// on.
-    pub(crate) fn new(store: Store, journals: PathBuf) -> (Arc<Self>, Waiting) {
-        let (jobs, receiver) = mpsc::channel(MAX_WAITING);
-        let results = Arc::new(Self {
+    /// Results in `store`, of matches whose journals are in the directory `journals`. They are stored after [`start`](Self::start).
+    pub(crate) fn new(store: Store, journals: PathBuf) -> Arc<Self> {
+        Arc::new(Self {
             store,
+            ledger: Arc::default(),
             journals,
-            jobs: Jobs(jobs),
             state: Mutex::default(),
             stored: AtomicU64::new(0),
             prepared: watch::Sender::new(false),
@@ -228,37 +139,39 @@ impl Results {
             boards: watch::Sender::new(Arc::default()),
             shared: OnceLock::new(),
             task: Mutex::default(),
-        });
-        (results, Waiting(receiver))
+        })
     }
 
-    /// Starts the task that stores results. Matches that earlier runs did not store come first.
-    pub(crate) fn start(self: &Arc<Self>, waiting: Waiting) {
+    /// Starts the task that stores results, beginning with those of earlier runs.
+    pub(crate) fn start(self: &Arc<Self>) {
         if let Some(data) = self.journals.parent() {
             copies::remove_old(data);
         }
         if self.shared.get().is_some() {
             tokio::spawn(shared::work(Arc::downgrade(self)));
         }
-        let task = tokio::spawn(Arc::clone(self).run(waiting));
+        let task = tokio::spawn(Arc::clone(self).run());
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
-    /// Waits a little until results can be asked for. The hub opens without its database too.
+    /// Waits up to [`WELCOME`] until results can be queried. The hub opens without its database too.
     pub(crate) async fn prepared(&self) {
         // The sender lives as long as this.
         let _ = timeout(WELCOME, self.prepared.subscribe().wait_for(|prepared| *prepared)).await;
     }
 
-    /// Waits a little until everything is stored. What is not stored then is found in the journals at the next start.
+    /// Waits until the results of earlier runs are stored.
+    pub(crate) async fn caught_up(&self) {
+        // The sender lives as long as this.
+        let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
+    }
+
+    /// Waits up to [`FAREWELL`] until everything is stored. The next start finds the rest in the journals.
     pub(crate) async fn finish(&self) {
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut task) = task else { return };
-        let ends = async {
-            let _ = self.jobs.0.send(Job::End).await;
-            let _ = (&mut task).await;
-        };
-        if timeout(FAREWELL, ends).await.is_err() {
+        self.ledger.end();
+        if timeout(FAREWELL, &mut task).await.is_err() {
             task.abort();
             warn!(
                 waiting = self.health().waiting,
@@ -270,35 +183,19 @@ impl Results {
         }
     }
 
-    /// A snapshot of the newest matches and the leaders, updated after each batch of results.
+    /// A snapshot of the newest matches and the leaders.
     pub(crate) fn boards(&self) -> Arc<Boards> {
         Arc::clone(&self.boards.borrow())
     }
 
     /// Whether results are stored.
     pub(crate) fn health(&self) -> Health {
-        let state = self.state();
-        let waiting = self.jobs.waiting() + state.missed.len();
-        Health { waiting, stored: self.stored.load(Ordering::Relaxed), error: state.error }
+        let error = self.state().error;
+        Health { waiting: self.ledger.waiting(), stored: self.stored.load(Ordering::Relaxed), error }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    // Queues a job that is about the results in a journal.
-    fn tell(&self, job: Job, file: &str) {
-        let Err(job) = self.jobs.try_send(job) else { return };
-        let mut state = self.state();
-        match job {
-            Job::Match(new, _) => {
-                if let Some(missed) = state.miss(file) {
-                    missed.seek(new.number);
-                }
-            }
-            Job::Examine(new) => state.look_for(new),
-            Job::Name(_) | Job::End => {}
-        }
     }
 
     fn succeeded(&self) {
@@ -319,16 +216,251 @@ impl Results {
             );
         }
     }
+
+    async fn run(self: Arc<Self>) {
+        insist!(self, "prepare the database", self.store.prepare());
+        self.refresh().await;
+        self.prepared.send_replace(true);
+        let mut is_changed = false;
+        let mut refreshed = Instant::now();
+        while let Some(work) = self.ledger.next().await {
+            match &work {
+                Work::Scan => {
+                    if !self.catch_up(|_| true).await {
+                        self.ledger.retry(work);
+                    }
+                    self.caught_up.send_replace(true);
+                    is_changed = true;
+                }
+                Work::Journal(file) => match self.read(file).await {
+                    Reading::Done(count) => is_changed |= count > 0,
+                    Reading::Away => self.ledger.retry(work),
+                    Reading::Damaged => is_changed = true,
+                },
+                Work::Name(name) => insist!(self, "record that a name is used", self.store.hold_name(name)),
+            }
+            if is_changed && (self.ledger.is_idle() || refreshed.elapsed() >= REFRESH) {
+                is_changed = false;
+                self.refresh().await;
+                refreshed = Instant::now();
+            }
+        }
+    }
+
+    /// Stores the results that earlier runs did not store, from all `wanted` journals that have grown since they were last read. Returns
+    /// `false` if the journals cannot be listed.
+    pub(crate) async fn catch_up(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        let directory = self.journals.clone();
+        let found = spawn_blocking(move || journal_core::find(&SystemDisk, &directory)).await;
+        let Ok(Ok(found)) = found else {
+            warn!(directory = %self.journals.display(), "the journals cannot be listed, which is retried; results of earlier runs are missing");
+            return false;
+        };
+        let notes = insist!(self, "read the records of journals", self.store.journals());
+        for journal in found {
+            let Some(file) = name_of(&journal.path).filter(|file| wanted(file)) else { continue };
+            if journal.end != Some(notes.get(file).map_or(0, |note| note.examined))
+                && matches!(self.read(file).await, Reading::Away)
+            {
+                self.ledger.retry(Work::Journal(file.to_owned()));
+            }
+        }
+        true
+    }
+
+    // Stores all matches of a journal that are over and not stored.
+    async fn read(&self, file: &str) -> Reading {
+        let progress = self.state().progress.remove(file);
+        if let Some(progress) = progress {
+            let reading = self.read_from(file, Start::Progress(Box::new(progress))).await;
+            if let Reading::Done(_) = reading {
+                return reading;
+            }
+        }
+        let note = insist!(self, "read the record of a journal", self.store.journal(file));
+        let seats = if note.room.is_empty() {
+            HashMap::new()
+        } else {
+            insist!(self, "read the seats of a room", self.store.seats(&note.room))
+        };
+        self.read_from(file, Start::Record(note, seats)).await
+    }
+
+    async fn read_from(&self, file: &str, start: Start) -> Reading {
+        let (sender, mut found) = mpsc::channel(FOUND);
+        let path = self.journals.join(file);
+        let task = spawn_blocking(move || matches::read(&path, start, |over| sender.blocking_send(over).is_ok()));
+        let mut count = 0;
+        while let Some(over) = found.recv().await {
+            self.record(&over).await;
+            count += 1;
+        }
+        match task.await {
+            Ok(Ok(None)) => Reading::Done(count),
+            Ok(Ok(Some(progress))) => {
+                let known = progress.known();
+                insist!(self, "record a journal", self.store.note_examined(file, progress.position, known));
+                if !progress.is_closed {
+                    self.keep(file, progress);
+                }
+                Reading::Done(count)
+            }
+            Ok(Err(error)) => {
+                let is_away = is_away(&error);
+                let error = format!("{error:#}");
+                warn!(file, error, "a journal cannot be scanned for results");
+                if is_away { Reading::Away } else { Reading::Damaged }
+            }
+            Err(_) => {
+                warn!(file, "a journal makes its game panic; its results are missing from there on");
+                Reading::Damaged
+            }
+        }
+    }
+
+    fn keep(&self, file: &str, progress: Progress) {
+        let all = &mut self.state().progress;
+        all.insert(file.to_owned(), progress);
+        // A journal without progress is read again from its last state in the file.
+        while all.values().map(Progress::size).sum::<usize>() > MAX_PROGRESS {
+            all.pop_first();
+        }
+    }
+
+    // Stores a match, or submits it to the queue of all hubs.
+    async fn record(&self, over: &Match) {
+        if self.submit(over).await {
+            return;
+        }
+        let mut pause = PAUSE;
+        while self.commit(over).await.is_none() {
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    // Stores a match in the database. Returns `None` if the database does not respond. A match that the database rejects must not delay
+    // other matches.
+    async fn commit(&self, over: &Match) -> Option<Committed> {
+        match self.store.record(over).await {
+            Ok(is_new) => {
+                self.succeeded();
+                if is_new {
+                    self.stored.fetch_add(1, Ordering::Relaxed);
+                }
+                Some(Committed::Stored)
+            }
+            Err(error) if error.trouble() == Trouble::Refused => {
+                let error = format!("{:#}", anyhow::Error::from(error));
+                warn!(id = over.id, error, "the database refuses this result, which is left out; its journal has it");
+                Some(Committed::Rejected)
+            }
+            Err(error) => {
+                self.failed("store a match", error);
+                None
+            }
+        }
+    }
+
+    // Reads the boards of the lobby. Returns whether the database has answered.
+    async fn refresh(&self) -> bool {
+        match self.read_boards().await {
+            Ok(boards) => {
+                self.boards.send_replace(Arc::new(boards));
+                true
+            }
+            Err(error) => {
+                let error = format!("{:#}", anyhow::Error::from(error));
+                warn!(error, "the leaders cannot be read; the lobby keeps the previous snapshot");
+                false
+            }
+        }
+    }
+
+    async fn read_boards(&self) -> Result<Boards, StoreError> {
+        let filter = MatchFilter { limit: RECENT, ..MatchFilter::default() };
+        let recent = self.store.matches(&filter).await?;
+        let mut leaders = BTreeMap::new();
+        for game in Game::ALL {
+            // That of usual rooms.
+            let Some(class) = game.classes().into_iter().next() else { continue };
+            let (order, board) = (game.order(&class), Board { game: game.name(), class: &class, season: ALL_TIME });
+            let best = self.store.leaders(board, (order, true), LEADERS, unix_now()).await?;
+            leaders.insert(game.name(), best.into_iter().map(|leader| LeaderView::new(leader, order)).collect());
+        }
+        Ok(Boards { recent, leaders })
+    }
+
+    /// Releases names that were claimed more than a day ago and are not used in any match. Passes them to `released`.
+    pub(crate) async fn release_unused_names(&self, released: impl Fn(&[String])) {
+        let now = unix_now();
+        loop {
+            let limit = now.saturating_sub(UNUSED_NAME);
+            let names = insist!(self, "release unused names", self.store.release_unused_names(limit, now));
+            if names.is_empty() {
+                return;
+            }
+            released(&names);
+        }
+    }
+
+    /// Removes journals that are too many or too old, after their results were stored. Those of rooms stay; those of matches
+    /// without people or without a result go first.
+    pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
+        self.catch_up(|file| !is_of_room(file)).await;
+        let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
+        let with_people = insist!(self, "read which matches people played", self.store.journals_with_people());
+        let (directory, known) = (self.journals.clone(), Arc::clone(&notes));
+        let pruned = spawn_blocking(move || {
+            let worth = |journal: &Found| {
+                let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else { return Worth::Apart };
+                let is_stored = known.get(file).is_some_and(|note| journal.end == Some(note.examined));
+                if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
+            };
+            let now = SystemTime::now();
+            (now, journal_core::prune(&SystemDisk, &directory, &retention, now, worth))
+        });
+        match pruned.await {
+            Ok((now, Ok(Pruned { removed, failed, .. }))) => {
+                for journal in removed {
+                    if let Some((file, note)) = name_of(&journal.path).and_then(|file| notes.get_key_value(file)) {
+                        insist!(self, "delete the record of a journal", self.store.forget_journal(file, &note.room));
+                        self.state().progress.remove(file);
+                    }
+                    let days = journal.age(now).as_secs() / 86_400;
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                }
+                for (journal, error) in failed {
+                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                }
+            }
+            Ok((_, Err(error))) => warn!(%error, "old journals cannot be looked for"),
+            Err(error) => warn!(%error, "old journals cannot be removed"),
+        }
+    }
 }
 
-// The name of a journal as it is stored.
+/// How the reading of a journal has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// All results are stored: this many were found.
+    Done(usize),
+    /// The system cannot read the file at the moment.
+    Away,
+    /// The journal is damaged; what is before the damage is stored.
+    Damaged,
+}
+
+// Whether the system could not read a file that exists.
+fn is_away(error: &anyhow::Error) -> bool {
+    let of_system = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    of_system.is_some_and(|error| error.kind() != io::ErrorKind::NotFound)
+}
+
+// The file name of a journal, by which it is stored.
 fn name_of(journal: &Path) -> Option<&str> {
     journal.file_name().and_then(|name| name.to_str())
 }
-
-/// The receiving end of the queue.
-#[derive(Debug)]
-pub(crate) struct Waiting(mpsc::Receiver<Job>);
 
 #[cfg(test)]
 mod tests;

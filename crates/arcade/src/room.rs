@@ -224,7 +224,8 @@ pub(crate) fn open(
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
-    file.journal = journal.file_name().map(|name| name.to_string_lossy().into_owned());
+    let journal_name = journal.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    file.journal = Some(journal_name.clone());
     file.port = port;
     let of_bots = Arc::<Addresses>::default();
     let mut info = Info {
@@ -275,12 +276,6 @@ pub(crate) fn open(
     }
     let who = (Arc::clone(&known), Arc::clone(&of_bots));
     let register = Arc::new(Register::new(end.facts(), &description, who, &info.players));
-    let ledger = Arc::clone(&place.ledgers).open(
-        (&journal, id),
-        before.is_none(),
-        (info.game, &description),
-        Arc::clone(&register),
-    );
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let bots =
@@ -297,7 +292,8 @@ pub(crate) fn open(
             members: Arc::clone(&members),
             pages: Arc::clone(&pages),
             invites: Arc::clone(&invites),
-            ledger,
+            ledger: Arc::clone(&place.ledger),
+            journal: (id, journal_name),
             log: Arc::clone(&place.log),
             left: BTreeSet::new(),
         })

@@ -1,6 +1,8 @@
-//! One connection to either database, and how long a statement may take on it.
+//! Pools of connections to either database, and the time limit of their statements.
 
 use std::{
+    ops::{Deref, DerefMut},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -9,39 +11,48 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions as _, Connection as _, Decode, Executor as _, PgConnection, Postgres, Row as _, SqlSafeStr, SqlStr,
-    Sqlite, SqliteConnection, Type,
+    ConnectOptions, Connection as _, Database, Decode, Executor as _, PgConnection, PgPool, Postgres, Row as _,
+    SqlSafeStr, SqlStr, Sqlite, SqlitePool, Type,
     migrate::Migrator,
-    postgres::PgRow,
+    pool::{PoolConnection, PoolOptions},
+    postgres::{PgConnectOptions, PgRow},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 use tokio::time::timeout;
 
-pub(crate) use crate::place::Place;
-use crate::{StoreError, explain::explain, file::make_writable};
+use crate::{StoreError, error::explain, file::make_writable};
 
-/// How long a connection may take to be made.
+/// The time limit for a connection: to connect, or to wait until one of a pool is free.
 const CONNECT: Duration = Duration::from_secs(3);
-/// After the end of its time a statement is to end by itself within this; then its connection is closed.
+/// How long after its time limit the database may take to end a statement, before the connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
-/// After how many steps of its machine SQLite looks at the clock: a fraction of a millisecond.
+/// Instructions of SQLite's virtual machine between two looks at the clock: a fraction of a millisecond.
 const STEPS: i32 = 1_000;
+
+/// The location of a database.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A server of PostgreSQL.
+    Server(Box<PgConnectOptions>),
+}
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Changes what is stored.
+    /// Changes rows.
     Write,
-    /// Asks, and cannot change anything.
+    /// Queries, and cannot change anything.
     Read,
-    /// Makes or copies whole tables, which takes its time.
+    /// Creates or copies whole tables.
     Whole,
 }
 
 impl Role {
-    /// How long a statement may take.
+    /// The time limit of a statement.
     pub(crate) const fn limit(self) -> Duration {
         match self {
             Self::Write => Duration::from_secs(10),
@@ -49,19 +60,165 @@ impl Role {
             Self::Whole => Duration::from_mins(10),
         }
     }
+
+    fn sqlite(self, path: &PathBuf) -> SqliteConnectOptions {
+        let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
+        match self {
+            Self::Read => options.pragma("query_only", "ON"),
+            // With a write-ahead log, readers do not wait for the writer. `NORMAL` syncs at checkpoints only: a power cut may undo the
+            // last results, which are then stored again from their journals.
+            Self::Write | Self::Whole => {
+                options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Normal)
+            }
+        }
+    }
+
+    async fn set_up(self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let read_only = if self == Self::Read { "on" } else { "off" };
+        let settings = format!(
+            "SET statement_timeout = {}; SET default_transaction_read_only = {read_only}",
+            self.limit().as_millis()
+        );
+        connection.execute(sqlx::AssertSqlSafe(settings)).await.map(drop)
+    }
+}
+
+/// Connections of one role.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    place: Arc<Place>,
+    role: Role,
+    driver: PoolDriver,
+    #[cfg(test)]
+    pub(crate) probe: Arc<crate::probe::Probe>,
+}
+
+#[derive(Debug)]
+enum PoolDriver {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+// A connection is checked before each use, since one that was idle does not survive a restart of its server.
+fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
+    let options = PoolOptions::new().max_connections(size).acquire_timeout(CONNECT).test_before_acquire(true);
+    // A late connection is an error of its caller, and not logged too.
+    options.acquire_slow_threshold(2 * CONNECT).idle_timeout(None).max_lifetime(None)
+}
+
+impl Pool {
+    /// A pool of up to `size` connections, which are made when they are needed.
+    pub(crate) fn new(place: Arc<Place>, role: Role, size: u32) -> Self {
+        let driver = match &*place {
+            Place::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
+            Place::Server(server) => {
+                let options =
+                    options::<Postgres>(size).after_connect(move |connection, _| Box::pin(role.set_up(connection)));
+                PoolDriver::Postgres(options.connect_lazy_with((**server).clone()))
+            }
+        };
+        Self {
+            place,
+            role,
+            driver,
+            #[cfg(test)]
+            probe: Arc::default(),
+        }
+    }
+
+    /// Waits for a free connection.
+    pub(crate) async fn acquire(&self) -> Result<Connection, StoreError> {
+        let driver = match &self.driver {
+            PoolDriver::Sqlite(pool) => pool.acquire().await.map(|pooled| Driver::Sqlite(Owned::Pooled(pooled))),
+            PoolDriver::Postgres(pool) => pool.acquire().await.map(|pooled| Driver::Postgres(Owned::Pooled(pooled))),
+        };
+        let driver = match driver {
+            Ok(driver) => driver,
+            Err(sqlx::Error::PoolClosed) => return Err(StoreError::Closed),
+            Err(sqlx::Error::PoolTimedOut) if self.is_exhausted() => return Err(StoreError::Busy(CONNECT)),
+            Err(sqlx::Error::PoolTimedOut) => return Err(explain(StoreError::Slow(CONNECT), &self.place)),
+            Err(error) => return Err(explain(error.into(), &self.place)),
+        };
+        #[cfg_attr(not(test), expect(unused_mut, reason = "tests attach a probe"))]
+        let mut connection = Connection::new(driver, self.role).await?;
+        #[cfg(test)]
+        {
+            connection.probe = Arc::clone(&self.probe);
+        }
+        Ok(connection)
+    }
+
+    // Whether all connections are in use, so the database itself is not the reason of a timeout.
+    fn is_exhausted(&self) -> bool {
+        match &self.driver {
+            PoolDriver::Sqlite(pool) => pool.size() >= pool.options().get_max_connections(),
+            PoolDriver::Postgres(pool) => pool.size() >= pool.options().get_max_connections(),
+        }
+    }
+
+    /// Closes all connections, as soon as they are free.
+    pub(crate) async fn close(&self) {
+        match &self.driver {
+            PoolDriver::Sqlite(pool) => pool.close().await,
+            PoolDriver::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// A connection of a pool, or a single one.
+#[derive(Debug)]
+enum Owned<DB: Database> {
+    Pooled(PoolConnection<DB>),
+    Single(DB::Connection),
+}
+
+impl<DB: Database> Owned<DB> {
+    fn discard(&mut self) {
+        if let Self::Pooled(pooled) = self {
+            pooled.close_on_drop();
+        }
+    }
+
+    async fn close(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Pooled(pooled) => pooled.close().await,
+            Self::Single(connection) => connection.close().await,
+        }
+    }
+}
+
+impl<DB: Database> Deref for Owned<DB> {
+    type Target = DB::Connection;
+
+    fn deref(&self) -> &DB::Connection {
+        match self {
+            Self::Pooled(pooled) => pooled,
+            Self::Single(connection) => connection,
+        }
+    }
+}
+
+impl<DB: Database> DerefMut for Owned<DB> {
+    fn deref_mut(&mut self) -> &mut DB::Connection {
+        match self {
+            Self::Pooled(pooled) => pooled,
+            Self::Single(connection) => connection,
+        }
+    }
 }
 
 #[derive(Debug)]
 enum Driver {
-    Sqlite(SqliteConnection),
-    Postgres(PgConnection),
+    Sqlite(Owned<Sqlite>),
+    Postgres(Owned<Postgres>),
 }
 
-/// A connection. Whoever has an error on it drops it, and so closes it: after an error of SQLite it is open whether its transaction
-/// goes on.
+/// A connection. It is closed when it is dropped before it is [`done`](Self::done): after an error, or when the caller has given up, a
+/// statement or a transaction may still run on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    driver: Driver,
+    // None once it was given back.
+    driver: Option<Driver>,
     role: Role,
     clock: Arc<Clock>,
     #[cfg(test)]
@@ -134,7 +291,7 @@ pub(crate) enum Row {
     Postgres(PgRow),
 }
 
-/// What a column may be read as.
+/// A type that a column can be read as.
 pub(crate) trait Readable:
     for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
 {
@@ -144,7 +301,7 @@ impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<
 {}
 
 impl Row {
-    /// A column; none as `Option`.
+    /// A column; NULL only as an `Option`.
     pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -188,63 +345,67 @@ impl Driver {
     async fn rows(&mut self, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(connection) => {
-                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Sqlite).collect()
+                bind!(text, values).fetch_all(&mut **connection).await?.into_iter().map(Row::Sqlite).collect()
             }
             Self::Postgres(connection) => {
-                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Postgres).collect()
+                bind!(text, values).fetch_all(&mut **connection).await?.into_iter().map(Row::Postgres).collect()
             }
+        })
+    }
+
+    async fn execute(&mut self, text: SqlStr, values: &[Value<'_>]) -> Result<u64, sqlx::Error> {
+        Ok(match self {
+            Self::Sqlite(connection) => bind!(text, values).execute(&mut **connection).await?.rows_affected(),
+            Self::Postgres(connection) => bind!(text, values).execute(&mut **connection).await?.rows_affected(),
         })
     }
 }
 
 impl Connection {
-    /// Connects.
+    /// Opens a single connection.
     pub(crate) async fn open(place: &Place, role: Role) -> Result<Self, StoreError> {
+        let connect = async {
+            let driver = match place {
+                Place::File(path) => {
+                    if role != Role::Read {
+                        make_writable(path)?;
+                    }
+                    Driver::Sqlite(Owned::Single(role.sqlite(path).connect().await?))
+                }
+                Place::Server(options) => {
+                    let mut connection = options.connect().await?;
+                    role.set_up(&mut connection).await?;
+                    Driver::Postgres(Owned::Single(connection))
+                }
+            };
+            Self::new(driver, role).await
+        };
+        let connected = timeout(CONNECT, connect).await.unwrap_or(Err(StoreError::Slow(CONNECT)));
+        connected.map_err(|error| explain(error, place))
+    }
+
+    async fn new(mut driver: Driver, role: Role) -> Result<Self, StoreError> {
         let clock = Arc::new(Clock {
             zero: Instant::now(),
             deadline: AtomicU64::new(u64::MAX),
             #[cfg(test)]
             looked: AtomicU64::new(0),
         });
-        let connect = async {
-            Ok::<_, StoreError>(match place {
-                Place::File(path) => {
-                    let mut options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY);
-                    options = match role {
-                        Role::Read => options.pragma("query_only", "ON"),
-                        // With a write-ahead log, readers do not wait for the writer. `NORMAL` syncs at checkpoints only: a power
-                        // cut may undo the last results, and they are stored again from their journals.
-                        Role::Write | Role::Whole => {
-                            make_writable(path)?;
-                            options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Normal)
-                        }
-                    };
-                    let mut connection = options.disable_statement_logging().connect().await?;
-                    let clock = Arc::clone(&clock);
-                    connection.lock_handle().await?.set_progress_handler(STEPS, move || clock.is_early());
-                    Driver::Sqlite(connection)
-                }
-                Place::Server(options) => {
-                    let mut connection = options.connect().await?;
-                    let read_only = if role == Role::Read { "on" } else { "off" };
-                    let settings = format!(
-                        "SET statement_timeout = {}; SET default_transaction_read_only = {read_only}",
-                        role.limit().as_millis()
-                    );
-                    connection.execute(sqlx::AssertSqlSafe(settings)).await?;
-                    Driver::Postgres(connection)
-                }
-            })
-        };
-        let connected = timeout(CONNECT, connect).await.unwrap_or(Err(StoreError::Slow(CONNECT)));
-        let driver = connected.map_err(|error| explain(error, place))?;
+        if let Driver::Sqlite(connection) = &mut driver {
+            let clock = Arc::clone(&clock);
+            connection.lock_handle().await?.set_progress_handler(STEPS, move || clock.is_early());
+        }
         Ok(Self {
-            driver,
+            driver: Some(driver),
             role,
             clock,
             #[cfg(test)]
             probe: Arc::default(),
         })
+    }
+
+    fn driver(&mut self) -> Result<&mut Driver, StoreError> {
+        self.driver.as_mut().ok_or(StoreError::Closed)
     }
 
     /// The rows that answer a query.
@@ -257,13 +418,13 @@ impl Connection {
         #[cfg(test)]
         self.probe().look(self, text.as_str(), values).await?;
         let limit = self.begin_statement();
-        let rows = timeout(limit + GRACE, self.driver.rows(text, values)).await.map_err(|_| StoreError::Slow(limit))?;
+        let rows = timeout(limit + GRACE, self.driver()?.rows(text, values)).await;
         #[cfg(test)]
         self.probe.worked(self.clock.looked.swap(0, Ordering::Relaxed));
-        Ok(rows?)
+        Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    // From now on the time of the next statement runs.
+    // Starts the time of the next statement.
     fn begin_statement(&self) -> Duration {
         let limit = self.role.limit();
         self.clock.allow(limit);
@@ -279,7 +440,7 @@ impl Connection {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a statement; gives the number of rows that it has changed.
+    /// Executes a statement; returns the number of rows that it has changed.
     pub(crate) async fn execute(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -289,27 +450,22 @@ impl Connection {
         #[cfg(test)]
         self.probe().look(self, text.as_str(), values).await?;
         let limit = self.begin_statement();
-        let work = async {
-            Ok::<_, sqlx::Error>(match &mut self.driver {
-                Driver::Sqlite(connection) => bind!(text, values).execute(connection).await?.rows_affected(),
-                Driver::Postgres(connection) => bind!(text, values).execute(connection).await?.rows_affected(),
-            })
-        };
+        let work = self.driver()?.execute(text, values);
         Ok(timeout(limit + GRACE, work).await.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    /// Begins a transaction that sees no changes of others, and is refused if it would overwrite them.
+    /// Begins a transaction that sees no concurrent changes, and is rejected if it would overwrite them.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
-        let text = match self.driver {
+        let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN IMMEDIATE",
             Driver::Postgres(_) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Begins to read what does not change meanwhile.
+    /// Begins to read a consistent state.
     pub(crate) async fn begin_reading(&mut self) -> Result<(), StoreError> {
-        let text = match self.driver {
+        let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN",
             Driver::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
@@ -319,23 +475,40 @@ impl Connection {
     /// Brings the tables up to date.
     pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();
+        let driver = self.driver()?;
         // The future of `run` cannot be sent to other threads.
         let work = async {
-            match &mut self.driver {
-                Driver::Sqlite(connection) => migrator.run_direct(None, connection, false).await,
-                Driver::Postgres(connection) => migrator.run_direct(None, connection, false).await,
+            match driver {
+                Driver::Sqlite(connection) => migrator.run_direct(None, &mut **connection, false).await,
+                Driver::Postgres(connection) => migrator.run_direct(None, &mut **connection, false).await,
             }
         };
         let result = timeout(limit, work).await.map_err(|_| StoreError::Slow(limit))?;
         result.map_err(|error| StoreError::migrate(error, newest))
     }
 
-    /// Ends the connection and waits for that. SQLite puts its log into the file when the last one ends.
-    pub(crate) async fn close(self) {
-        let _ = match self.driver {
-            Driver::Sqlite(connection) => connection.close().await,
-            Driver::Postgres(connection) => connection.close().await,
+    /// Gives the connection back to its pool.
+    pub(crate) fn done(mut self) {
+        drop(self.driver.take());
+    }
+
+    /// Closes the connection and waits until it is closed. SQLite moves its log into the file when the last one is closed.
+    pub(crate) async fn close(mut self) {
+        let _ = match self.driver.take() {
+            Some(Driver::Sqlite(connection)) => connection.close().await,
+            Some(Driver::Postgres(connection)) => connection.close().await,
+            None => Ok(()),
         };
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        match &mut self.driver {
+            Some(Driver::Sqlite(connection)) => connection.discard(),
+            Some(Driver::Postgres(connection)) => connection.discard(),
+            None => {}
+        }
     }
 }
 
@@ -346,11 +519,12 @@ impl Connection {
     }
 
     pub(crate) const fn is_sqlite(&self) -> bool {
-        matches!(self.driver, Driver::Sqlite(_))
+        matches!(self.driver, Some(Driver::Sqlite(_)))
     }
 
     /// Executes a statement that no probe sees.
     pub(crate) async fn plain(&mut self, text: String, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
-        self.driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), values).await
+        let driver = self.driver.as_mut().ok_or(sqlx::Error::PoolClosed)?;
+        driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), values).await
     }
 }

@@ -1,9 +1,9 @@
-//! The database: one connection that writes, some that read, and the migrations.
+//! The database: its pools of connections, and the migrations.
 
 use std::{path::Path, str::FromStr as _, sync::Arc, time::Duration};
 
 use sqlx::{
-    ConnectOptions as _, SqlSafeStr, SqlStr,
+    ConnectOptions as _, SqlSafeStr,
     migrate::{Migration, MigrationType, Migrator},
     postgres::PgConnectOptions,
 };
@@ -11,13 +11,12 @@ use tokio::time::sleep;
 
 use crate::{
     StoreError,
-    connection::{Connection, Place, Role, Row, Value},
-    explain::explain,
-    lane::Lane,
+    connection::{Connection, Place, Pool, Role, Row, Value},
+    error::explain,
     names::Recent,
 };
 
-/// Connections that answer questions at the same time.
+/// Connections for concurrent queries.
 pub const READERS: u32 = 4;
 
 /// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
@@ -33,33 +32,17 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
 
 /// The database of results. Clones share their connections.
 ///
-/// One connection writes and others read, so whoever writes waits for no reader. Each statement has a time limit. A connection on
-/// which anything fails is closed, and the next statement has another one. Each question and each note fails when the database does
-/// not answer, or does not take it; it can be asked or noted again.
+/// One connection writes and others read, so a write waits for no query. Each statement has a time limit. After an error the connection
+/// is closed, and the next statement gets another one. Every call can be repeated after an error.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pub(crate) writer: Arc<Lane>,
-    pub(crate) readers: Arc<Lane>,
-    // Whose a name is, is asked for each player who comes, who waits for no question of others.
-    pub(crate) keys: Arc<Lane>,
+    pub(crate) writer: Arc<Pool>,
+    pub(crate) readers: Arc<Pool>,
+    // For the names of joining players, who do not wait for queries of pages.
+    pub(crate) keys: Arc<Pool>,
     pub(crate) recent: Arc<Recent>,
     pub(crate) place: Arc<Place>,
 }
-
-// Does something on the writer or a reader. If the connection is gone, it is done once more on another: one that was kept does not
-// outlive a restart of its server.
-macro_rules! twice {
-    ($lane:expr, $attempt:expr) => {
-        match $attempt.await {
-            Err(error) if error.is_lost() => {
-                $lane.discard();
-                $attempt.await
-            }
-            result => result,
-        }
-    };
-}
-pub(crate) use twice;
 
 /// How often a transaction is repeated that conflicts with those of other hubs.
 const CONFLICTS: u32 = 20;
@@ -80,7 +63,7 @@ macro_rules! serialized {
     ($store:expr, $attempt:expr) => {{
         let mut attempts = 0;
         loop {
-            match $crate::database::twice!($store.writer, $attempt) {
+            match $attempt.await {
                 Err(error) if error.is_conflict() && $crate::database::may_repeat(attempts) => {
                     $crate::database::pause_after_conflict(attempts).await;
                     attempts += 1;
@@ -121,11 +104,11 @@ impl Store {
 
     fn at(place: Place) -> Self {
         let place = Arc::new(place);
-        let lane = |role, size| Arc::new(Lane::new(Arc::clone(&place), role, size));
+        let pool = |role, size| Arc::new(Pool::new(Arc::clone(&place), role, size));
         Self {
-            writer: lane(Role::Write, 1),
-            readers: lane(Role::Read, READERS),
-            keys: lane(Role::Read, 1),
+            writer: pool(Role::Write, 1),
+            readers: pool(Role::Read, READERS),
+            keys: pool(Role::Read, 1),
             recent: Arc::default(),
             place,
         }
@@ -172,7 +155,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     pub async fn close(&self) {
         self.readers.close().await;
         self.keys.close().await;
@@ -188,18 +171,13 @@ impl Store {
         Self::rows_on(&self.readers, text, values).await
     }
 
-    /// The same on the connections of this lane.
+    /// The same on a connection of this pool.
     pub(crate) async fn rows_on(
-        lane: &Lane,
+        pool: &Pool,
         text: impl SqlSafeStr + Send,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let text = text.into_sql_str();
-        twice!(lane, Self::try_rows(lane, text.clone(), values))
-    }
-
-    async fn try_rows(lane: &Lane, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        let mut reader = lane.lease().await?;
+        let mut reader = pool.acquire().await?;
         let rows = reader.rows(text, values).await?;
         reader.done();
         Ok(rows)
@@ -214,14 +192,9 @@ impl Store {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a statement that is a change by itself; gives the number of rows that it has changed.
+    /// Executes a statement that is a change by itself; returns the number of rows that it has changed.
     pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let text = text.into_sql_str();
-        twice!(self.writer, self.try_execute(text.clone(), values))
-    }
-
-    async fn try_execute(&self, text: SqlStr, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let mut writer = self.writer.lease().await?;
+        let mut writer = self.writer.acquire().await?;
         let changed = writer.execute(text, values).await?;
         writer.done();
         Ok(changed)

@@ -97,7 +97,7 @@ impl Store {
     }
 
     async fn try_redeem(&self, code: &str, key: &str, now: u64) -> Result<Redeemed, StoreError> {
-        let mut writer = self.writer.lease().await?;
+        let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
         let redeemed = redeem(&mut writer, code, key, now).await?;
         let end = if matches!(redeemed, Redeemed::Name(_)) { "COMMIT" } else { "ROLLBACK" };
@@ -122,7 +122,7 @@ impl Store {
     }
 
     async fn try_replace(&self, name: &str, key: &str, new: &str, now: u64) -> Result<Replaced, StoreError> {
-        let mut writer = self.writer.lease().await?;
+        let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
         let replaced = replace(&mut writer, name, key, new).await?;
         if replaced == Replaced::Done {
@@ -142,7 +142,7 @@ impl Store {
     }
 
     async fn try_release(&self, name: &str, key: &str, now: u64) -> Result<bool, StoreError> {
-        let mut writer = self.writer.lease().await?;
+        let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
         let proven = proves(&mut writer, name, key).await?;
         if proven {
@@ -164,7 +164,7 @@ impl Store {
     }
 
     async fn try_release_unused(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
-        let mut writer = self.writer.lease().await?;
+        let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
         let text = "DELETE FROM names WHERE name IN \
                     (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";

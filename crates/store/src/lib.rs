@@ -18,19 +18,15 @@ extern crate self as store;
 
 mod connection;
 mod copy;
-mod count;
 mod database;
 mod devices;
 mod error;
-mod examine;
-mod explain;
 mod file;
+mod inspect;
 mod journals;
-mod lane;
 mod leaders;
 mod matches;
 mod names;
-mod place;
 #[cfg(test)]
 mod probe;
 mod rating;
@@ -39,22 +35,20 @@ mod search;
 mod season;
 #[cfg(test)]
 mod tests;
-mod whole;
 
 pub use copy::Copied;
-pub use count::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use database::{READERS, Store};
 pub use devices::{MAX_KEYS, NameChanges, Redeemed, Replaced};
 pub use error::{StoreError, Trouble};
-pub use journals::{EARLIER, JournalNote, Known, MAX_SEATS, Seated, unix_now};
+pub use inspect::Totals;
+pub use journals::{EARLIER, JournalNote, Known, Seated, unix_now};
 pub use leaders::{Board, Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use rating::LADDER;
-pub use record::{Entry, NewMatch};
+pub use record::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 pub use season::{ALL_TIME, day_of, is_season, season_of};
-pub use whole::Totals;
 
 /// How far a name is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]

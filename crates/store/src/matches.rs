@@ -1,66 +1,79 @@
-//! Matches that are stored.
+//! Stored matches.
 
 use crate::{Kind, Store, StoreError, connection::Row};
 
-/// Matches of one answer.
+/// Matches in one page of an answer.
 pub const MAX_PAGE: u32 = 100;
 
-/// A match that is over, by default as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Match<P = MatchPlayer> {
-    /// Its permanent id, which follows from the journal.
+/// A match that is over.
+///
+/// Hubs of other versions exchange it as JSON, so every field that is added has a default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Match {
+    /// The permanent id, which follows from the journal.
     pub id: String,
     /// The game, such as `nuggets`.
     pub game: String,
-    /// What the room was called.
+    /// The title of the room.
     pub title: String,
-    /// The room.
+    /// The id of the room.
     pub room: String,
-    /// The name of the file of its journal.
+    /// The file name of the journal.
     pub journal: String,
-    /// Its number in the journal.
+    /// The number of the match in its journal.
     pub number: u32,
-    /// When it began and ended, in microseconds of the time of its room.
+    /// When it began, in microseconds of the time of its room.
     pub begins: u64,
-    /// See [`begins`](Self::begins).
+    /// When it ended, in microseconds of the time of its room.
     pub ends: u64,
-    /// When it began and ended, in milliseconds since the Unix epoch.
+    /// When it began, in milliseconds since the Unix epoch.
     pub started: u64,
-    /// See [`started`](Self::started).
+    /// When it ended, in milliseconds since the Unix epoch.
     pub ended: u64,
     /// Whether it was played to its end.
     pub complete: bool,
-    /// The board that it is for, of its game. Like every field that is added, it has a default: messages of earlier versions may wait to be
-    /// stored.
+    /// The board of its game on which it counts.
     #[serde(default)]
     pub class: String,
     /// Why it does not count there; empty if it does.
     #[serde(default)]
     pub casual: String,
     /// The result, best first. A match without players is not stored.
-    pub players: Vec<P>,
+    pub players: Vec<MatchPlayer>,
 }
 
-/// A player in a stored match.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A player in the result of a match.
+///
+/// `won`, `host` and `level` are used once, to count the match. The database does not store them, so a match that was read from it has
+/// their defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct MatchPlayer {
-    /// The rank, from 1.
+    /// The rank, from 1; equal scores may share one.
     pub rank: u32,
     /// The name.
     pub name: String,
-    /// How far it is to be trusted.
+    /// Whether the name is proven.
     pub kind: Kind,
     /// The seat in the game's own terms.
     pub seat: String,
     /// The score in the game's own unit.
     pub score: i64,
-    /// The rating after the match, if it was rated.
-    pub rating: Option<i64>,
-    /// Whether the player left before the end.
+    /// Whether the match counts as won.
+    pub won: bool,
+    /// Whether the player left before the end, which counts as the last place.
     pub quit: bool,
+    /// The rating after the match, if it was rated. Set when the match is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<i64>,
+    /// A code for the host of the player on that day; empty if unknown.
+    #[serde(default)]
+    pub host: String,
+    /// The level of a bot, as its rating is named; empty for other players, and if unknown.
+    #[serde(default)]
+    pub level: String,
 }
 
-/// What is read of a match `m` and its players `p`, in the order in which [`collect`] takes it.
+/// The columns of a match `m` and its players `p`, in the order in which [`collect`] reads them.
 macro_rules! columns {
     () => {
         "m.id, m.game, m.title, m.room, m.journal, m.number, m.begins, m.ends, m.started, m.ended, m.complete, \
@@ -81,7 +94,7 @@ impl Store {
     }
 }
 
-/// Puts matches together, whose players follow each other.
+/// Assembles matches from rows in which the players of a match follow each other.
 pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
     let mut matches: Vec<Match> = vec![];
     for row in rows {
@@ -98,6 +111,7 @@ pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
             score: row.integer(15)?,
             rating: (rating != 0).then_some(rating),
             quit: row.integer(17)? == 1,
+            ..MatchPlayer::default()
         };
         if let Some(last) = matches.last_mut() {
             last.players.push(player);

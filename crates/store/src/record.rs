@@ -1,56 +1,57 @@
-//! Stores a match and counts it.
+//! Stores a match and counts it: the ratings and means of its players, on the board of its class for all time and for its season.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use skillratings::weng_lin::WengLinRating;
 
 use crate::{
-    Kind, Match, Store, StoreError,
+    Kind, Match, MatchPlayer, Store, StoreError,
     connection::Connection,
-    count::{Counted, count},
     database::serialized,
+    leaders::average,
     names::note_use,
+    rating::{LADDER, drifted, fixed, rate, shown, sure},
+    season::{ALL_TIME, day_of, season_of},
 };
 
-/// A match that is to be stored.
-pub type NewMatch = Match<Entry>;
+/// The class of the puzzle of the day, which counts for a proven name once a day.
+pub const DAILY: &str = "daily";
+/// Matches after which a player is ranked instead of provisional.
+pub const RANKED_AFTER: i64 = 10;
+/// How often two names of one host count against each other on a day.
+pub const MAX_MEETINGS_A_DAY: i64 = 3;
 
-/// A player in the result of a match.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Entry {
-    /// The rank, from 1; equal scores may share one.
-    pub rank: u32,
-    /// The name.
-    pub name: String,
-    /// How far it is to be trusted.
-    pub kind: Kind,
-    /// The seat in the game's own terms.
-    pub seat: String,
-    /// The score in the game's own unit.
-    pub score: i64,
-    /// Whether it counts as won.
-    pub won: bool,
-    /// Whether the player left before the end, which counts as the last place.
-    pub quit: bool,
-    /// What stands for its host on that day, without telling which it is; empty if that is not known.
-    #[serde(default)]
-    pub host: String,
-    /// How well a bot plays, as its rating is called; empty for others, and if it is not known.
-    #[serde(default)]
-    pub level: String,
+/// The rank of a player who left before the end.
+const LAST: u32 = u32::MAX;
+
+/// The owner of a rating: a name and its kind. All bots of a level are one.
+type Person = (String, Kind);
+
+/// A row of a board.
+#[derive(Debug, Clone, Copy, Default)]
+struct Record {
+    rating: WengLinRating,
+    matches: i64,
+    wins: i64,
+    score: i64,
+    last: u64,
 }
 
 impl Store {
     /// Stores a match and counts it, all or nothing. Returns `false` if it is stored already.
     ///
     /// # Errors
-    /// When the database does not take it. It can be tried again.
-    pub async fn record(&self, new: &NewMatch) -> Result<bool, StoreError> {
+    /// When the database does not accept it. It can be tried again.
+    pub async fn record(&self, new: &Match) -> Result<bool, StoreError> {
         if new.players.is_empty() {
             return Ok(false);
         }
-        serialized!(self, self.try_record(new))
+        serialized!(self, self.try_record(new.clone()))
     }
 
-    // Any error, also one in between, closes the connection: then nothing of the transaction is stored.
-    async fn try_record(&self, new: &NewMatch) -> Result<bool, StoreError> {
-        let mut writer = self.writer.lease().await?;
+    // Any error closes the connection, so nothing of the transaction is stored.
+    async fn try_record(&self, mut new: Match) -> Result<bool, StoreError> {
+        let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
         let text = "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual) \
                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING";
@@ -71,12 +72,13 @@ impl Store {
         ];
         let is_new = writer.execute(text, &values).await? == 1;
         if is_new {
-            let counted = count(&mut writer, new).await?;
-            if let Some(casual) = counted.casual {
+            let was_casual = !new.casual.is_empty();
+            count(&mut writer, &mut new).await?;
+            if !new.casual.is_empty() && !was_casual {
                 let text = "UPDATE matches SET casual = $2 WHERE id = $1";
-                writer.execute(text, &[(&new.id).into(), casual.into()]).await?;
+                writer.execute(text, &[(&new.id).into(), (&new.casual).into()]).await?;
             }
-            store_players(&mut writer, new, &counted).await?;
+            store_players(&mut writer, &new).await?;
         }
         writer.execute("COMMIT", &[]).await?;
         writer.done();
@@ -84,7 +86,7 @@ impl Store {
     }
 }
 
-async fn store_players(writer: &mut Connection, new: &NewMatch, counted: &Counted) -> Result<(), StoreError> {
+async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), StoreError> {
     for (place, player) in (0_i64..).zip(&new.players) {
         let text = "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended, class, quit) \
                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
@@ -96,7 +98,7 @@ async fn store_players(writer: &mut Connection, new: &NewMatch, counted: &Counte
             player.kind.number().into(),
             (&player.seat).into(),
             player.score.into(),
-            counted.rating(player).into(),
+            player.rating.unwrap_or(0).into(),
             (&new.game).into(),
             new.ended.into(),
             (&new.class).into(),
@@ -113,4 +115,256 @@ async fn store_players(writer: &mut Connection, new: &NewMatch, counted: &Counte
         writer.execute(text, &[(&new.journal).into(), (&new.room).into(), (&new.title).into()]).await?;
     }
     Ok(())
+}
+
+// The owner of a player's rating. A bot of unknown level has none.
+fn person(player: &MatchPlayer) -> Option<Person> {
+    match (player.kind, player.level.as_str()) {
+        (Kind::Bot, "") => None,
+        (Kind::Bot, level) => Some((format!("bot, {level}"), Kind::Bot)),
+        (kind, _) => Some((player.name.clone(), kind)),
+    }
+}
+
+const fn rank(player: &MatchPlayer) -> u32 {
+    if player.quit { LAST } else { player.rank }
+}
+
+// The players who take part in the rating. A person with several seats counts with the best of them, so playing against oneself gains
+// nothing. Each bot counts.
+fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
+    let mut all: Vec<(Person, &MatchPlayer)> = vec![];
+    for player in players {
+        let Some(person) = person(player) else { continue };
+        let is_person = player.kind != Kind::Bot;
+        match all.iter_mut().find(|(other, _)| is_person && *other == person) {
+            Some((_, best)) if rank(player) < rank(best) => *best = player,
+            Some(_) => {}
+            None => all.push((person, player)),
+        }
+    }
+    all
+}
+
+// Counts a match that is not casual by its options: sets the ratings of its players, or the reason why it is casual. A match with a
+// single player counts for the mean of its scores.
+async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
+    if !new.casual.is_empty() {
+        return Ok(());
+    }
+    match ratings(writer, new).await? {
+        Ok(ratings) => {
+            for player in &mut new.players {
+                player.rating = person(player).and_then(|person| ratings.get(&person)).copied();
+            }
+        }
+        Err(casual) => casual.clone_into(&mut new.casual),
+    }
+    Ok(())
+}
+
+// The ratings after a match, or the reason why it is casual.
+async fn ratings(
+    writer: &mut Connection,
+    new: &Match,
+) -> Result<Result<BTreeMap<Person, i64>, &'static str>, StoreError> {
+    if new.class == DAILY {
+        let Some(player) = new.players.first().filter(|player| player.kind == Kind::Proven) else {
+            return Ok(Err("unproven"));
+        };
+        let text = "INSERT INTO attempts (day, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        if writer.execute(text, &[day_of(new.started).into(), (&player.name).into()]).await? == 0 {
+            return Ok(Err("again"));
+        }
+    }
+    let all = contestants(&new.players);
+    if all.is_empty() || (all.len() == 1 && new.players.len() > 1) {
+        return Ok(Err("alone"));
+    }
+    let opponents = opponents(writer, new, &all).await?;
+    if all.len() > 1 && opponents.iter().all(Vec::is_empty) {
+        return Ok(Err("pair"));
+    }
+    let mut ratings = BTreeMap::new();
+    for season in [ALL_TIME, &season_of(new.ended)] {
+        for (person, rating) in count_for(writer, new, season, (&all, &opponents)).await? {
+            // The first one is that of all time.
+            ratings.entry(person).or_insert(rating);
+        }
+    }
+    Ok(Ok(ratings))
+}
+
+// The indices of the opponents with whom each contestant is compared.
+async fn opponents(
+    writer: &mut Connection,
+    new: &Match,
+    all: &[(Person, &MatchPlayer)],
+) -> Result<Vec<Vec<usize>>, StoreError> {
+    let day = day_of(new.ended);
+    let mut met: BTreeMap<(String, &str, &str), bool> = BTreeMap::new();
+    let mut opponents = vec![vec![]; all.len()];
+    for (at, (person, one)) in all.iter().enumerate() {
+        for (behind, (other_person, other)) in all.iter().enumerate().skip(at + 1) {
+            let counts = match meeting(one, other) {
+                _ if person == other_person => false,
+                // The hub has paired them.
+                _ if new.class == LADDER => true,
+                None => true,
+                Some(pair) => {
+                    if let Some(counts) = met.get(&pair) {
+                        *counts
+                    } else {
+                        let counts = meet(writer, day, &pair).await?;
+                        met.insert(pair, counts);
+                        counts
+                    }
+                }
+            };
+            if counts {
+                opponents[at].push(behind);
+                opponents[behind].push(at);
+            }
+        }
+    }
+    if !met.is_empty() {
+        // A match may be stored a day late.
+        writer.execute("DELETE FROM meetings WHERE day < $1", &[day.saturating_sub(2).into()]).await?;
+    }
+    Ok(opponents)
+}
+
+// The host and the names of two players who may be the same person. An unknown host equals every host. All unproven names of a host are
+// one name, since they cost nothing.
+fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
+    if one.kind == Kind::Bot || other.kind == Kind::Bot {
+        return None;
+    }
+    let host = match (one.host.as_str(), other.host.as_str()) {
+        (one, other) if one == other => one,
+        ("", _) | (_, "") => "",
+        _ => return None,
+    };
+    let name = |player: &'a MatchPlayer| if player.kind == Kind::Proven { player.name.as_str() } else { "" };
+    let (one, other) = (name(one), name(other));
+    Some((host.to_owned(), one.min(other), one.max(other)))
+}
+
+// Records a meeting; returns whether it counts.
+async fn meet(
+    writer: &mut Connection,
+    day: u64,
+    (host, one, other): &(String, &str, &str),
+) -> Result<bool, StoreError> {
+    let text = "INSERT INTO meetings (day, host, one, other, matches) VALUES ($1, $2, $3, $4, 1) \
+                ON CONFLICT (day, host, one, other) DO UPDATE SET matches = meetings.matches + 1 RETURNING matches";
+    let row = writer.row(text, &[day.into(), host.into(), (*one).into(), (*other).into()]).await?;
+    Ok(row.map_or(Ok(1), |row| row.integer(0))? <= MAX_MEETINGS_A_DAY)
+}
+
+// Counts a match on one board; returns the displayed ratings of its rated players.
+async fn count_for(
+    writer: &mut Connection,
+    new: &Match,
+    season: &str,
+    (all, opponents): (&[(Person, &MatchPlayer)], &[Vec<usize>]),
+) -> Result<Vec<(Person, i64)>, StoreError> {
+    let mut before: BTreeMap<&Person, Record> = BTreeMap::new();
+    for (person, _) in all {
+        if !before.contains_key(person) {
+            let mut record = record_of(writer, new, season, person).await?;
+            let drifted = drifted(record.rating, new.ended.saturating_sub(record.last));
+            record.rating = fixed_of(new, person).unwrap_or(drifted);
+            before.insert(person, record);
+        }
+    }
+    let standing = |at: usize| (before[&all[at].0].rating, rank(all[at].1));
+    let mut after: BTreeMap<&Person, Vec<WengLinRating>> = BTreeMap::new();
+    for (at, others) in opponents.iter().enumerate().filter(|(_, others)| !others.is_empty()) {
+        let others: Vec<_> = others.iter().map(|&other| standing(other)).collect();
+        after.entry(&all[at].0).or_default().push(rate(standing(at), &others));
+    }
+    let mut done = BTreeSet::new();
+    let mut ratings = vec![];
+    for (person, player) in all {
+        // A player of a larger match who was compared with no opponent is left out.
+        let rated = after.get(person);
+        if (rated.is_none() && all.len() > 1) || !done.insert(person) {
+            continue;
+        }
+        let mut record = before[person];
+        if let Some(rating) = fixed_of(new, person).or_else(|| rated.and_then(|all| mean(all))) {
+            record.rating = rating;
+            ratings.push((person.clone(), shown(rating)));
+        }
+        record.matches = record.matches.saturating_add(1);
+        record.score = record.score.saturating_add(player.score);
+        record.wins = record.wins.saturating_add(i64::from(player.won && !player.quit));
+        record.last = record.last.max(new.ended);
+        store(writer, new, season, (person, record)).await?;
+    }
+    Ok(ratings)
+}
+
+fn fixed_of(new: &Match, (name, kind): &Person) -> Option<WengLinRating> {
+    fixed(&new.class, (name, *kind))
+}
+
+// Several bots of a level are one player, whose rating becomes the mean of theirs.
+fn mean(all: &[WengLinRating]) -> Option<WengLinRating> {
+    #[expect(clippy::cast_precision_loss, reason = "some seats")]
+    let count = all.len() as f64;
+    let sum = |part: fn(&WengLinRating) -> f64| all.iter().map(part).sum::<f64>() / count;
+    (!all.is_empty())
+        .then(|| WengLinRating { rating: sum(|rating| rating.rating), uncertainty: sum(|rating| rating.uncertainty) })
+}
+
+async fn record_of(
+    writer: &mut Connection,
+    new: &Match,
+    season: &str,
+    (name, kind): &Person,
+) -> Result<Record, StoreError> {
+    let text = "SELECT mean, deviation, matches, wins, score, last FROM standings \
+                WHERE game = $1 AND class = $2 AND season = $3 AND name = $4 AND kind = $5";
+    let values = [(&new.game).into(), (&new.class).into(), season.into(), name.into(), kind.number().into()];
+    let Some(row) = writer.row(text, &values).await? else { return Ok(Record::default()) };
+    Ok(Record {
+        rating: WengLinRating { rating: row.real(0)?, uncertainty: row.real(1)? },
+        matches: row.integer(2)?,
+        wins: row.integer(3)?,
+        score: row.integer(4)?,
+        last: row.number(5)?,
+    })
+}
+
+async fn store(
+    writer: &mut Connection,
+    new: &Match,
+    season: &str,
+    ((name, kind), record): (&Person, Record),
+) -> Result<(), StoreError> {
+    let text = "INSERT INTO standings \
+                (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+                ON CONFLICT (game, class, season, name, kind) DO UPDATE SET mean = excluded.mean, deviation = excluded.deviation, \
+                last = excluded.last, ranked = excluded.ranked, sure = excluded.sure, matches = excluded.matches, \
+                wins = excluded.wins, score = excluded.score, average = excluded.average";
+    let values = [
+        (&new.game).into(),
+        (&new.class).into(),
+        season.into(),
+        name.into(),
+        kind.number().into(),
+        record.rating.rating.into(),
+        record.rating.uncertainty.into(),
+        record.last.into(),
+        i64::from(record.matches >= RANKED_AFTER).into(),
+        sure(record.rating).into(),
+        record.matches.into(),
+        record.wins.into(),
+        record.score.into(),
+        average(record.score, record.matches).into(),
+    ];
+    writer.execute(text, &values).await.map(drop)
 }

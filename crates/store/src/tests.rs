@@ -7,8 +7,8 @@ use testkit::TempDir;
 use tokio::time::{pause, resume};
 
 use crate::{
-    ALL_TIME, Entry, JournalNote, Kind, Known, MAX_SEATS, MatchFilter, NameChanges, NewMatch, Order, Redeemed,
-    Replaced, Seated, Store, StoreError, Trouble,
+    ALL_TIME, Kind, Known, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, Store, StoreError,
+    Trouble,
     connection::{Connection, Place, Role},
     database::MIGRATIONS,
     probe::Seen,
@@ -36,22 +36,14 @@ async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
     .await;
 }
 
-fn a_match(number: u32) -> NewMatch {
+fn a_match(number: u32) -> Match {
     let (ann, bot) = (entry(1, "Ann", 1), entry(3, "Bot", 3));
     let players = vec![
-        Entry { kind: Kind::Proven, ..ann },
+        MatchPlayer { kind: Kind::Proven, ..ann },
         entry(2, "Bob", 2),
-        Entry { kind: Kind::Bot, level: "easy".into(), ..bot },
+        MatchPlayer { kind: Kind::Bot, level: "easy".into(), ..bot },
     ];
     support::a_match(number, "nuggets", players)
-}
-
-fn note(room: &str) -> JournalNote {
-    JournalNote { room: room.into(), ..JournalNote::default() }
-}
-
-fn seated(kind: Kind) -> Seated {
-    Seated { kind, ..Seated::default() }
 }
 
 async fn check(store: &Store, matches: u32) {
@@ -60,20 +52,17 @@ async fn check(store: &Store, matches: u32) {
 
 /// Asks and notes everything that there is.
 async fn use_all(store: &Store) {
-    store.note_journal("nuggets.journal", &note("nuggets-1")).await.unwrap();
     store.record(&a_match(1_000_000)).await.unwrap();
     let mut of_one_host = a_match(1_000_001);
     of_one_host.players.iter_mut().for_each(|player| player.host = "h".into());
     store.record(&of_one_host).await.unwrap();
-    let mut daily = NewMatch { class: crate::DAILY.into(), ..a_match(1_000_002) };
+    let mut daily = Match { class: crate::DAILY.into(), ..a_match(1_000_002) };
     daily.players.truncate(1);
     store.record(&daily).await.unwrap();
     // The second attempt of the day.
-    store.record(&NewMatch { id: "again".into(), ..daily }).await.unwrap();
+    store.record(&Match { id: "again".into(), ..daily }).await.unwrap();
     store.note_examined("nuggets.journal", 10, Known::default()).await.unwrap();
-    store.note_known("nuggets.journal", Known::default()).await.unwrap();
-    store.known("nuggets.journal").await.unwrap();
-    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", &seated(Kind::Proven)).await.unwrap();
+    store.journal("nuggets.journal").await.unwrap();
     store.seats("nuggets-1").await.unwrap();
     store.journals().await.unwrap();
     store.journals_with_people().await.unwrap();
@@ -128,7 +117,7 @@ async fn use_all(store: &Store) {
 /// All statements that this causes, one of each.
 async fn statements(store: &Store) -> Vec<Seen> {
     use_all(store).await;
-    let all = [&store.writer, &store.readers, &store.keys].map(|lane| lane.probe.seen()).concat();
+    let all = [&store.writer, &store.readers, &store.keys].map(|pool| pool.probe.seen()).concat();
     let distinct: BTreeMap<String, Seen> = all.into_iter().map(|seen| (seen.text.clone(), seen)).collect();
     assert!(distinct.len() > 30, "{}", distinct.len());
     distinct.into_values().filter(|seen| seen.text != "COMMIT" && !seen.text.starts_with("BEGIN")).collect()
@@ -160,13 +149,13 @@ async fn hubs_that_store_matches_of_the_same_players_at_the_same_moment_store_al
 #[tokio::test]
 async fn no_statement_scans_a_table() {
     on_each(async |store, server| {
-        let mut connection = store.writer.lease().await.unwrap();
+        let mut connection = store.writer.acquire().await.unwrap();
         // What is small is scanned, and rightly so; to a server more is small.
         fill(&mut connection, if server.is_some() { 20_000 } else { 4_000 }).await;
         connection.plain("ANALYZE".into(), &[]).await.unwrap();
         connection.done();
         let all = statements(&store).await;
-        let mut connection = store.writer.lease().await.unwrap();
+        let mut connection = store.writer.acquire().await.unwrap();
         for Seen { text, values } in all {
             let explain = if server.is_some() { "EXPLAIN" } else { "EXPLAIN QUERY PLAN" };
             let rows = connection.plain(format!("{explain} {text}"), &values).await.unwrap();
@@ -267,7 +256,7 @@ async fn questions_about_200_000_matches_read_few_rows() {
     use_all(&store).await;
     store.readers.probe.looked();
     store.writer.probe.looked();
-    let all = [&store.writer, &store.readers, &store.keys].map(|lane| lane.probe.seen()).concat();
+    let all = [&store.writer, &store.readers, &store.keys].map(|pool| pool.probe.seen()).concat();
     let mut most = 0;
     for Seen { text, values } in all.into_iter().filter(|seen| seen.text.starts_with("SELECT")) {
         store.rows(sqlx::AssertSqlSafe(text.clone()), &values).await.unwrap();
@@ -303,10 +292,10 @@ async fn a_statement_without_end_is_ended() {
 async fn neither_results_nor_players_wait_for_questions() {
     on_each(async |store, _| {
         let mut readers = [
-            store.readers.lease().await.unwrap(),
-            store.readers.lease().await.unwrap(),
-            store.readers.lease().await.unwrap(),
-            store.readers.lease().await.unwrap(),
+            store.readers.acquire().await.unwrap(),
+            store.readers.acquire().await.unwrap(),
+            store.readers.acquire().await.unwrap(),
+            store.readers.acquire().await.unwrap(),
         ];
         // They are in the middle of something.
         for reader in &mut readers {
@@ -314,7 +303,7 @@ async fn neither_results_nor_players_wait_for_questions() {
             reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
         }
         assert!(store.record(&a_match(1)).await.unwrap());
-        store.note_journal("a.journal", &note("r")).await.unwrap();
+        store.note_examined("a.journal", 1, Known::default()).await.unwrap();
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         // Nothing else happens until the wait for a reader is over.
         pause();
@@ -336,37 +325,9 @@ async fn readers_cannot_write() {
 }
 
 #[tokio::test]
-async fn of_each_room_only_the_newest_seats_are_kept() {
-    on_each(async |store, _| {
-        let most = u32::try_from(MAX_SEATS).unwrap();
-        let mut connection = store.writer.lease().await.unwrap();
-        let numbers = numbers(&connection, most + 10);
-        let text = format!("INSERT INTO seats {numbers} SELECT 'r', 'a' || n, 'Bot', 2, n, '', '' FROM s");
-        connection.plain(text, &[]).await.unwrap();
-        connection.done();
-        store.note_seat("other", "a", "Ann", &seated(Kind::Proven)).await.unwrap();
-        store.note_seat("r", "new", "Ann", &seated(Kind::Proven)).await.unwrap();
-        let seats = store.seats("r").await.unwrap();
-        assert_eq!(seats.len(), most as usize);
-        assert_eq!(seats.get(&("new".to_owned(), "Ann".to_owned())), Some(&seated(Kind::Proven)));
-        assert!(!seats.contains_key(&("a11".to_owned(), "Bot".to_owned())));
-        // A room without a journal needs none.
-        store.note_journal("a.journal", &note("r")).await.unwrap();
-        store.note_journal("b.journal", &note("r")).await.unwrap();
-        store.forget_journal("a.journal", "r").await.unwrap();
-        assert_eq!(store.seats("r").await.unwrap().len(), most as usize);
-        store.forget_journal("b.journal", "r").await.unwrap();
-        assert!(store.seats("r").await.unwrap().is_empty());
-        assert_eq!(store.seats("other").await.unwrap().len(), 1);
-        assert!(store.journals().await.unwrap().is_empty());
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
     on_each_of(2, async |store, _| {
-        let mut connection = store.writer.lease().await.unwrap();
+        let mut connection = store.writer.acquire().await.unwrap();
         for text in [
             "INSERT INTO matches VALUES ('m1', 'nuggets', '', 'r', 'a.journal', 1, 1, 2, 3, 4, 1)",
             "INSERT INTO matches VALUES ('m2', 'nuggets', '', 'r', 'b.journal', 1, 1, 2, 3, 4, 1)",
@@ -406,7 +367,7 @@ async fn a_task_can_use_the_store() {
         use_all(&store).await;
         store.backup(&directory.path().join("copy.db")).await.unwrap();
         store.close().await;
-        store.known("a.journal").await.unwrap_err()
+        store.journal("a.journal").await.unwrap_err()
     });
     assert_eq!(task.await.unwrap().to_string(), "the database is closed");
 }

@@ -24,8 +24,8 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
 pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let journals = data.path().join("journals");
     fs::create_dir(&journals).unwrap();
-    let (results, queue) = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
-    results.start(queue);
+    let results = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
+    results.start();
     let metrics = Metrics::new();
     let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
     let place = Place {
@@ -33,7 +33,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         writing,
         connections: resources.files.clone(),
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
-        ledgers: results.clone(),
+        ledger: Arc::clone(&results.ledger),
         keep_seats: Duration::from_mins(1),
         site: None,
         log: Arc::default(),

@@ -73,7 +73,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
     let threads = Threads::start()?;
-    let (results, queue) = Results::new(store(args, &threads)?, journals.clone());
+    let results = Results::new(store(args, &threads)?, journals.clone());
     let metrics = Metrics::new();
     let settings =
         Settings { sockets_per_host: args.sockets_per_host, rooms_per_host: args.rooms_per_host, open_files };
@@ -103,7 +103,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         writing,
         connections: resources.files.clone(),
         bans,
-        ledgers: results.clone(),
+        ledger: Arc::clone(&results.ledger),
         keep_seats: Duration::from_secs(args.keep_seats),
         costs: Arc::default(),
         watch_delay: Duration::from_secs(args.watch_delay),
@@ -153,7 +153,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
-        results.start(queue);
+        results.start();
         if let Some(retention) = args.journal_keep {
             tokio::spawn(Arc::clone(&hub).prune(retention));
         }

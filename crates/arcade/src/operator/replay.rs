@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use cmdkit::become_owner;
 use netshell::{bind_tcp, shutdown};
-use store::{Entry, JournalNote, Known, Match, MatchPlayer, NewMatch};
+use store::{JournalNote, Match};
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -24,11 +24,7 @@ use crate::{
         resources::{Resources, Settings},
     },
     replays::Replays,
-    results::{
-        examine::{Examined, Source},
-        tracker,
-    },
-    room::register::Description,
+    results::matches::{self, Progress, Start},
     web::{
         connections::Server,
         film::{self, Film},
@@ -83,67 +79,20 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
 
 /// The matches of a journal, with those that are not over.
 fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
-    let head = journal_core::open(path)?.head()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let note = JournalNote { room: name.clone(), title: name.clone(), ..JournalNote::default() };
-    let source = Source { path: path.to_owned(), note: note.clone(), seats: HashMap::new(), known: Known::default() };
+    let note = JournalNote { room: name.clone(), title: name, ..JournalNote::default() };
     let mut matches = vec![];
-    let read = source.read(|new| {
+    let read = matches::read(path, Start::Record(note, HashMap::new()), |over| {
         if matches.len() < MAX_MATCHES {
-            matches.push(stored(new));
+            matches.push(over);
         }
         true
     });
-    let running = match read {
-        Ok(Examined { running, .. }) => running,
+    match read {
+        Ok(progress) => matches.extend(progress.iter().flat_map(Progress::running)),
         Err(error) if matches.is_empty() => return Err(error),
-        Err(error) => {
-            warn!("only the matches before the damage are shown: {error:#}");
-            return Ok(matches);
-        }
-    };
-    let JournalNote { room, title, class, casual, .. } = note;
-    let description = Description::of(&head.facts()).unwrap_or(Description { room, title, class, casual });
-    let of_journal = tracker::Source::of(head.id, name, head.game, description);
-    for (number, Known { until, zero }) in running {
-        let started = zero.saturating_add(until / 1_000);
-        let tracker::Source { file, game, room, title, class, casual, .. } = of_journal.clone();
-        matches.push(Match {
-            id: of_journal.match_id(number),
-            game,
-            title,
-            room,
-            journal: file,
-            number,
-            begins: until,
-            // It is not over.
-            ends: until,
-            started,
-            ended: started,
-            complete: false,
-            class,
-            casual,
-            players: vec![],
-        });
+        Err(error) => warn!("only the matches before the damage are shown: {error:#}"),
     }
     matches.sort_by_key(|found| found.begins);
     Ok(matches)
-}
-
-// A match as it is when it comes from a database.
-fn stored(new: NewMatch) -> Match {
-    let player = |Entry { rank, name, kind, seat, score, quit, .. }: Entry| MatchPlayer {
-        rank,
-        name,
-        kind,
-        seat,
-        score,
-        rating: None,
-        quit,
-    };
-    let players = new.players.into_iter().map(player).collect();
-    let NewMatch {
-        id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual, ..
-    } = new;
-    Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual, players }
 }

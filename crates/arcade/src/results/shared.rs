@@ -10,7 +10,7 @@ use std::{
 };
 
 use mesh::{Committed, MeshError, Name, work_off};
-use store::NewMatch;
+use store::Match;
 use tokio::{
     sync::Notify,
     time::{Instant, timeout},
@@ -42,7 +42,7 @@ impl Results {
 
     // Submits a result. Returns false if this hub has to store it itself: the queue did not take it, or already had it. In the second case
     // a hub that died may hold it, and it would be delivered again only later.
-    pub(super) async fn submit(&self, new: &NewMatch) -> bool {
+    pub(super) async fn submit(&self, new: &Match) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };
         match queue.submit(&id, &body.into()).await {
@@ -66,7 +66,7 @@ pub(super) async fn work(results: Weak<Results>) {
     while let Some(results) = results.upgrade() {
         let Some(Shared { queue, submitted }) = results.shared.get() else { return };
         let dead = queue.dead_letters();
-        let worked = work_off(&**queue, async |id, body| match serde_json::from_slice::<NewMatch>(body) {
+        let worked = work_off(&**queue, async |id, body| match serde_json::from_slice::<Match>(body) {
             Ok(new) => results.commit(&new).await.ok_or(Uncommitted::Database),
             Err(error) => {
                 warn!(id = %id, "a result of the arcade cannot be read: {error}");
@@ -113,24 +113,21 @@ mod tests {
 
     use mesh::Local;
     use netcore::Time;
-    use store::{Entry, Kind, MatchFilter, Store};
+    use store::{MatchFilter, MatchPlayer, Store};
     use testkit::TempDir;
 
     use super::*;
 
-    fn over(number: u32) -> NewMatch {
-        let entry = |rank, name: &str| Entry {
+    fn over(number: u32) -> Match {
+        let entry = |rank, name: &str| MatchPlayer {
             rank,
             name: name.into(),
-            kind: Kind::Unproven,
             seat: "A".into(),
             score: 5,
             won: rank == 1,
-            quit: false,
-            host: String::new(),
-            level: String::new(),
+            ..MatchPlayer::default()
         };
-        NewMatch {
+        Match {
             id: format!("00000000000000aa-{number}"),
             game: "robots".into(),
             title: "small".into(),
@@ -155,12 +152,12 @@ mod tests {
         let mesh = Local::new(move || Time::ZERO.plus(start.elapsed()));
         let hub = || {
             let store = Store::file(&directory.path().join("results.db")).unwrap();
-            let (results, waiting) = Results::new(store, directory.path().join("journals"));
+            let results = Results::new(store, directory.path().join("journals"));
             results.share(Arc::new(mesh.clone()));
-            (results, waiting)
+            results
         };
         // One that ends before anything is committed, and says the last thing twice.
-        let (results, _waiting) = hub();
+        let results = hub();
         results.store.prepare().await.unwrap();
         for (number, is_new) in [(1, true), (2, true), (3, true), (3, false)] {
             assert_eq!(results.submit(&over(number)).await, is_new);
@@ -168,8 +165,8 @@ mod tests {
         // One that took a result and ended before it was committed.
         drop(mesh::Results::take(&mesh).await.unwrap());
         drop(results);
-        let (results, waiting) = hub();
-        results.start(waiting);
+        let results = hub();
+        results.start();
         assert!(results.submit(&over(4)).await);
         let all = async || {
             let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
@@ -192,9 +189,9 @@ mod tests {
 
     #[test]
     fn messages_of_other_versions_are_read() {
-        assert_eq!(serde_json::from_str::<NewMatch>(FIRST).unwrap(), over(9));
+        assert_eq!(serde_json::from_str::<Match>(FIRST).unwrap(), over(9));
         let later = FIRST.replacen('{', "{\"weather\":{\"rain\":3},", 1);
-        assert_eq!(serde_json::from_str::<NewMatch>(&later).unwrap(), over(9));
+        assert_eq!(serde_json::from_str::<Match>(&later).unwrap(), over(9));
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -208,10 +205,10 @@ mod tests {
             assert!(mesh::Results::submit(&mesh, &id, &body).await.unwrap());
         }
         let store = Store::file(&directory.path().join("results.db")).unwrap();
-        let (results, waiting) = Results::new(store, directory.path().join("journals"));
+        let results = Results::new(store, directory.path().join("journals"));
         results.share(Arc::new(mesh.clone()));
         results.store.prepare().await.unwrap();
-        results.start(waiting);
+        results.start();
         assert!(results.submit(&over(1)).await);
         testkit::found("the result", async || (results.health().stored == 1).then_some(())).await;
         assert_eq!(mesh::Results::dead_letters(&mesh), 0, "it did not wait for them");

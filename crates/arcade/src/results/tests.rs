@@ -1,17 +1,26 @@
-//! Journals of robots, and a task that is stopped at every step.
+//! Journals of robots, a task that is stopped at every step, and databases that fail.
 
-use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Poll};
+use std::{collections::BTreeSet, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
-use journal_core::{Facts, Head, JournalEnd, Journalled, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time};
+use journal_core::{
+    Facts, Head, JournalEnd, JournalFacts, Journalled, MAX_SIZE, Peer, Retention, Scribe, SyncPolicy, SystemDisk,
+    Writing,
+};
+use netcore::{
+    GameEvent, Hold as _, HostId, Hosted, Input, Leave, Level, Link, Outbox, Output, PeerId, Phase, Role, Room as _,
+    Time,
+};
+use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{JournalNote, Kind, Known, MatchFilter, Seated};
 use testkit::{PATIENCE, TempDir};
 
-use super::*;
-
-mod described;
-mod told;
+use super::{matches::RecordedSeats, *};
+use crate::room::{
+    addresses::Addresses,
+    known::Seats,
+    register::{Description, Register, SeatFact},
+};
 
 /// Matches of a journal whose beginning is not kept.
 const LONG: usize = 160;
@@ -26,40 +35,50 @@ fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
     assert!(!path.exists() && opened.segments() > 1, "{} files, {} bytes", opened.segments(), opened.length());
-    let first = read(source(&path, Known::default())).0[0].number;
+    let first = read(&path, record(Known::default())).0[0].number;
     (path, first)
 }
 
-/// The matches of a journal, and what else is found in it.
-fn read(source: examine::Source) -> (Vec<NewMatch>, examine::Examined) {
+/// The matches of a journal, and the end of its reading.
+fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
     let mut found = vec![];
-    let examined = source.read(|new| {
-        found.push(new);
+    let progress = matches::read(path, start, |over| {
+        found.push(over);
         true
     });
-    (found, examined.unwrap())
+    (found, progress.unwrap().unwrap())
 }
 
-fn note(room: &str) -> JournalNote {
-    JournalNote { room: room.into(), title: "small".into(), ..JournalNote::default() }
+/// The record of an earlier version, whose rooms were rated.
+fn record(known: Known) -> Start {
+    record_with(known, RecordedSeats::new())
 }
 
-fn source(path: &Path, known: Known) -> examine::Source {
-    let note = JournalNote { class: "standard".into(), casual: String::new(), ..note("robots-7") };
-    examine::Source { path: path.to_owned(), note, seats: HashMap::new(), known }
+fn record_with(known: Known, seats: RecordedSeats) -> Start {
+    let (room, title) = ("robots-7".into(), "small".into());
+    Start::Record(
+        JournalNote { room, title, class: "standard".into(), casual: String::new(), examined: 0, known },
+        seats,
+    )
+}
+
+/// The record of a journal that the database does not know.
+fn no_record() -> Start {
+    Start::Record(JournalNote::default(), RecordedSeats::new())
 }
 
 fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
-    play_as(directory, matches, max, &Facts::new(), |_, _, _| {})
+    play_as(directory, (matches, max), &Facts::new(), |_, _, _| {}, |_| {})
 }
 
-/// The same in a journal with these facts. `follow` gets what follows from each input.
+/// The same in a journal with these facts. `follow` gets the outputs of each input, and `flushed` is called after each ten matches, when
+/// they are in the file.
 fn play_as(
     directory: &Path,
-    matches: usize,
-    max: u64,
+    (matches, max): (usize, u64),
     facts: &Facts,
     mut follow: impl FnMut(&Journalled<robots::Server>, &JournalEnd, &[Output]),
+    mut flushed: impl FnMut(&Path),
 ) -> PathBuf {
     let config = robots::Config {
         parameters: robots::Parameters {
@@ -106,6 +125,7 @@ fn play_as(
         if played % 10 == 0 {
             hold.flush();
             while scribe.write() || scribe.keep() {}
+            flushed(&path);
         }
     }
     room.input(now, Input::Stop(Leave::Resumable), &mut out);
@@ -115,23 +135,32 @@ fn play_as(
     path
 }
 
-fn results(directory: &Path) -> (Arc<Results>, Waiting) {
+fn results(directory: &Path) -> Arc<Results> {
     let store = Store::file(&directory.join("results.db")).unwrap();
     Results::new(store, directory.join("journals"))
 }
 
 /// The same with tables.
-async fn prepared(directory: &Path) -> (Arc<Results>, Waiting) {
-    let (results, waiting) = results(directory);
+async fn prepared(directory: &Path) -> Arc<Results> {
+    let results = results(directory);
     results.store.prepare().await.unwrap();
-    (results, waiting)
+    results
 }
 
-/// Everything that is stored, once.
+/// Waits until a condition holds.
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    testkit::found(what, async || is_so().await.then_some(())).await;
+}
+
+async fn stored(results: &Results) -> Vec<Match> {
+    results.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap()
+}
+
+/// Each match is stored once.
 async fn check(results: &Results, matches: u64) {
-    let found = results.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    let found = stored(results).await;
     assert_eq!(found.len() as u64, matches);
-    // Nobody has noted what they count for.
+    // Neither the journal nor the database has their class.
     assert!(found.iter().all(|found| found.casual == "earlier"));
 }
 
@@ -145,8 +174,8 @@ fn a_journal_gives_the_results_of_its_matches() {
     };
     // Bob uses a name of his own and not the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
-    let (found, examined) = read(examine::Source { seats, ..source(&path, Known::default()) });
-    assert_eq!(examined.position, path.metadata().unwrap().len());
+    let (found, progress) = read(&path, record_with(Known::default(), seats));
+    assert_eq!(progress.position, path.metadata().unwrap().len());
     assert_eq!(found.iter().map(|new| new.number).collect::<Vec<_>>(), [1, 2, 3]);
     let last = &found[2];
     assert_eq!((last.room.as_str(), last.title.as_str(), last.complete), ("robots-7", "small", true));
@@ -169,13 +198,13 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     let (path, first) = play_long(&journals.path().join("journals"));
     die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
     // The same once its first matches are known.
-    let (stored, _) = read(source(&path, Known::default()));
+    let (stored, _) = read(&path, record(Known::default()));
     let known = Known { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
-    let (rest, examined) = read(source(&path, known));
+    let (rest, progress) = read(&path, record(known));
     assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
     assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
-    assert_eq!((examined.position, examined.running.len()), (journal_core::open(&path).unwrap().end(), 0));
-    assert!(examined.known.until >= stored.last().unwrap().ends);
+    assert_eq!((progress.position, progress.running().count()), (journal_core::open(&path).unwrap().end(), 0));
+    assert!(progress.known().until >= stored.last().unwrap().ends);
 }
 
 async fn die_at_any_step(journals: &TempDir, matches: u64) {
@@ -183,7 +212,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
         let directory = TempDir::new();
         std::os::unix::fs::symlink(journals.path().join("journals"), directory.path().join("journals")).unwrap();
         let finished = {
-            let (first, _waiting) = results(directory.path());
+            let first = results(directory.path());
             let mut work = pin!(async {
                 first.store.prepare().await.unwrap();
                 first.catch_up(|_| true).await;
@@ -199,7 +228,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
             .await
         };
         // Another process, on what the first has left.
-        let (again, _waiting) = prepared(directory.path()).await;
+        let again = prepared(directory.path()).await;
         again.catch_up(|_| true).await;
         check(&again, matches).await;
         if finished {
@@ -213,7 +242,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
 async fn what_is_stored_already_is_not_looked_through_again() {
     let directory = TempDir::new();
     let path = play(&directory.path().join("journals"), 1);
-    let (first, _waiting) = prepared(directory.path()).await;
+    let first = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let length = path.metadata().unwrap().len();
     // Of the same length, and no journal any more: nothing reads it.
@@ -229,7 +258,7 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
     let (path, first) = play_long(&directory.path().join("journals"));
     let opened = journal_core::open(&path).unwrap();
     let base = opened.reader().unwrap().head().base.clone().unwrap().mark.time;
-    let (stored, _) = read(source(&path, Known::default()));
+    let (stored, _) = read(&path, record(Known::default()));
     assert_eq!((stored[0].number, stored[0].begins), (first, base.as_nanos() / 1_000), "in the middle of a match");
     assert!(stored[1].begins > stored[0].begins && stored[0].started > 0);
 }
@@ -238,11 +267,11 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
 async fn only_what_is_not_known_is_replayed() {
     let directory = TempDir::new();
     let (path, _) = play_long(&directory.path().join("journals"));
-    let (first, _waiting) = prepared(directory.path()).await;
+    let first = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let file = path.file_name().unwrap().to_str().unwrap();
-    let known = first.store.known(file).await.unwrap();
-    let stored = first.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    let known = first.store.journal(file).await.unwrap().known;
+    let stored = stored(&first).await;
     assert!(known.until >= stored[0].ends && known.zero > 0);
     // The bytes before the last file are damaged, and nobody notices.
     let mut files = journal_core::find(&SystemDisk, &directory.path().join("journals")).unwrap();
@@ -259,51 +288,51 @@ async fn only_what_is_not_known_is_replayed() {
             std::fs::write(&segment, damaged).unwrap();
         }
     }
-    assert!(source(&path, Known::default()).read(|_| true).is_err());
-    assert_eq!(source(&path, known).read(|_| true).unwrap().position, last);
+    assert!(matches::read(&path, record(Known::default()), |_| true).is_err());
+    assert_eq!(read(&path, record(known)).1.position, last);
     // Within a file, a state is enough.
     let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
     let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
-    let (all, examined) = read(source(&path, Known::default()));
-    let known = Known { until: all[2_900].ends, zero: examined.known.zero };
-    let (rest, _) = read(source(&path, known));
+    let (all, progress) = read(&path, record(Known::default()));
+    let known = Known { until: all[2_900].ends, zero: progress.known().zero };
+    let (rest, _) = read(&path, record(known));
     assert!(rest.iter().all(|new| new.number > 1_500), "it begins after the first states");
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() {
+/// Reads a journal of matches each time that it has grown.
+fn read_growing(max: u64) {
     let directory = TempDir::new();
-    let (results, waiting) = results(directory.path());
-    std::fs::create_dir(directory.path().join("journals")).unwrap();
-    let path = play(directory.path(), 3);
-    let (found, _) = read(source(&path, Known::default()));
-    let known = |until| Known { until, zero: 5 };
-    results.start(waiting);
-    let file = "live.journal";
-    let tell = |job: Job| results.tell(job, file);
-    results.state().running.insert(file.into(), BTreeMap::new());
-    let of_live =
-        |number: u32| Box::new(NewMatch { journal: file.to_owned(), number, ..found[number as usize - 1].clone() });
-    tell(Job::Match(of_live(1), known(10)));
-    // Of this one it is not known whether matches of an earlier run go on.
-    let old = NewMatch { journal: "old.journal".into(), ..*of_live(2) };
-    tell(Job::Match(Box::new(old), known(20)));
-    results.finish().await;
-    let (again, _waiting) = prepared(directory.path()).await;
-    assert_eq!(again.store.known(file).await.unwrap(), known(10));
-    assert_eq!(again.store.known("old.journal").await.unwrap(), Known::default());
-    // A match of an earlier run that goes on is not forgotten.
-    again.state().running.insert(file.to_owned(), BTreeMap::from([(9, known(11))]));
-    again.note_known(&of_live(3), known(30)).await;
-    assert_eq!(again.store.known(file).await.unwrap(), known(11));
-    again.note_known(&NewMatch { number: 9, ..*of_live(3) }, known(30)).await;
-    assert_eq!(again.store.known(file).await.unwrap(), known(30));
-    // After results were dropped only an examination knows.
-    again.state().miss(file).unwrap();
-    again.note_known(&of_live(3), known(40)).await;
-    assert_eq!(again.store.known(file).await.unwrap(), known(30));
+    let (mut found, mut next) = (vec![], Some(record(Known::default())));
+    let flushed = |path: &Path| {
+        let (more, progress) = read(path, next.take().unwrap());
+        assert!((9..=11).contains(&more.len()), "{} matches", more.len());
+        assert!(!progress.is_closed);
+        found.extend(more);
+        next = Some(Start::Progress(Box::new(progress)));
+    };
+    let path = play_as(directory.path(), (LONG, max), &Facts::new(), |_, _, _| {}, flushed);
+    let (more, progress) = read(&path, next.take().unwrap());
+    found.extend(more);
+    assert!(progress.is_closed);
+    assert_eq!(
+        found.iter().map(|over| over.number).collect::<Vec<_>>(),
+        (1..=u32::try_from(LONG).unwrap()).collect::<Vec<_>>()
+    );
+    let (whole, _) = read(&path, record(Known::default()));
+    // The first of what is left may have begun before.
+    assert!(whole.len() > 2 && found.ends_with(&whole[1..]));
+}
+
+#[test]
+fn growing_journal_gives_each_match_once() {
+    read_growing(MAX_SIZE);
+}
+
+#[test]
+fn growing_journal_of_several_files_gives_each_match_once() {
+    read_growing(8 << 10);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -311,7 +340,7 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
     let directory = TempDir::new();
     let journals = directory.path().join("journals");
     let paths: Vec<_> = [2, 0, 1, 1].map(|matches| play(&journals, matches)).into();
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     for (age, path) in (1..).zip(&paths) {
         let file = std::fs::File::options().write(true).open(path).unwrap();
         file.set_modified(now - age * Duration::from_hours(24)).unwrap();
@@ -324,7 +353,7 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
         let rooms = records.journals().unwrap();
         move |file: &str| rooms.has(file)
     };
-    let (results, _waiting) = prepared(directory.path()).await;
+    let results = prepared(directory.path()).await;
     let left = || paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
     let count = |count| Retention { count: Some(count), ..Retention::default() };
     results.prune(count(3), rooms()).await;
@@ -336,15 +365,15 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
     results.prune(Retention { age: Some(Duration::from_hours(1)), ..Retention::default() }, rooms()).await;
     assert_eq!(left(), [false, false, false, true], "a room goes on from it");
     // Nothing was examined before; the results were stored first. That of the room is found when the hub starts.
-    assert_eq!(results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap().len(), 3);
+    assert_eq!(stored(&results).await.len(), 3);
     assert!(journals.join("damaged.journal").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_names_are_released_after_a_day() {
     let directory = TempDir::new();
-    let (results, _waiting) = prepared(directory.path()).await;
-    let now = clock::unix_now();
+    let results = prepared(directory.path()).await;
+    let now = unix_now();
     for (name, hours) in [("Ann", 25), ("Bob", 23)] {
         results.store.claim(name, &[1; 32], now - hours * 3_600_000).await.unwrap();
     }
@@ -354,24 +383,237 @@ async fn unused_names_are_released_after_a_day() {
     assert_eq!(results.store.names_of(&[1; 32]).await.unwrap(), ["Bob"]);
 }
 
+fn described() -> Description {
+    Description { room: "robots-9".into(), title: "tiny".into(), class: "standard".into(), casual: String::new() }
+}
+
+const ANN: &str = "10.0.0.1:1";
+const BOB: &str = "10.0.0.2:2";
+
+/// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays well.
+fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
+    let (known, bots) = (Arc::new(Seats::new([7; 32])), Arc::<Addresses>::default());
+    known.open(ANN.parse().unwrap());
+    known.note_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
+    bots.insert(BOB.parse().unwrap(), Level::Hard);
+    let mut register = None;
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::clone(&bots)), &[]);
+    let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
+        let register = register.get_or_insert_with(|| begin(end.facts()));
+        if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Ended { .. }))) {
+            known.note(ANN.parse().unwrap(), &["Ann".into()]);
+        }
+        let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
+        register.follow(outputs, Phase::Lobby, address);
+    };
+    play_as(directory, (matches, max), &described().facts(), follow, |_| {})
+}
+
+/// What results have of the room and of the players.
+fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, Kind, bool, &str)>) {
+    let Match { room, title, class, casual, .. } = new.clone();
+    let of = new.players.iter().map(|of| (&*of.name, of.kind, !of.host.is_empty(), &*of.level)).collect();
+    (Description { room, title, class, casual }, of)
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
+async fn a_result_needs_nothing_but_its_journal() {
     let directory = TempDir::new();
-    let path = play(&directory.path().join("journals"), 1);
-    // Nobody listens there.
-    let store = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
-    let (results, waiting) = Results::new(store, directory.path().join("journals"));
-    results.start(waiting);
-    let state = async || {
-        while results.health().error.is_none() {
-            tokio::task::yield_now().await;
+    let journals = directory.path().join("journals");
+    let path = play_described(&journals, 2, MAX_SIZE);
+    let (found, _) = read(&path, no_record());
+    assert_eq!(found.len(), 2);
+    for new in &found {
+        let players = BTreeSet::from([("Ann", Kind::Proven, true, ""), ("Bob", Kind::Bot, true, "hard")]);
+        assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
+    }
+    // The database does not know the room.
+    let results = prepared(directory.path()).await;
+    results.catch_up(|_| true).await;
+    let stored = stored(&results).await;
+    let rooms: Vec<_> = stored.iter().map(|of| (&*of.room, &*of.title, &*of.class, &*of.casual)).collect();
+    assert_eq!(rooms, [("robots-9", "tiny", "standard", ""); 2]);
+}
+
+#[test]
+fn a_result_needs_nothing_of_its_journal_that_is_not_kept() {
+    let directory = TempDir::new();
+    let path = play_described(&directory.path().join("journals"), LONG, 8 << 10);
+    assert!(!path.exists());
+    let (found, _) = read(&path, no_record());
+    assert!((1..LONG).contains(&found.len()), "{} matches", found.len());
+    for new in &found {
+        let players = BTreeSet::from([("Ann", Kind::Proven, true, ""), ("Bob", Kind::Bot, true, "hard")]);
+        assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
+    }
+}
+
+#[test]
+fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
+    let directory = TempDir::new();
+    let (known, ann) = (Arc::new(Seats::new([7; 32])), ANN.parse().unwrap());
+    known.open(ann);
+    known.note(ann, &["Ann".into()]);
+    let mut register = None;
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::default()), &[]);
+    let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
+        let register = register.get_or_insert_with(|| begin(end.facts()));
+        let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
+        register.follow(outputs, Phase::Playing, address);
+        if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. }))) {
+            let proven = |fact: SeatFact| fact.seated.kind == Kind::Proven;
+            assert!(SeatFact::all(&end.facts().all()).into_values().any(proven));
+            known.forget(&["Ann".into()]);
+            register.revoke(&["Ann".into()]);
         }
     };
-    timeout(PATIENCE, state()).await.unwrap();
-    let file = path.file_name().unwrap().to_str().unwrap();
-    for number in 0..2 * u32::try_from(MAX_WAITING).unwrap() {
-        let new = Box::new(NewMatch { journal: file.to_owned(), ..told::told(number) });
-        results.tell(Job::Examine(new), file);
+    let path = play_as(directory.path(), (1, MAX_SIZE), &described().facts(), follow, |_| {});
+    let (found, _) = read(&path, no_record());
+    let kinds: Vec<_> = found[0].players.iter().map(|player| player.kind).collect();
+    assert_eq!(kinds, [Kind::Unproven; 2]);
+}
+
+/// A hub whose journal has this many matches, and the name of the journal.
+fn with_matches(directory: &Path, matches: usize) -> (Arc<Results>, String) {
+    let path = play(&directory.join("journals"), matches);
+    (results(directory), name_of(&path).unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_open_rooms_are_stored_as_matches_end() {
+    let directory = TempDir::new();
+    let elsewhere = TempDir::new();
+    std::fs::create_dir(directory.path().join("journals")).unwrap();
+    let results = results(directory.path());
+    results.start();
+    results.caught_up().await;
+    let path = play(elsewhere.path(), 2);
+    let file = name_of(&path).unwrap();
+    std::fs::rename(&path, directory.path().join("journals").join(file)).unwrap();
+    results.ledger.match_ended(file);
+    until("two results", async || results.health().stored == 2).await;
+    until("boards with them", async || results.boards().recent.len() == 2).await;
+    results.finish().await;
+    assert_eq!(results.health(), Health { waiting: 0, stored: 2, error: None });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_database_results_wait_in_their_journals() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = TempDir::new();
+    let database = directory.path().join("results.db");
+    std::fs::write(&database, b"").unwrap();
+    let set = |mode| std::fs::set_permissions(&database, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o444);
+    let (results, file) = with_matches(directory.path(), 80);
+    results.start();
+    results.ledger.match_ended(&file);
+    until("the trouble", async || results.health().error == Some(Trouble::ReadOnly)).await;
+    assert_eq!(results.health().waiting, 1);
+    set(0o600);
+    until("80 results", async || results.health().stored == 80).await;
+    until("an empty queue", async || results.health().waiting == 0).await;
+    assert_eq!(results.health().error, None);
+    check(&results, 80).await;
+}
+
+/// The directory for the test that runs alone.
+const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_meet_a_full_disk_are_stored_once_it_has_space() {
+    use std::process::Command;
+
+    let directory = TempDir::new();
+    let alone = ["--map-root-user", "--mount"];
+    if !Command::new("unshare").args(alone).arg("true").output().is_ok_and(|done| done.status.success()) {
+        eprintln!("left out: this system lets no test have a file system of its own");
+        return;
     }
-    assert_eq!(results.health().waiting, MAX_WAITING + 1, "one journal was missed");
+    let mount = r#"mount -t tmpfs -o size=16m tmpfs "$ARCADE_TEST_DIRECTORY" && exec "$0" "$@""#;
+    let output = Command::new("unshare")
+        .args(alone)
+        .args(["sh", "-c", mount])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "results::tests::on_a_full_disk", "--ignored", "--nocapture"])
+        .env(DIRECTORY, directory.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "for a process that has a small file system of its own"]
+async fn on_a_full_disk() {
+    use std::io::Write as _;
+
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let (results, file) = with_matches(&directory, 80);
+    results.store.prepare().await.unwrap();
+    let mut ballast = std::fs::File::create(directory.join("ballast")).unwrap();
+    while ballast.write_all(&[1; 512]).is_ok() {}
+    drop(ballast);
+    results.start();
+    results.ledger.match_ended(&file);
+    until("the trouble", async || matches!(results.health().error, Some(Trouble::NoSpace | Trouble::Disk))).await;
+    assert!(results.health().stored < 80);
+    std::fs::remove_file(directory.join("ballast")).unwrap();
+    until("80 results", async || results.health().stored == 80).await;
+    until("no trouble", async || results.health().error.is_none()).await;
+    check(&results, 80).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn result_that_the_database_rejects_delays_no_other() {
+    let directory = TempDir::new();
+    let (results, _) = with_matches(directory.path(), 3);
+    results.store.prepare().await.unwrap();
+    let options = SqliteConnectOptions::new().filename(directory.path().join("results.db"));
+    let mut connection = options.connect().await.unwrap();
+    let text = "CREATE TRIGGER t BEFORE INSERT ON matches WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
+    connection.execute(text).await.unwrap();
+    results.start();
+    until("the others", async || results.health().stored == 2).await;
+    let mut numbers: Vec<_> = stored(&results).await.iter().map(|found| found.number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_journals_are_read_when_they_can_be() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    let results = prepared(directory.path()).await;
+    // Something that is no directory.
+    std::fs::write(&journals, b"").unwrap();
+    assert!(!results.catch_up(|_| true).await);
+    std::fs::remove_file(&journals).unwrap();
+    std::fs::create_dir(&journals).unwrap();
+    // Something that is no file.
+    let path = play(&directory.path().join("elsewhere"), 2);
+    let file = name_of(&path).unwrap();
+    std::fs::create_dir(journals.join(file)).unwrap();
+    assert_eq!(results.read(file).await, Reading::Away);
+    std::fs::remove_dir(journals.join(file)).unwrap();
+    std::fs::rename(&path, journals.join(file)).unwrap();
+    assert_eq!(results.read(file).await, Reading::Done(2));
+    assert!(results.catch_up(|_| true).await);
+    check(&results, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_database_is_away_rooms_do_not_wait() {
+    let directory = TempDir::new();
+    // No server listens there.
+    let store = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
+    let results = Results::new(store, directory.path().join("journals"));
+    results.start();
+    timeout(PATIENCE, until("the trouble", async || results.health().error.is_some())).await.unwrap();
+    for number in 0..10 {
+        results.ledger.match_ended(&number.to_string());
+    }
+    assert_eq!(results.health().waiting, 10);
 }

@@ -1,48 +1,49 @@
-//! Results as they are told.
+//! Results as the page and the interface for programs show them.
 
 use std::{
     collections::BTreeMap,
     time::{Duration, UNIX_EPOCH},
 };
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 use store::{Kind, Leader, Match, MatchPlayer, Order, Score};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct MatchView {
-    pub(crate) id: String,
-    pub(crate) game: String,
-    pub(crate) title: String,
-    pub(crate) room: String,
-    /// RFC 3339.
-    pub(crate) started: String,
-    pub(crate) seconds: f64,
-    /// Whether it was played to its end.
-    pub(crate) complete: bool,
-    /// The board that it is for, of its game.
-    pub(crate) class: String,
-    /// Whether it counts there.
-    pub(crate) rated: bool,
-    /// Why it does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) casual: Option<String>,
-    pub(crate) players: Vec<PlayerView>,
+/// A match as JSON.
+pub(crate) fn match_json(found: &Match) -> Value {
+    let mut json = json!({
+        "id": found.id,
+        "game": found.game,
+        "title": found.title,
+        "room": found.room,
+        "started": date(found.started),
+        "seconds": seconds(found.ends.saturating_sub(found.begins)),
+        "complete": found.complete,
+        "class": found.class,
+        "rated": found.casual.is_empty(),
+        "players": found.players.iter().map(player_json).collect::<Vec<_>>(),
+    });
+    if !found.casual.is_empty() {
+        json["casual"] = found.casual.as_str().into();
+    }
+    json
 }
 
-/// A player in the result of a match.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct PlayerView {
-    pub(crate) rank: u32,
-    pub(crate) name: String,
-    pub(crate) seat: String,
-    pub(crate) score: i64,
-    pub(crate) proven: bool,
-    pub(crate) bot: bool,
-    /// After the match, if it was rated.
-    pub(crate) rating: Option<i64>,
-    /// Whether the player left before the end.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) left: bool,
+/// A player in the result of a match as JSON.
+pub(crate) fn player_json(player: &MatchPlayer) -> Value {
+    let mut json = json!({
+        "rank": player.rank,
+        "name": player.name,
+        "seat": player.seat,
+        "score": player.score,
+        "proven": player.kind == Kind::Proven,
+        "bot": player.kind == Kind::Bot,
+        "rating": player.rating,
+    });
+    if player.quit {
+        json["left"] = true.into();
+    }
+    json
 }
 
 /// A row of a leaderboard.
@@ -56,7 +57,7 @@ pub(crate) struct LeaderView {
     pub(crate) bot: bool,
 }
 
-/// What is known of a player on a board.
+/// The score of a player on a board.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct StandingView {
     /// In games in which players meet.
@@ -77,18 +78,19 @@ pub(crate) struct BoardView {
     pub(crate) game: &'static str,
     pub(crate) class: String,
     pub(crate) players: Vec<LeaderView>,
-    /// Those that are not ranked yet.
+    /// Players who are not ranked yet.
     pub(crate) provisional: Vec<LeaderView>,
 }
 
-/// What the lobby shows of results.
+/// The newest matches and the leaders, for the lobby.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub(crate) struct Boards {
-    pub(crate) recent: Vec<MatchView>,
+    #[serde(serialize_with = "as_json")]
+    pub(crate) recent: Vec<Match>,
     pub(crate) leaders: BTreeMap<&'static str, Vec<LeaderView>>,
 }
 
-/// What is known of a player on a board, and how it came to that.
+/// The score of a player on a board, with its history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ScoreView {
     pub(crate) class: String,
@@ -97,29 +99,8 @@ pub(crate) struct ScoreView {
     pub(crate) history: Vec<(String, i64)>,
 }
 
-impl From<Match> for MatchView {
-    fn from(found: Match) -> Self {
-        Self {
-            id: found.id,
-            game: found.game,
-            title: found.title,
-            room: found.room,
-            started: date(found.started),
-            seconds: seconds(found.ends.saturating_sub(found.begins)),
-            complete: found.complete,
-            class: found.class,
-            rated: found.casual.is_empty(),
-            casual: (!found.casual.is_empty()).then_some(found.casual),
-            players: found.players.into_iter().map(PlayerView::from).collect(),
-        }
-    }
-}
-
-impl From<MatchPlayer> for PlayerView {
-    fn from(player: MatchPlayer) -> Self {
-        let MatchPlayer { rank, name, kind, seat, score, rating, quit } = player;
-        Self { rank, name, seat, score, proven: kind == Kind::Proven, bot: kind == Kind::Bot, rating, left: quit }
-    }
+fn as_json<S: Serializer>(recent: &[Match], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(recent.iter().map(match_json))
 }
 
 impl StandingView {
@@ -149,7 +130,8 @@ impl ScoreView {
     }
 }
 
-fn date(unix_millis: u64) -> String {
+/// A time in milliseconds since the Unix epoch, as in RFC 3339.
+pub(crate) fn date(unix_millis: u64) -> String {
     // Later than the year 9999 there is no date in this form.
     let last = 253_402_300_799_000;
     humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(unix_millis.min(last))).to_string()

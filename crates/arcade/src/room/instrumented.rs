@@ -42,7 +42,7 @@ impl<E: Recorded + Shown> Room for Instrumented<E> {
         self.status = self.room.status();
         if let Some(room) = self.room.room() {
             let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
-            self.register.follow(out.since(start), self.status.phase, address, |game| room.room().engine().odd(game));
+            self.register.follow(out.since(start), self.status.phase, address);
         }
         progress
     }

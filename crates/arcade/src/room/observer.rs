@@ -18,7 +18,7 @@ use super::{
     info::{Info, Player, Row, phase, rank},
     invite::Invites,
     known::{Seats, address_text},
-    ledger::Ledger,
+    ledger::{Ledger, match_id},
     log::Log,
     members::Members,
     pages::Pages,
@@ -100,7 +100,7 @@ impl Present {
     }
 }
 
-/// Keeps what the lobby shows of those who are there, and the last result; passes results on.
+/// Updates the public state of a room from its events, logs them, and reports results.
 pub(crate) struct Chronicle {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Present,
@@ -108,7 +108,9 @@ pub(crate) struct Chronicle {
     pub(crate) members: Arc<Members>,
     pub(crate) pages: Arc<Pages>,
     pub(crate) invites: Arc<Invites>,
-    pub(crate) ledger: Box<dyn Ledger>,
+    pub(crate) ledger: Arc<Ledger>,
+    /// The number of the journal, and the name of its file.
+    pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
     /// Seats that players have left whose match goes on.
     pub(crate) left: BTreeSet<String>,
@@ -194,10 +196,7 @@ impl Observer for Chronicle {
         });
     }
 
-    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
-        if let Some(id) = self.ledger.event(now, event) {
-            self.info.send_modify(|info| info.r#match = Some(id));
-        }
+    fn event(&mut self, _: Time, event: &GameEvent, address: Option<&str>) {
         self.log(event, address);
         match event {
             // Whoever only looks on has no name.
@@ -205,6 +204,9 @@ impl Observer for Chronicle {
                 let player = self.player(*peer, address, name, seat);
                 if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
                     self.members.join(address, &player.name, seat);
+                }
+                if player.proven {
+                    self.ledger.name_used(name);
                 }
                 self.change(|info| {
                     // It may have waited for the seat.
@@ -229,8 +231,13 @@ impl Observer for Chronicle {
                 }
                 self.change(|info| info.players.retain(|player| player.peer != *peer));
             }
-            GameEvent::Started { .. } => self.change(|info| info.result = None),
-            GameEvent::Ended { standings, .. } => {
+            GameEvent::Started { game, .. } => {
+                let id = match_id(self.journal.0, *game);
+                self.change(|info| (info.result, info.r#match) = (None, Some(id)));
+            }
+            GameEvent::Ended { game, standings, .. } => {
+                // The event was held back until the journal had everything that belongs to the result.
+                self.ledger.match_ended(&self.journal.1);
                 self.members.lift();
                 let people = self.people(standings);
                 let mut result: Vec<Row> = vec![];
@@ -241,14 +248,15 @@ impl Observer for Chronicle {
                     let name = display_name(&name).into_owned();
                     result.push(Row { rank, name, seat, score, left });
                 }
+                let id = match_id(self.journal.0, *game);
                 self.change(|info| {
+                    info.r#match = Some(id.clone());
                     // Those who wait have a place in the next game, and others may be in a game of their own.
                     info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
                     info.result = Some(result);
                 });
                 // Whoever is asked for a rematch may ask for the result at once.
-                let r#match = self.info.borrow().r#match.clone();
-                self.invites.ask(r#match, people.into_iter());
+                self.invites.ask(Some(id), people.into_iter());
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use journal_core::Writing;
 use netshell::ConnectionBudget;
 
-use super::{costs::Costs, counters::Counters, guard::Bans, info::Site, ledger::Ledgers, log::Log};
+use super::{costs::Costs, counters::Counters, guard::Bans, info::Site, ledger::Ledger, log::Log};
 
 /// What all rooms of a hub have in common.
 #[derive(Debug)]
@@ -15,7 +15,8 @@ pub(crate) struct Place {
     /// Those of native clients of all rooms, beside those of pages.
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
-    pub(crate) ledgers: Arc<dyn Ledgers>,
+    /// Where rooms report results.
+    pub(crate) ledger: Arc<Ledger>,
     /// Messages that take much processor time.
     pub(crate) costs: Arc<Costs>,
     /// How long the seat of a player is kept whose page has lost its connection.

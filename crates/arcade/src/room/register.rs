@@ -1,11 +1,10 @@
-//! What the journal of a room says beside the inputs, so that a result depends on nothing outside the journal: what the room is and
-//! what its matches count for, and of each seat how far its name is proven, its host, and how well its bot plays.
+//! The facts in the journal of a room that results need beside the inputs: the room and what its matches count for, and for each seat
+//! whether its name is proven, its host, and the level of its bot.
 //!
-//! Facts are recorded while the room processes an input, so nothing that follows from the input is sent before they are stored. The
-//! events of that input wait for the journal too, and reach the ledger later. Until then a queue holds what the ledger needs of them.
+//! Facts are recorded while the room processes an input, so nothing that follows from the input is sent before they are stored.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -19,7 +18,6 @@ use super::{
     info::Player,
     known::{Proof, Seats},
 };
-use crate::games::Casual;
 
 /// The key of the [`Description`].
 const ROOM: &str = "room";
@@ -83,31 +81,20 @@ pub(crate) struct SeatFact {
 }
 
 impl SeatFact {
-    /// The seat that a fact is about, and who has it.
-    pub(crate) fn of(key: &str, value: &str) -> Option<(String, Self)> {
-        Some((key.strip_prefix(SEAT)?.to_owned(), serde_json::from_str(value).ok()?))
+    /// The seat that a fact is about, from its key.
+    pub(crate) fn seat(key: &str) -> Option<&str> {
+        key.strip_prefix(SEAT)
     }
 
-    /// All seats that facts are about.
+    /// The player at the seat, from the value of a fact.
+    pub(crate) fn of(value: &str) -> Option<Self> {
+        serde_json::from_str(value).ok()
+    }
+
+    /// The players of all seats.
     pub(crate) fn all(facts: &Facts) -> BTreeMap<String, Self> {
-        facts.iter().filter_map(|(key, value)| Self::of(key, value)).collect()
+        facts.iter().filter_map(|(key, value)| Some((Self::seat(key)?.to_owned(), Self::of(value)?))).collect()
     }
-}
-
-/// What the ledger needs of an event beside the event.
-#[derive(Debug)]
-enum Noted {
-    Joined(PeerId, Seated),
-    Ended(u32, Ended),
-}
-
-/// What becomes known of a match at its end.
-#[derive(Debug, Default)]
-pub(crate) struct Ended {
-    /// Why it does not count as others do, if so.
-    pub(crate) odd: Option<Casual>,
-    /// Its seats, their names, and how far these are proven.
-    pub(crate) kinds: Vec<(String, String, Kind)>,
 }
 
 #[derive(Debug)]
@@ -117,20 +104,13 @@ struct Seat {
     proof: Option<Proof>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    seats: BTreeMap<String, Seat>,
-    // As many as events wait for the journal, in the same order.
-    noted: VecDeque<Noted>,
-}
-
 /// Writes the facts of a room into its journal.
 #[derive(Debug)]
 pub(crate) struct Register {
     journal: JournalFacts,
     known: Arc<Seats>,
     bots: Arc<Addresses>,
-    state: Mutex<State>,
+    seats: Mutex<BTreeMap<String, Seat>>,
 }
 
 impl Register {
@@ -162,45 +142,29 @@ impl Register {
             let proof = known.proof(address.as_deref()).filter(|_| fact.seated.kind == Kind::Unproven);
             seats.insert(seat.clone(), Seat { fact, proof });
         }
-        Self { journal, known, bots, state: Mutex::new(State { seats, noted: VecDeque::new() }) }
+        Self { journal, known, bots, seats: Mutex::new(seats) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<String, Seat>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who has which seat, or has left it during a match.
-    pub(crate) fn seats(&self) -> BTreeMap<String, SeatFact> {
-        self.state().seats.iter().map(|(seat, of)| (seat.clone(), of.fact.clone())).collect()
-    }
-
-    /// Records what follows from the outputs of an input. `address` returns that of a peer, `odd` why a game does not count as others do,
-    /// and `phase` is that after the input.
-    pub(crate) fn follow<'a>(
-        &self,
-        outputs: &[Output],
-        phase: Phase,
-        address: impl Fn(PeerId) -> Option<&'a str>,
-        odd: impl Fn(u32) -> Option<Casual>,
-    ) {
+    /// Records what follows from the outputs of an input. `address` returns the address of a peer, and `phase` is that after the input.
+    pub(crate) fn follow<'a>(&self, outputs: &[Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
         let events =
             || outputs.iter().filter_map(|output| if let Output::Event(event) = output { Some(event) } else { None });
         if events().next().is_none() {
             return;
         }
-        let mut guard = self.state();
-        let State { seats, noted } = &mut *guard;
+        let seats = &mut *self.seats();
         if events().any(|event| matches!(event, GameEvent::Ended { .. })) {
-            // Before those who leave at the end are forgotten.
+            // Before players who leave at the end are forgotten.
             self.prove_all(seats);
         }
-        let kinds = seats.iter().map(|(seat, of)| (seat.clone(), of.fact.name.clone(), of.fact.seated.kind));
-        let kinds: Vec<_> = kinds.collect();
         for event in events() {
             match event {
                 GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                     let of = self.join(name, address(*peer));
-                    noted.push_back(Noted::Joined(*peer, of.fact.seated.clone()));
                     self.record(seat, &of.fact);
                     seats.insert(seat.clone(), of);
                 }
@@ -217,10 +181,8 @@ impl Register {
                         self.forget(seats, |other, _| other == seat);
                     }
                 }
-                GameEvent::Ended { game, standings, .. } => {
+                GameEvent::Ended { standings, .. } => {
                     let of_game = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                    let kinds = kinds.iter().filter(|(seat, ..)| of_game(seat)).cloned().collect();
-                    noted.push_back(Noted::Ended(*game, Ended { odd: odd(*game), kinds }));
                     self.forget(seats, |seat, of| of.fact.left && (phase != Phase::Playing || of_game(seat)));
                 }
                 _ => {}
@@ -256,12 +218,12 @@ impl Register {
 
     /// Looks again whose names are proven, since more has become known of a seat. Returns the names that are proven by that.
     pub(crate) fn prove(&self) -> Vec<String> {
-        self.prove_all(&mut self.state().seats)
+        self.prove_all(&mut self.seats())
     }
 
     /// The keys of seats lost these names, so players who joined with them do not prove them any more.
     pub(crate) fn revoke(&self, names: &[String]) {
-        for (seat, Seat { fact, .. }) in &mut self.state().seats {
+        for (seat, Seat { fact, .. }) in &mut *self.seats() {
             if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {
                 fact.seated.kind = Kind::Unproven;
                 self.record(seat, fact);
@@ -279,30 +241,6 @@ impl Register {
             }
         }
         proven
-    }
-
-    /// Who the player is that has joined; asked for once, by the ledger.
-    pub(crate) fn take_joined(&self, joined: PeerId) -> Seated {
-        match self.take(|noted| matches!(noted, Noted::Joined(peer, _) if *peer == joined)) {
-            Some(Noted::Joined(_, seated)) => seated,
-            _ => Seated::default(),
-        }
-    }
-
-    /// What became known of a match at its end; asked for once, by the ledger.
-    pub(crate) fn take_ended(&self, ended: u32) -> Ended {
-        match self.take(|noted| matches!(noted, Noted::Ended(game, _) if *game == ended)) {
-            Some(Noted::Ended(_, ended)) => ended,
-            _ => Ended::default(),
-        }
-    }
-
-    fn take(&self, is_wanted: impl Fn(&Noted) -> bool) -> Option<Noted> {
-        let noted = &mut self.state().noted;
-        let at = noted.iter().position(is_wanted)?;
-        // What is before it was noted of events that never came.
-        noted.drain(..at);
-        noted.pop_front()
     }
 }
 

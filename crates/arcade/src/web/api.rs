@@ -18,7 +18,7 @@ use axum::{
     routing::{get, post},
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{ALL_TIME, Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
@@ -36,7 +36,7 @@ use crate::{
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,
-        views::{MatchView, ScoreView},
+        views::{ScoreView, match_json},
     },
 };
 
@@ -139,12 +139,12 @@ async fn matches(
         ..MatchFilter::default()
     };
     let found = ask(&hub, caller, async move |store| Ok(store.matches(&filter).await?)).await?;
-    Ok(Json(json!({ "matches": views(&hub, found) })).into_response())
+    Ok(Json(json!({ "matches": views(&hub, &found) })).into_response())
 }
 
 // Matches of rooms that no list shows are not listed either while those are open.
-fn views(hub: &Hub, found: Vec<Match>) -> Vec<MatchView> {
-    found.into_iter().filter(|found| !hub.hides(&found.room)).map(MatchView::from).collect()
+fn views(hub: &Hub, found: &[Match]) -> Vec<Value> {
+    found.iter().filter(|found| !hub.hides(&found.room)).map(match_json).collect()
 }
 
 pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
@@ -156,7 +156,7 @@ pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match>
 async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
     let found = find(&hub, caller, id).await?;
     let replay = hub.replays().has(&found) || keeper(&hub, &found).is_some();
-    let mut view = serde_json::to_value(MatchView::from(found)).unwrap_or_default();
+    let mut view = match_json(&found);
     view["replay"] = replay.into();
     Ok(Json(view).into_response())
 }
@@ -288,7 +288,7 @@ async fn player(
         let order = game.order(&class);
         games.entry(game.name()).or_default().push(ScoreView::new(class, score, order));
     }
-    let matches = views(&hub, found);
+    let matches = views(&hub, &found);
     let (proven, bot) = (kind == Kind::Proven, kind == Kind::Bot);
     Ok(Json(json!({ "name": name, "proven": proven, "bot": bot, "games": games, "matches": matches })).into_response())
 }
@@ -324,7 +324,7 @@ async fn against(
         Ok((games, store.matches(&filter).await?))
     };
     let (games, found) = ask(&hub, caller, asked).await?;
-    Ok(Json(json!({ "games": games, "matches": views(&hub, found) })).into_response())
+    Ok(Json(json!({ "games": games, "matches": views(&hub, &found) })).into_response())
 }
 
 #[derive(Debug, Deserialize)]

@@ -25,7 +25,7 @@ use crate::{
     games::Game,
     hub::{resources::Resources, shares::Share},
     replays::{MAX_STRETCH, ReplayError, Replays},
-    results::views::MatchView,
+    results::views::{date, match_json},
 };
 
 /// A day after which every puzzle is over: whoever has the journal may see everything.
@@ -82,17 +82,16 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
     let mut rows = String::new();
     for found in &film.matches {
         let title = Game::named(&found.game).map_or("A match", Game::title);
-        let view = MatchView::from(found.clone());
         let players: Vec<String> =
-            view.players.iter().map(|player| format!("<bdi>{}</bdi>", escape(&player.name))).collect();
-        let players = if view.complete || !players.is_empty() { players.join(", ") } else { "not over".to_owned() };
+            found.players.iter().map(|player| format!("<bdi>{}</bdi>", escape(&player.name))).collect();
+        let players = if found.complete || !players.is_empty() { players.join(", ") } else { "not over".to_owned() };
         // Writing to a string cannot fail.
         let _ = write!(
             rows,
             r#"<li><a href="/matches/{}">{title} {}, {}</a> <span class="soft">{players}</span></li>"#,
-            escape(&view.id),
+            escape(&found.id),
             found.number,
-            escape(&view.started),
+            escape(&date(found.started)),
         );
     }
     let journal = escape(&film.journal);
@@ -116,13 +115,13 @@ fn without(text: &str, front: &str, back: &str) -> String {
 }
 
 async fn matches(State(film): State<Arc<Film>>) -> Response {
-    let views: Vec<MatchView> = film.matches.iter().cloned().map(MatchView::from).collect();
+    let views: Vec<_> = film.matches.iter().map(match_json).collect();
     Json(json!({ "matches": views })).into_response()
 }
 
 async fn one_match(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answer {
     let found = film.find(&id)?;
-    let mut view = serde_json::to_value(MatchView::from(found.clone())).unwrap_or_default();
+    let mut view = match_json(found);
     view["replay"] = film.replays.has(found).into();
     Ok(Json(view).into_response())
 }

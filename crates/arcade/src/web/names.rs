@@ -134,7 +134,7 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
 
 fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
     if !names.is_empty() && room.known.note(seat, names) {
-        room.recognize().into_iter().for_each(|name| results.use_name(name));
+        room.recognize().iter().for_each(|name| results.ledger.name_used(name));
     }
 }
 

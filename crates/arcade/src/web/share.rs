@@ -155,19 +155,15 @@ fn short(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use store::Kind;
-
     use super::*;
 
     fn ended(names: &[(&str, u32, i64)]) -> Match {
         let player = |&(name, rank, score): &(&str, u32, i64)| MatchPlayer {
             rank,
             name: name.into(),
-            kind: Kind::Unproven,
             seat: "A".into(),
             score,
-            rating: None,
-            quit: false,
+            ..MatchPlayer::default()
         };
         Match {
             id: "nuggets-1.1".into(),

@@ -1,6 +1,6 @@
 //! What counts on boards, and what does not: each way in which somebody could rise there by anything but playing well.
 
-use store::{ALL_TIME, Board, DAILY, Entry, Kind, LADDER, NewMatch, Order, Score, Store, season_of};
+use store::{ALL_TIME, Board, DAILY, Kind, LADDER, Match, MatchPlayer, Order, Score, Store, season_of};
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
@@ -13,16 +13,16 @@ async fn on_each(test: impl AsyncFn(Store)) {
     .await;
 }
 
-fn at_host(host: &str, players: Vec<Entry>) -> Vec<Entry> {
-    players.into_iter().map(|player| Entry { host: host.into(), ..player }).collect()
+fn at_host(host: &str, players: Vec<MatchPlayer>) -> Vec<MatchPlayer> {
+    players.into_iter().map(|player| MatchPlayer { host: host.into(), ..player }).collect()
 }
 
-fn proven(player: Entry) -> Entry {
-    Entry { kind: Kind::Proven, ..player }
+fn proven(player: MatchPlayer) -> MatchPlayer {
+    MatchPlayer { kind: Kind::Proven, ..player }
 }
 
-fn bot(rank: u32, name: &str, level: &str) -> Entry {
-    Entry { kind: Kind::Bot, level: level.into(), ..entry(rank, name, 0) }
+fn bot(rank: u32, name: &str, level: &str) -> MatchPlayer {
+    MatchPlayer { kind: Kind::Bot, level: level.into(), ..entry(rank, name, 0) }
 }
 
 async fn score(store: &Store, name: &str, kind: Kind) -> Option<Score> {
@@ -72,7 +72,7 @@ async fn new_names_without_proof_are_no_other_opponents_of_the_same_host() {
         assert_eq!(score(&store, "Ann", Kind::Proven).await.unwrap().matches, 3);
         // A host that is not known may be any.
         for number in 11..=18 {
-            let unknown = Entry { host: String::new(), ..entry(2, "Bob", 1) };
+            let unknown = MatchPlayer { host: String::new(), ..entry(2, "Bob", 1) };
             store.record(&a_match(number, "robots", vec![entry(1, "Dan", 9), unknown])).await.unwrap();
         }
         assert_eq!(score(&store, "Dan", Kind::Unproven).await.unwrap().matches, 3);
@@ -112,7 +112,7 @@ async fn bots_are_rated_by_their_level_whatever_they_are_called() {
 #[tokio::test]
 async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as_they_are_paired() {
     on_each(async |store| {
-        let of_the_ladder = |number, players| NewMatch { class: LADDER.into(), ..a_match(number, "robots", players) };
+        let of_the_ladder = |number, players| Match { class: LADDER.into(), ..a_match(number, "robots", players) };
         for number in 1..=12 {
             let against_bot = vec![proven(entry(1, "Ann", 0)), bot(2, "Bot Ada", "hard")];
             store.record(&of_the_ladder(number, against_bot)).await.unwrap();
@@ -139,7 +139,7 @@ async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as
 #[tokio::test]
 async fn whoever_leaves_is_last_whatever_its_score() {
     on_each(async |store| {
-        let gone = Entry { quit: true, ..entry(1, "Ann", 200) };
+        let gone = MatchPlayer { quit: true, ..entry(1, "Ann", 200) };
         store.record(&a_match(1, "nuggets", vec![gone, entry(2, "Bob", 30), entry(3, "Cy", 20)])).await.unwrap();
         let rows = leaders(&store, "nuggets").await;
         let names: Vec<_> = rows.iter().map(|leader| (leader.name.as_str(), leader.score.wins)).collect();
@@ -152,10 +152,8 @@ async fn whoever_leaves_is_last_whatever_its_score() {
 #[tokio::test]
 async fn what_is_casual_changes_no_board() {
     on_each(async |store| {
-        let seeded = NewMatch {
-            casual: "seed".into(),
-            ..a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 30)])
-        };
+        let seeded =
+            Match { casual: "seed".into(), ..a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 30)]) };
         assert!(store.record(&seeded).await.unwrap());
         assert_eq!(leaders(&store, "nuggets").await, []);
         let found = store.find("j1-1").await.unwrap().unwrap();
@@ -167,7 +165,7 @@ async fn what_is_casual_changes_no_board() {
 #[tokio::test]
 async fn the_puzzle_of_the_day_counts_once_for_a_proven_name() {
     on_each(async |store| {
-        let puzzle = |number: u32, player: Entry| NewMatch {
+        let puzzle = |number: u32, player: MatchPlayer| Match {
             class: DAILY.into(),
             ..a_match(number, "mastermind", vec![player])
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, sqlite::SqliteConnectOptions};
-use store::{Claim, Copied, Entry, JournalNote, Kind, Known, Seated, Store, StoreError};
+use store::{Claim, Copied, Kind, Known, MatchPlayer, Store, StoreError};
 use testkit::TempDir;
 
 use crate::support::{a_match, change, entry, on_each};
@@ -37,17 +37,13 @@ fn same(one: &[String], other: &[String]) {
 async fn filled(path: &Path) -> Store {
     let store = Store::file(path).unwrap();
     store.prepare().await.unwrap();
-    let proven = |name: &str| Entry { kind: Kind::Proven, ..entry(1, name, -7) };
+    let proven = |name: &str| MatchPlayer { kind: Kind::Proven, ..entry(1, name, -7) };
     let odd = "Zoë '\"\\ $1 %";
     assert_eq!(store.claim("Ann", &[1; 32], 7).await.unwrap(), Claim::Own);
     assert_eq!(store.claim(odd, &[2; 32], 8).await.unwrap(), Claim::Own);
     store.record(&a_match(1, "nuggets", vec![proven("Ann"), entry(2, odd, 3)])).await.unwrap();
     store.record(&a_match(2, "mastermind", vec![entry(1, odd, i64::MAX / 2)])).await.unwrap();
-    let note = JournalNote { room: "nuggets-1".into(), title: "map main".into(), ..JournalNote::default() };
-    store.note_journal("nuggets.journal", &note).await.unwrap();
     store.note_examined("nuggets.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
-    let seated = Seated { kind: Kind::Proven, host: "h".into(), level: String::new() };
-    store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", &seated).await.unwrap();
     store.close().await;
     let many = format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {MANY})");
     change(
@@ -61,6 +57,7 @@ async fn filled(path: &Path) -> Store {
              {many} SELECT 'robots', 'standard', '', 'n' || n, n % 3, 25 + 1.0 / n, 8.3, 5, 0, 1000, 1, 0, 5, 5 FROM s; \
              INSERT INTO names (name, key_hash, claimed, looks, used) VALUES ('Bill', '04', 9, 'Bill', 1), ('BiIl', '03', 9, NULL, 1); \
              INSERT INTO name_keys (name, key_hash, added) VALUES ('Bill', '05', 9); \
+             INSERT INTO seats VALUES ('nuggets-1', '127.0.0.1:5', 'Ann', 1, 9, 'h', ''); \
              INSERT INTO meetings (day, host, one, other, matches) VALUES (1, 'h', 'a', 'b', 2); \
              INSERT INTO attempts (day, name) VALUES (1, 'a')"
         ),

@@ -4,7 +4,7 @@
 use std::{env, path::PathBuf, process::Command};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use store::{NewMatch, Store, Trouble};
+use store::{Match, Store, Trouble};
 use testkit::TempDir;
 
 use crate::support::{self, check, entry};
@@ -13,9 +13,9 @@ use crate::support::{self, check, entry};
 const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
 
 // Each needs space of its own.
-fn a_match(number: u32) -> NewMatch {
+fn a_match(number: u32) -> Match {
     let players = vec![entry(1, "Ann", 0), entry(2, "Bob", 0)];
-    NewMatch { title: "x".repeat(20_000), ..support::a_match(number, "robots", players) }
+    Match { title: "x".repeat(20_000), ..support::a_match(number, "robots", players) }
 }
 
 #[test]

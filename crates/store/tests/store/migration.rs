@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use store::{
-    ALL_TIME, Board, Claim, JournalNote, Kind, Known, Leader, MatchFilter, Order, Store, StoreError, Ties, Trouble,
-};
+use store::{ALL_TIME, Board, Claim, Kind, Known, Leader, MatchFilter, Order, Store, StoreError, Ties, Trouble};
 use testkit::TempDir;
 
 use crate::support::change;
@@ -55,7 +53,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let mut people: Vec<_> = store.journals_with_people().await.unwrap().into_iter().collect();
     people.sort_unstable();
     assert_eq!(people, ["mastermind.journal", "nuggets.journal"]);
-    assert_eq!(store.known("robots.journal").await.unwrap(), Known { until: 90_000_005, zero: 1_000_000 });
+    assert_eq!(store.journal("robots.journal").await.unwrap().known, Known { until: 90_000_005, zero: 1_000_000 });
     assert_eq!(store.seats("robots-1").await.unwrap().len(), 1);
     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
     // Both stay, and no third name looks like them. Ann has played.
@@ -65,16 +63,12 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     assert_eq!(released, ["BiIl", "Bill"]);
     // It goes on, on a board that begins anew.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
-    let players = next.players.iter().map(|player| store::Entry {
-        rank: player.rank,
-        name: player.name.clone(),
-        kind: player.kind,
-        seat: player.seat.clone(),
-        score: player.score,
+    let players = next.players.iter().map(|player| store::MatchPlayer {
         won: player.rank == 1,
         quit: false,
+        rating: None,
         host: player.name.clone(),
-        level: String::new(),
+        ..player.clone()
     });
     let players = players.collect();
     let store::Match { game, title, room, journal, begins, ends, started, ended, complete, .. } = next;
@@ -163,7 +157,7 @@ async fn a_copy_that_can_only_be_read_says_so_and_works_once_it_can_be_written()
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is made beside it");
     set(0o600);
     store.prepare().await.unwrap();
-    store.note_journal("a.journal", &JournalNote::default()).await.unwrap();
+    store.note_examined("a.journal", 1, Known::default()).await.unwrap();
     let log = directory.path().join("results.db-wal");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

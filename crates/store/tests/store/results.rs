@@ -1,8 +1,8 @@
 //! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use store::{
-    ALL_TIME, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NameChanges, NewMatch, Order, Redeemed,
-    Replaced, Seated, Store, StoreError, Ties,
+    ALL_TIME, Claim, JournalNote, Kind, Known, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
+    Store, StoreError, Ties,
 };
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -19,10 +19,6 @@ async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
     .await;
 }
 
-fn seated(kind: Kind) -> Seated {
-    Seated { kind, ..Seated::default() }
-}
-
 #[tokio::test]
 async fn a_match_is_stored_once_with_its_ratings() {
     on_each(async |store, open| {
@@ -33,7 +29,7 @@ async fn a_match_is_stored_once_with_its_ratings() {
         assert!(!store.record(&first).await.unwrap());
         let again = open();
         again.prepare().await.unwrap();
-        let other = NewMatch { players: vec![entry(1, "Eve", 250)], ..first.clone() };
+        let other = Match { players: vec![entry(1, "Eve", 250)], ..first.clone() };
         assert!(!again.record(&other).await.unwrap());
         assert_eq!(support::leaders(&again, "nuggets").await, leaders);
         let [ann, bob] = leaders.as_slice() else { panic!("{leaders:?}") };
@@ -140,7 +136,7 @@ async fn matches_come_in_pages_newest_first() {
 #[tokio::test]
 async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
     on_each(async |store, _| {
-        let broken = NewMatch {
+        let broken = Match {
             complete: false,
             casual: "unfinished".into(),
             ..a_match(1, "nuggets", vec![entry(1, "Ann", 1), entry(2, "Bob", 0)])
@@ -190,7 +186,7 @@ async fn a_name_that_looks_like_a_taken_one_is_refused() {
         // Nobody has seen this name yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
-        store.note_seat("nuggets-1", "10.0.0.1:5", "Bill", &seated(Kind::Proven)).await.unwrap();
+        store.hold_name("Bill").await.unwrap();
         let like_bill = Claim::Resembles(Some("Bill".into()));
         assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
         // Of one script, and still the same to the eye.
@@ -212,8 +208,7 @@ async fn unused_names_are_released() {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
         players[0].kind = Kind::Proven;
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
-        store.note_seat("nuggets-1", "10.0.0.1:5", "Bob", &seated(Kind::Proven)).await.unwrap();
-        store.note_seat("nuggets-1", "10.0.0.1:6", "Cy", &seated(Kind::Bot)).await.unwrap();
+        store.hold_name("Bob").await.unwrap();
         let mut released = store.release_unused_names(5, 9).await.unwrap();
         released.sort_unstable();
         assert_eq!(released, ["Cy", "Dan"]);
@@ -229,35 +224,19 @@ async fn unused_names_are_released() {
 }
 
 #[tokio::test]
-async fn notes_of_journals_and_seats_are_kept() {
+async fn records_of_journals_are_stored() {
     on_each(async |store, open| {
-        store.note_examined("a.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
-        let note = |room: &str| JournalNote {
-            room: room.into(),
-            title: "map main".into(),
-            class: "main".into(),
-            casual: "seed".into(),
-            examined: 0,
-        };
-        let bot = Seated { kind: Kind::Bot, host: "h".into(), level: "hard".into() };
-        store.note_journal("a.journal", &note("nuggets-1")).await.unwrap();
-        store.note_journal("b.journal", &note("nuggets-1")).await.unwrap();
-        store.note_examined("b.journal", 20, Known::default()).await.unwrap();
-        store.note_journal("b.journal", &note("nuggets-2")).await.unwrap();
-        assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 7, zero: 8 });
-        store.note_known("a.journal", Known { until: 9, zero: 11 }).await.unwrap();
-        assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 9, zero: 11 });
-        assert_eq!(store.known("none.journal").await.unwrap(), Known::default());
+        let known = Known { until: 7, zero: 8 };
+        for (file, position) in [("a.journal", 9), ("a.journal", 10), ("b.journal", 20)] {
+            store.note_examined(file, position, known).await.unwrap();
+        }
         let journals = open().journals().await.unwrap();
-        assert_eq!((journals["a.journal"].examined, journals["a.journal"].room.as_str()), (10, "nuggets-1"));
-        assert_eq!(journals["b.journal"], JournalNote { examined: 20, ..note("nuggets-2") });
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", &seated(Kind::Proven)).await.unwrap();
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", &seated(Kind::Proven)).await.unwrap();
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", &bot).await.unwrap();
-        let seats = store.seats("nuggets-1").await.unwrap();
-        let known = |name: &str| seats.get(&("127.0.0.1:5".to_owned(), name.to_owned())).cloned();
-        assert_eq!((known("Ann"), known("Bob"), known("Eve")), (Some(seated(Kind::Proven)), Some(bot), None));
-        assert!(store.seats("nuggets-2").await.unwrap().is_empty());
+        assert_eq!((journals.len(), journals["a.journal"].examined, journals["b.journal"].examined), (2, 10, 20));
+        assert_eq!(store.journal("a.journal").await.unwrap(), journals["a.journal"]);
+        assert_eq!(journals["a.journal"].known, known);
+        assert_eq!(store.journal("none.journal").await.unwrap(), JournalNote::default());
+        store.forget_journal("a.journal", "").await.unwrap();
+        assert_eq!(store.journals().await.unwrap().len(), 1);
     })
     .await;
 }

@@ -10,7 +10,7 @@ use std::{
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, sqlite::SqliteConnectOptions,
 };
-use store::{ALL_TIME, Board, Entry, Kind, Leader, MatchFilter, NewMatch, Order, Store};
+use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
 /// The variable of the environment with the address of a server.
@@ -48,17 +48,15 @@ pub(crate) async fn change(path: &Path, text: &str) {
 }
 
 /// A player of a match, at a host of its own.
-pub(crate) fn entry(rank: u32, name: &str, score: i64) -> Entry {
-    Entry {
+pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
+    MatchPlayer {
         rank,
         name: name.into(),
-        kind: Kind::Unproven,
         seat: rank.to_string(),
         score,
         won: rank == 1,
-        quit: false,
         host: format!("the host of {name}"),
-        level: String::new(),
+        ..MatchPlayer::default()
     }
 }
 
@@ -80,8 +78,8 @@ pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
     leaders_on(store, board(game), Order::Rating).await
 }
 
-pub(crate) fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
-    NewMatch {
+pub(crate) fn a_match(number: u32, game: &str, players: Vec<MatchPlayer>) -> Match {
+    Match {
         id: format!("j1-{number}"),
         game: game.into(),
         title: "map main".into(),

@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use store::Match;
 
 use crate::{
     games::Game,
-    results::views::{Boards, LeaderView, MatchView, PlayerView},
+    results::views::{Boards, LeaderView, date, player_json},
     room::info::Info,
 };
 
@@ -172,22 +173,10 @@ pub(crate) struct Told {
     pub(super) unsure: bool,
 }
 
-#[derive(Serialize)]
-struct Ended<'a> {
-    id: &'a str,
-    game: &'a str,
-    title: &'a str,
-    started: &'a str,
-    /// Those who share the first place.
-    players: Vec<&'a PlayerView>,
-    /// How many have played.
-    count: usize,
-}
-
 impl Told {
     /// What is told of these; `hides` says of which rooms nothing is told.
     pub(super) fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
-        let recent: Vec<Ended<'_>> = recent.iter().filter(|ended| !hides(&ended.room)).map(Ended::of).collect();
+        let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
             leaders.iter().map(|(game, rows)| (*game, &rows[..rows.len().min(LEADERS)])).collect();
         let (recent, leaders) = (serde_json::to_string(&recent)?.into(), serde_json::to_string(&leaders)?.into());
@@ -195,10 +184,15 @@ impl Told {
     }
 }
 
-impl<'a> Ended<'a> {
-    fn of(ended: &'a MatchView) -> Self {
-        let players = ended.players.iter().filter(|player| player.rank == 1).take(NAMED).collect();
-        let MatchView { id, game, title, started, .. } = ended;
-        Self { id, game, title, started, players, count: ended.players.len() }
-    }
+// A match in the list of the newest: with the players who share the first place, and the number of all.
+fn ended_json(ended: &Match) -> Value {
+    let first = ended.players.iter().filter(|player| player.rank == 1).take(NAMED);
+    json!({
+        "id": ended.id,
+        "game": ended.game,
+        "title": ended.title,
+        "started": date(ended.started),
+        "players": first.map(player_json).collect::<Vec<_>>(),
+        "count": ended.players.len(),
+    })
 }

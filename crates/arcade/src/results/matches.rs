@@ -1,0 +1,444 @@
+//! Computes the results of the matches in a journal by replaying it.
+//!
+//! This is the only source of results: for matches that have just ended, and for those that earlier runs of the hub or other hubs did not
+//! store. A journal that grows is read on from the [`Progress`] of the previous reading, so each match is replayed once. Reading takes
+//! memory for one state of the room, however long the journal is.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    path::Path,
+};
+
+use anyhow::{Context as _, bail};
+use cmdkit::display_name;
+use journal_core::{Arrival, Bookmark, Entry, Fact, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
+use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
+use store::{JournalNote, Kind, Known, LADDER, Match, MatchPlayer, Order, Seated};
+
+use crate::{
+    games::{self, Casual, Game, Shown, with_kind},
+    room::{
+        info::rank,
+        ledger::match_id,
+        register::{Description, SeatFact},
+    },
+};
+
+/// Limit on the number of seats in a room, with those of players who have left a running match.
+const MAX_SEATS: usize = 4_096;
+/// Limit on the number of concurrent games in a room.
+const MAX_GAMES: usize = 4_096;
+
+/// The seats that earlier versions recorded in the database, by addresses and names.
+pub(crate) type RecordedSeats = HashMap<(String, String), Seated>;
+
+/// Where a reading starts.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// Where the previous reading of the journal ended.
+    Progress(Box<Progress>),
+    /// At the last state before the matches that are not stored. The room and the seats in the database are used for journals of versions
+    /// that recorded no facts.
+    Record(JournalNote, RecordedSeats),
+}
+
+/// The state of the matches in a journal at the end of a reading.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bookmark: Bookmark,
+    state: Snapshot,
+    matches: Matches,
+    /// The position after the last byte of the journal.
+    pub(crate) position: u64,
+    /// Whether the journal is complete.
+    pub(crate) is_closed: bool,
+}
+
+impl Progress {
+    /// All matches that began before this are over.
+    pub(crate) fn known(&self) -> Known {
+        self.matches.known()
+    }
+
+    /// The matches that are not over, as far as they go.
+    pub(crate) fn running(&self) -> impl Iterator<Item = Match> {
+        self.matches.begun.iter().map(|(&number, &begun)| self.matches.of(number, begun, begun))
+    }
+
+    /// Approximate size in memory, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        // A seat has several short texts.
+        const SEAT: usize = 256;
+        self.state.size() + SEAT * (self.matches.seats.len() + self.matches.facts.len())
+    }
+}
+
+/// Passes each match of a journal that is over, and may not be stored, to `found`, until that returns `false`. Returns `None` if nothing
+/// has arrived yet.
+///
+/// Fails if the journal cannot be read or replayed to its end. What was found before counts.
+pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) -> anyhow::Result<Option<Progress>> {
+    let journal = match journal_core::open(path) {
+        Err(ReadError::Empty) => return Ok(None),
+        journal => journal?,
+    };
+    let name = journal.head()?.game;
+    let game = Game::named(&name).with_context(|| format!("this hub does not have the game '{name}'"))?;
+    let read = with_kind!(game, K => {
+        Reading::<<K as games::Kind>::Engine>::start(&journal, path, start)?.run(&journal, found)
+    });
+    read.map(Some)
+}
+
+/// A replay of a journal.
+struct Reading<E: Recorded> {
+    reader: Reader<journal_core::Source>,
+    replay: Replay<E>,
+    matches: Matches,
+    recorded: RecordedSeats,
+}
+
+impl<E: Recorded + Shown> Reading<E> {
+    fn start(journal: &Journal, path: &Path, start: Start) -> anyhow::Result<Self> {
+        let (note, recorded) = match start {
+            Start::Progress(progress) => {
+                let reader = journal.reader_at(&progress.bookmark)?.context("its next records were removed")?;
+                let replay = Replay::restore(reader.head(), &progress.state)?;
+                return Ok(Self { reader, replay, matches: progress.matches, recorded: HashMap::new() });
+            }
+            Start::Record(note, recorded) => (note, recorded),
+        };
+        let (reader, replay, facts) = state_before(journal, note.known)?;
+        let head = reader.head();
+        let zero = if note.known.until > 0 { note.known.zero } else { head.begun.saturating_mul(1_000) };
+        let now = Known { until: replay.time().as_nanos() / 1_000, zero };
+        // Matches may have begun before the first state that is left.
+        let is_late = head.base.is_some() && now.until >= note.known.until;
+        let JournalNote { room, title, class, casual, .. } = note;
+        let title = if title.is_empty() { head.game.clone() } else { title };
+        let description = Description::of(&facts).unwrap_or(Description { room, title, class, casual });
+        let mut matches = Matches {
+            id: head.id,
+            common: Match {
+                game: head.game.clone(),
+                journal: path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned(),
+                ..Match::default()
+            },
+            now,
+            earliest: is_late.then_some(now),
+            begun: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            facts: SeatFact::all(&facts),
+        };
+        matches.describe(description);
+        let mut reading = Self { reader, replay, matches, recorded };
+        reading.seat_players();
+        Ok(reading)
+    }
+
+    // Seats the players who are present at the start, and those who have left a running match.
+    fn seat_players(&mut self) {
+        let Self { replay, matches, recorded, .. } = self;
+        let left = matches.facts.iter().filter(|(_, fact)| fact.left);
+        matches.seats = left.map(|(seat, fact)| (seat.clone(), fact.clone())).collect();
+        for Occupant { peer, name, seat } in replay.room().engine().roster() {
+            if !name.is_empty() && !seat.is_empty() {
+                let address = replay.peer(peer).map_or("", |peer| &peer.address);
+                let seated = matches.seated(&seat, &name, address, recorded);
+                matches.seats.insert(seat, SeatFact { name, seated, left: false, quit: false });
+            }
+        }
+    }
+
+    fn run(mut self, journal: &Journal, mut found: impl FnMut(Match) -> bool) -> anyhow::Result<Progress> {
+        let mut out = Outbox::new();
+        // One arrival behind, since the note after an arrival tells whether it made the server panic.
+        let mut waiting: Option<Arrival> = None;
+        // Events of the last arrival, with the address of the peer and why the game is casual. Its facts follow it.
+        let mut events: Vec<(GameEvent, String, Option<Casual>)> = vec![];
+        let mut is_broken = false;
+        loop {
+            let entry = self.reader.next()?;
+            if matches!(entry, Some(Entry::Note(Note::Broken))) {
+                is_broken = true;
+                break;
+            }
+            if let Some(arrival) = waiting.take() {
+                self.replay.apply(&arrival, &mut out).context("it cannot be replayed")?;
+                self.matches.now.until = arrival.time.as_nanos() / 1_000;
+                for output in out.drain() {
+                    let Output::Event(event) = output else { continue };
+                    events.push((event, String::new(), None));
+                }
+                for (event, address, casual) in &mut events {
+                    match event {
+                        GameEvent::Joined { peer, .. } => {
+                            self.replay.peer(*peer).map_or("", |peer| &peer.address).clone_into(address);
+                        }
+                        GameEvent::Ended { game, .. } => *casual = self.replay.room().engine().odd(*game),
+                        _ => {}
+                    }
+                }
+            }
+            match &entry {
+                Some(Entry::Note(Note::Fact(fact))) => {
+                    if let Some(description) = Description::of_fact(fact) {
+                        self.matches.describe(description);
+                    }
+                    self.matches.set_fact(&fact.key, &fact.value);
+                    continue;
+                }
+                Some(Entry::Note(Note::Mark(mark))) => {
+                    self.replay.check(mark).context("it cannot be replayed")?;
+                    continue;
+                }
+                Some(Entry::Note(Note::Resumed { .. }) | Entry::Arrival(_)) | None => {}
+                Some(Entry::Note(_)) => continue,
+            }
+            for (event, address, casual) in events.drain(..) {
+                let over = self.matches.event(&event, &address, casual, &self.recorded);
+                if over.is_some_and(|over| !found(over)) {
+                    bail!("the hub ends");
+                }
+            }
+            if self.matches.earliest.is_some() && self.replay.room().status().phase != Phase::Playing {
+                self.matches.earliest = None;
+            }
+            match entry {
+                None => break,
+                Some(Entry::Arrival(arrival)) => waiting = Some(arrival),
+                Some(Entry::Note(Note::Resumed { at })) => {
+                    self.matches.now.zero = at.saturating_mul(1_000).saturating_sub(self.matches.now.until / 1_000);
+                }
+                Some(Entry::Note(_)) => {}
+            }
+        }
+        Ok(Progress {
+            bookmark: self.reader.bookmark(),
+            state: self.replay.snapshot(),
+            matches: self.matches,
+            position: journal.end(),
+            is_closed: is_broken || self.reader.state() == State::Closed,
+        })
+    }
+}
+
+// The last state before `known`, with which all seats are known too: without a fact, the record of a seat is found by the address of its
+// peer. If there is none, the first state that is left.
+fn state_before<E: Recorded>(
+    journal: &Journal,
+    known: Known,
+) -> anyhow::Result<(Reader<journal_core::Source>, Replay<E>, Facts)> {
+    let known = Time::from_nanos(known.until.saturating_mul(1_000));
+    for index in (0..=journal.segment_before(known)?).rev() {
+        let mut reader = journal.reader_from(index)?;
+        if let Some((state, facts)) = last_state(reader.clone(), known)
+            && let Ok(replay) = Replay::<E>::restore(reader.head(), &state)
+            && are_seats_known(&replay, &facts)
+        {
+            reader.go_to(&state)?;
+            return Ok((reader, replay, facts));
+        }
+        let facts = reader.head().facts();
+        let begins_early = reader.head().base.as_ref().is_some_and(|base| base.mark.time < known);
+        if begins_early
+            && let Ok(replay) = Replay::<E>::start(reader.head())
+            && are_seats_known(&replay, &facts)
+        {
+            return Ok((reader, replay, facts));
+        }
+    }
+    let reader = journal.reader()?;
+    let (replay, facts) = (Replay::start(reader.head())?, reader.head().facts());
+    Ok((reader, replay, facts))
+}
+
+// The last state of a segment before this time, and the facts at that state. Damage is reported when the records are replayed.
+fn last_state(mut reader: Reader<journal_core::Source>, before: Time) -> Option<(Snapshot, Facts)> {
+    let mut last: Option<Snapshot> = None;
+    let mut facts = reader.head().facts();
+    // Facts after the last state. A state is recorded later than the moment that it is of.
+    let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
+    let mut position = reader.position();
+    while let Ok(Some(entry)) = reader.next() {
+        match entry {
+            Entry::Note(Note::Snapshot(state)) if state.mark.time < before => {
+                while let Some((_, fact)) = recent.pop_front_if(|(position, _)| *position < state.offset) {
+                    fact.apply_to(&mut facts);
+                }
+                last = Some(state);
+            }
+            Entry::Note(Note::Fact(fact)) => recent.push_back((position, fact)),
+            Entry::Arrival(arrival) if arrival.time >= before => break,
+            _ => {}
+        }
+        position = reader.position();
+    }
+    last.map(|last| (last, facts))
+}
+
+fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {
+    let seats = SeatFact::all(facts);
+    replay.room().engine().roster().iter().all(|Occupant { peer, name, seat }| {
+        name.is_empty() || seat.is_empty() || seats.contains_key(seat) || replay.peer(*peer).is_some()
+    })
+}
+
+/// The matches of a journal that are not over, and their players.
+#[derive(Debug)]
+struct Matches {
+    // The number of the journal.
+    id: u64,
+    // What all matches of the journal have in common.
+    common: Match,
+    now: Known,
+    // Stands for the beginning of matches that began before the first state, until none of them is left.
+    earliest: Option<Known>,
+    begun: BTreeMap<u32, Known>,
+    // Players who have a seat, or have left it during a match that is not over.
+    seats: BTreeMap<String, SeatFact>,
+    // The last fact about each seat.
+    facts: BTreeMap<String, SeatFact>,
+}
+
+impl Matches {
+    fn describe(&mut self, Description { room, title, class, casual }: Description) {
+        self.common = Match { room, title, class, casual, ..std::mem::take(&mut self.common) };
+    }
+
+    fn set_fact(&mut self, key: &str, value: &str) {
+        let Some(seat) = SeatFact::seat(key) else { return };
+        let Some(fact) = SeatFact::of(value) else {
+            self.facts.remove(seat);
+            return;
+        };
+        // The name was proven or revoked, or the fact was not written yet when its player was seated.
+        if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.name == fact.name) {
+            seated.seated.clone_from(&fact.seated);
+        }
+        self.facts.insert(seat.to_owned(), fact);
+    }
+
+    fn seated(&self, seat: &str, name: &str, address: &str, recorded: &RecordedSeats) -> Seated {
+        match self.facts.get(seat).filter(|fact| fact.name == name && !fact.left) {
+            Some(fact) => fact.seated.clone(),
+            None => recorded.get(&(address.to_owned(), name.to_owned())).cloned().unwrap_or_default(),
+        }
+    }
+
+    fn known(&self) -> Known {
+        self.begun.values().chain(&self.earliest).min_by_key(|begun| begun.until).map_or(self.now, |begun| *begun)
+    }
+
+    fn of(&self, number: u32, begun: Known, ended: Known) -> Match {
+        Match {
+            id: match_id(self.id, number),
+            number,
+            begins: begun.until,
+            ends: ended.until,
+            started: begun.unix().min(ended.unix()),
+            ended: ended.unix(),
+            ..self.common.clone()
+        }
+    }
+
+    // Processes an event; returns the match that is over.
+    fn event(
+        &mut self,
+        event: &GameEvent,
+        address: &str,
+        casual: Option<Casual>,
+        recorded: &RecordedSeats,
+    ) -> Option<Match> {
+        match event {
+            // Watchers have no name.
+            GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
+                if self.seats.len() >= MAX_SEATS {
+                    self.seats.retain(|_, seated| !seated.left);
+                }
+                if self.seats.len() < MAX_SEATS {
+                    let (name, seated) = (name.clone(), self.seated(seat, name, address, recorded));
+                    self.seats.insert(seat.clone(), SeatFact { name, seated, left: false, quit: false });
+                }
+                None
+            }
+            GameEvent::Left { seat, why, .. } => {
+                // The result of a running match also lists players who have left.
+                if self.begun.is_empty() && self.earliest.is_none() {
+                    self.seats.remove(seat);
+                } else if let Some(seated) = self.seats.get_mut(seat) {
+                    seated.left = true;
+                    // Bots leave only when no person is left.
+                    seated.quit = *why != Departure::GameOver && seated.seated.kind != Kind::Bot;
+                }
+                None
+            }
+            GameEvent::Started { game, .. } => {
+                if self.begun.len() < MAX_GAMES {
+                    self.begun.insert(*game, self.now);
+                }
+                None
+            }
+            GameEvent::Ended { game, complete, standings } => self.ended(*game, *complete, standings, casual),
+            _ => None,
+        }
+    }
+
+    fn ended(&mut self, game: u32, complete: bool, standings: &[Standing], casual: Option<Casual>) -> Option<Match> {
+        let begun = self.begun.remove(&game).or(self.earliest);
+        let players = self.players(standings);
+        for Standing { seat, .. } in standings {
+            // In some games a player keeps its seat for the next one.
+            if self.seats.get(seat).is_some_and(|seated| seated.left) {
+                self.seats.remove(seat);
+            }
+        }
+        // Without a beginning, the match is stored already.
+        let begun = begun.filter(|_| !players.is_empty())?;
+        let mut over = Match { complete, players, ..self.of(game, begun, self.now) };
+        if over.casual.is_empty() {
+            let casual = casual.or_else(|| unusual(&over));
+            casual.map_or("", Casual::code).clone_into(&mut over.casual);
+        }
+        Some(over)
+    }
+
+    fn players(&self, standings: &[Standing]) -> Vec<MatchPlayer> {
+        let hosted = Game::named(&self.common.game);
+        let mut players: Vec<MatchPlayer> = vec![];
+        for standing in standings {
+            let seated = self.seats.get(&standing.seat);
+            let quit = seated.is_some_and(|seated| seated.quit);
+            let Seated { kind, host, level } = seated.map(|seated| seated.seated.clone()).unwrap_or_default();
+            let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
+            players.push(MatchPlayer {
+                rank,
+                // PostgreSQL has no zero bytes in texts, and a name of robots may have one.
+                name: display_name(&standing.name).into_owned(),
+                kind,
+                seat: standing.seat.clone(),
+                score: standing.score,
+                won: rank == 1 && !quit && !hosted.is_some_and(|game| game.is_lost(standing.score)),
+                quit,
+                rating: None,
+                host,
+                level,
+            });
+        }
+        players
+    }
+}
+
+// Why a match does not count although its room does.
+fn unusual(over: &Match) -> Option<Casual> {
+    let mut people = over.players.iter().filter(|player| player.kind != Kind::Bot);
+    // A player who leaves has lost, also if no opponent is left. The ladder ends matches with at most one program left, and those that
+    // last too long; both are results.
+    if !over.complete && over.class != LADDER && !people.clone().all(|player| player.quit) {
+        return Some(Casual::Unfinished);
+    }
+    let Some(first) = people.next() else { return Some(Casual::Alone) };
+    let is_other = |player: &MatchPlayer| (player.kind, &player.name) != (first.kind, &first.name);
+    let meets = Game::named(&over.game).is_some_and(|game| game.order(&over.class) == Order::Rating);
+    (meets && !over.players.iter().any(is_other)).then_some(Casual::Alone)
+}
