@@ -27,7 +27,8 @@ use crate::games::{Game, Kind, with_kind};
 
 /// The longest stretch of one answer, in milliseconds.
 pub(crate) const MAX_STRETCH: u64 = 300_000;
-/// Memory of the matches that are kept for the next request.
+/// Limits on the matches that are kept for the next request: their number, since each keeps its journal open, and their memory.
+const MAX_KEPT: usize = 64;
 const MAX_KEPT_BYTES: usize = 192 << 20;
 
 /// Replays matches.
@@ -137,7 +138,7 @@ impl Replays {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(known, _)| known != id);
         kept.push_back((id.to_owned(), track));
-        while kept.iter().map(|(_, track)| track.bytes).sum::<usize>() > MAX_KEPT_BYTES {
+        while kept.len() > MAX_KEPT || kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_KEPT_BYTES {
             kept.pop_front();
         }
     }

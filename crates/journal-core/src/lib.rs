@@ -7,6 +7,7 @@
 //! - [`Writing`] creates journals and holds their options. A [`Scribe`] writes any number of them with two threads.
 //! - [`JournalHold`] makes a host hold outputs back until they may be sent, as the [`SyncPolicy`] requires.
 //! - [`Reader`] reads a journal record by record ([`Entry`]), independent of the game.
+//! - [`Cursor`] is a replay that follows a journal, and [`Checkpoints`] move it to any position.
 //! - [`Excerpt`] writes a part of a match into a new journal.
 //! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
 //! - [`prune`] removes those that are too many or too old.
@@ -30,6 +31,7 @@ mod resume;
 mod retention;
 mod room;
 mod scribe;
+mod seek;
 mod segment;
 mod sink;
 mod source;
@@ -51,6 +53,7 @@ pub use resume::{LastFrames, Resumable, ResumeError};
 pub use retention::{Found, Pruned, Retention, Surplus, Worth, find, prune, surplus};
 pub use room::{JournalEnd, JournalFacts, JournalHold, JournalWatch, Journalled};
 pub use scribe::{Clock, Scribe, Step};
+pub use seek::{CheckpointLimits, Checkpoints, Cursor, SeekError};
 pub use segment::EXTENSION;
 pub use source::{Journal, Source, open};
 pub use spool::SpoolName;

@@ -5,6 +5,11 @@ use thiserror::Error;
 
 use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
 
+/// The memory of a state besides its encoding, and as a multiple of the length of its encoding: it also has what is computed from it,
+/// such as cached sights.
+const BASE: usize = 256 << 10;
+const WEIGHT: usize = 4;
+
 /// A replay that differs from the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the replay diverges from the match between arrivals {same} and {arrival}: {what}")]
@@ -126,6 +131,11 @@ impl<E: Recorded> Replay<E> {
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: codec::hash_encoded(&state) };
         let peers = self.peers.iter().cloned().collect();
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
+    }
+
+    /// Approximate memory of a copy, in bytes.
+    pub fn weight(&self) -> usize {
+        BASE + WEIGHT * encode_state(&self.room).len()
     }
 
     /// The connected peers and their slots.

@@ -43,9 +43,6 @@ pub(crate) trait Game: Recorded + Clone {
         let _ = peer;
         None
     }
-
-    /// Approximate memory of a copy in bytes, not less than it takes.
-    fn weight(&self) -> usize;
 }
 
 /// The unit of a step.

@@ -95,10 +95,6 @@ impl Game for Glass {
     fn is_seat(_: &str, _: &str) -> bool {
         false
     }
-
-    fn weight(&self) -> usize {
-        1
-    }
 }
 
 /// Shows nothing.

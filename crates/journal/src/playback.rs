@@ -1,10 +1,10 @@
 //! A replay that can be moved forward and back.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use journal_core::{Arrival, Entry, Head, Note, Reader, Replay, Source};
+use journal_core::{CheckpointLimits, Checkpoints, Cursor, Entry, Head, Note, Reader, Replay, Source};
 use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
 
 use crate::{
@@ -16,13 +16,10 @@ use crate::{
     source::open,
 };
 
-/// Approximate limit on the memory of the copies to move back to, in bytes.
-const KEPT_BYTES: usize = 192 << 20;
-/// Limits on the number of copies.
-const LEAST_KEPT: usize = 8;
-const MOST_KEPT: usize = 256;
-/// Arrivals between two copies in a short match. Doubles whenever there are too many copies.
-const SPACING: u64 = 256;
+/// The copies to move back to.
+const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
+/// Limit on the number of seats that an error lists from.
+const MAX_SEATS: usize = 256;
 
 /// A position to move to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +58,13 @@ pub(crate) struct Playback<E: Game> {
     pub(crate) end: End,
     seat: Option<String>,
     now: Moment<E>,
-    kept: BTreeMap<u64, Moment<E>>,
-    spacing: u64,
+    copies: Checkpoints<Moment<E>>,
 }
 
 // The state between two arrivals.
 #[derive(Debug, Clone)]
 struct Moment<E: Game> {
-    reader: Reader<Source>,
-    next: Option<Arrival>,
-    replay: Replay<E>,
+    cursor: Cursor<E>,
     display: E::Display,
     names: Names,
     latest: Latest,
@@ -103,35 +97,36 @@ impl<E: Game> Playback<E> {
         }
         let start = End { arrivals: replay.arrivals(), time: replay.time() };
         let latest = Latest::default();
-        let mut now =
-            Moment { reader: opened.reader, next: None, replay, display, names, latest, seated, trouble: None };
+        let cursor = Cursor::new(opened.reader, replay);
+        let mut now = Moment { cursor, display, names, latest, seated, trouble: None };
         now.read(|_| {});
-        Ok(Self { start, end, seat: seat.map(str::to_owned), now, kept: BTreeMap::new(), spacing: SPACING })
+        let copies = Checkpoints::new(start.arrivals, COPIES);
+        Ok(Self { start, end, seat: seat.map(str::to_owned), now, copies })
     }
 
     /// The description of the match.
     pub(crate) fn head(&self) -> &Head {
-        self.now.reader.head()
+        self.now.cursor.reader().head()
     }
 
     /// The number of arrivals so far.
     pub(crate) const fn arrivals(&self) -> u64 {
-        self.now.replay.arrivals()
+        self.now.cursor.replay().arrivals()
     }
 
     /// The time of the last arrival.
     pub(crate) const fn time(&self) -> Time {
-        self.now.replay.time()
+        self.now.cursor.replay().time()
     }
 
     /// The time of the next arrival; `None` at the end.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        self.now.next.as_ref().map(|arrival| arrival.time)
+        self.now.cursor.next().map(|arrival| arrival.time)
     }
 
     /// The last turn, if the game has turns.
     pub(crate) fn turn(&self) -> Option<u64> {
-        self.now.replay.room().engine().turn()
+        self.now.cursor.replay().room().engine().turn()
     }
 
     /// The number of the latest game.
@@ -151,7 +146,7 @@ impl<E: Game> Playback<E> {
 
     /// The display and the replay.
     pub(crate) const fn scene(&mut self) -> (&mut E::Display, &Replay<E>) {
-        (&mut self.now.display, &self.now.replay)
+        (&mut self.now.display, self.now.cursor.replay())
     }
 
     /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
@@ -163,18 +158,17 @@ impl<E: Game> Playback<E> {
         }
         let now = self.arrivals();
         let is_before = |moment: &Moment<E>| match goal {
-            Goal::Arrivals(arrivals) => moment.replay.arrivals() <= arrivals,
-            Goal::Time(time) => moment.replay.time() <= time,
+            Goal::Arrivals(arrivals) => moment.cursor.replay().arrivals() <= arrivals,
+            Goal::Time(time) => moment.cursor.replay().time() <= time,
             Goal::Turn { game, turn } => {
-                let at = moment.replay.room().engine().turn();
+                let at = moment.cursor.replay().room().engine().turn();
                 moment.names.game < game || moment.names.game == game && at.is_some_and(|at| at <= turn)
             }
             Goal::Step | Goal::End => true,
         };
         let is_back = !is_before(&self.now);
-        let found = self.kept.values().rev().find(|moment| is_before(moment));
-        let found = found.or(self.kept.values().next());
-        if let Some(moment) = found.filter(|moment| is_back || moment.replay.arrivals() > now) {
+        let found = self.copies.last(is_before).or(self.copies.first());
+        if let Some(moment) = found.filter(|moment| is_back || moment.cursor.replay().arrivals() > now) {
             self.now = moment.clone();
         }
         is_back
@@ -182,7 +176,7 @@ impl<E: Game> Playback<E> {
 
     /// Whether it has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
     pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
-        let Some(next) = &self.now.next else { return true };
+        let Some(next) = self.now.cursor.next() else { return true };
         match goal {
             Goal::Arrivals(arrivals) => self.arrivals() >= arrivals,
             Goal::Time(time) => next.time > time,
@@ -202,92 +196,58 @@ impl<E: Game> Playback<E> {
 
     /// Like [`forward`](Self::forward), and reports each action.
     pub(crate) fn forward_and(&mut self, tell: impl FnMut(&Action)) -> bool {
-        if self.now.next.is_none() {
+        if self.now.cursor.next().is_none() {
             return false;
         }
         let arrivals = self.arrivals();
-        if (arrivals - self.start.arrivals).is_multiple_of(self.spacing) && !self.kept.contains_key(&arrivals) {
-            self.keep();
+        if self.copies.is_due(arrivals) {
+            // Once for the room, once for the display.
+            self.copies.add(arrivals, 2 * self.now.cursor.replay().weight(), self.now.clone());
         }
         self.now.forward(self.seat.as_deref(), tell);
         true
-    }
-
-    fn keep(&mut self) {
-        let weight = self.now.replay.room().engine().weight();
-        let most = (KEPT_BYTES / weight.max(1)).clamp(LEAST_KEPT, MOST_KEPT);
-        if self.kept.len() >= most {
-            self.spacing *= 2;
-            let (start, spacing) = (self.start.arrivals, self.spacing);
-            self.kept.retain(|arrivals, _| (arrivals - start).is_multiple_of(spacing));
-            if !(self.arrivals() - start).is_multiple_of(spacing) {
-                return;
-            }
-        }
-        self.kept.insert(self.arrivals(), self.now.clone());
     }
 }
 
 impl<E: Game> Moment<E> {
     // Reads up to the next arrival.
     fn read(&mut self, mut tell: impl FnMut(&Action)) {
-        self.next = loop {
-            match self.reader.next() {
-                Ok(Some(Entry::Arrival(arrival))) => break Some(arrival),
-                Ok(Some(Entry::Note(note))) => self.note(&note, &mut tell),
-                Ok(None) => break None,
-                Err(error) => {
-                    self.trouble = Some(error.to_string());
-                    break None;
-                }
+        let Self { cursor, latest, trouble, .. } = self;
+        let time = cursor.replay().time();
+        let read = cursor.read(|note| {
+            if let Some(text) = words(note) {
+                let action = Action::happened(time, &text);
+                tell(&action);
+                latest.push(action);
             }
-            if self.trouble.is_some() {
-                break None;
-            }
-        };
-    }
-
-    fn note(&mut self, note: &Note, mut tell: impl FnMut(&Action)) {
-        let time = self.replay.time();
-        let text = match note {
-            Note::Mark(mark) => {
-                self.trouble = self.replay.check(mark).err().map(|error| error.to_string());
-                return;
-            }
-            Note::Snapshot(_) | Note::Fact(_) => return,
-            Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
-            Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
-            Note::Over(outcome) => format!("the match is over: {}", outcome.words()),
-            Note::Broken => "that made the server panic".into(),
-        };
-        let action = Action::happened(time, &text);
-        tell(&action);
-        self.latest.push(action);
+        });
+        *trouble = read.err().map(|error| error.to_string());
     }
 
     fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Action)) {
-        let Some(arrival) = self.next.take() else { return };
-        self.names.before(&self.replay, &arrival);
+        let Some(arrival) = self.cursor.next().cloned() else { return };
+        self.names.before(self.cursor.replay(), &arrival);
         if let Input::Message { peer, message: bytes } = &arrival.input
             && self.seated == Some(*peer)
         {
             self.display.say(bytes);
         }
         let mut out = Outbox::new();
-        match panics::caught(|| self.replay.apply(&arrival, &mut out)) {
+        match panics::caught(|| self.cursor.apply(&mut out)) {
             Ok(Ok(_)) => {}
             Ok(Err(divergence)) => {
                 self.trouble = Some(divergence.to_string());
                 return;
             }
             Err(panic) => {
-                self.trouble = Some(format!("arrival {} makes the engine panic: {panic}", self.replay.arrivals()));
+                self.trouble =
+                    Some(format!("arrival {} makes the engine panic: {panic}", self.cursor.replay().arrivals()));
                 return;
             }
         }
         let outputs: Vec<Output> = out.drain().collect();
         let latest = &mut self.latest;
-        self.names.after(&self.replay, &arrival, &outputs, |action| {
+        self.names.after(self.cursor.replay(), &arrival, &outputs, |action| {
             tell(&action);
             latest.push(action);
         });
@@ -296,7 +256,7 @@ impl<E: Game> Moment<E> {
                 Output::Event(GameEvent::Joined { peer, name, seat: label }) if seat.is_some() => {
                     let guest = Guest { name: name.clone(), seat: label.clone() };
                     if is_wanted::<E>(seat.unwrap_or_default(), &guest) {
-                        let link = self.replay.peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
+                        let link = self.cursor.replay().peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
                         self.display.sit(&guest, link, arrival.time);
                         self.seated = Some(*peer);
                     }
@@ -313,6 +273,17 @@ impl<E: Game> Moment<E> {
         }
         self.read(tell);
     }
+}
+
+// What a note tells the reader of a list of actions.
+fn words(note: &Note) -> Option<String> {
+    Some(match note {
+        Note::Mark(_) | Note::Snapshot(_) | Note::Fact(_) => return None,
+        Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
+        Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
+        Note::Over(outcome) => format!("the match is over: {}", outcome.words()),
+        Note::Broken => "that made the server panic".into(),
+    })
 }
 
 fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
@@ -349,7 +320,7 @@ fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<
         for output in out.drain() {
             if let Output::Event(GameEvent::Joined { name, seat, .. }) = output {
                 let guest = Guest { name, seat };
-                if !seats.contains(&guest) && seats.len() < MOST_KEPT {
+                if !seats.contains(&guest) && seats.len() < MAX_SEATS {
                     seats.push(guest);
                 }
             }

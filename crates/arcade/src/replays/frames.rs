@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use journal_core::{Arrival, Replay};
+use journal_core::Cursor;
 use netcore::{Input, Link, Outbox, Output, PeerId, Role, Room as _, To};
 use serde::Serialize;
 
@@ -101,56 +101,43 @@ fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes
     }
 }
 
-// A replay after the last arrival up to a moment, and the index of the next arrival.
-fn at<E: Marked>(track: &Track, from: u64) -> Result<(Replay<E>, usize), ReplayError> {
-    let next = track.arrivals.partition_point(|arrival| track.since_begin(arrival.time.as_nanos()) <= from);
-    let (mut replay, first) = start::<E>(track, next)?;
+// A replay after the last arrival up to a moment.
+fn at<E: Marked>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
+    let mut cursor = track.start::<E>(|cursor| track.since_begin(cursor.replay().time()) <= from)?;
     let mut out = Outbox::new();
-    for arrival in &track.arrivals[first..next] {
-        apply(&mut replay, arrival, &mut out)?;
+    while track.next(&cursor).is_some_and(|arrival| track.since_begin(arrival.time) <= from) {
+        track.apply(&mut cursor, &mut out)?;
         out.drain().for_each(drop);
     }
-    Ok((replay, next))
-}
-
-// A replay of the last state that is kept before an arrival, and the number of the arrival after that state.
-fn start<E: Marked>(track: &Track, next: usize) -> Result<(Replay<E>, usize), ReplayError> {
-    let state = track.states.iter().rfind(|state| state.arrivals <= next);
-    let replay = state.and_then(|state| Some((state.replay.downcast_ref::<Replay<E>>()?.clone(), state.arrivals)));
-    replay.ok_or_else(|| ReplayError::Damaged("it has no beginning".into()))
-}
-
-fn apply<E: Marked>(replay: &mut Replay<E>, arrival: &Arrival, out: &mut Outbox) -> Result<(), ReplayError> {
-    replay.apply(arrival, out).map_err(|error| ReplayError::Damaged(error.to_string()))?;
-    Ok(())
+    Ok(cursor)
 }
 
 // The frames for a watcher who connects at the beginning of the stretch. The watcher is an additional peer in a copy of the room,
 // which receives the same arrivals as the match.
 fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
-    let (mut replay, next) = at::<E>(track, stretch.from)?;
-    let mut copy = replay.room().clone();
+    let mut cursor = at::<E>(track, stretch.from)?;
+    let mut copy = cursor.replay().room().clone();
     let mut out = Outbox::new();
     let mut unused = Outbox::new();
     let connected =
         Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: NOBODY.into() };
-    copy.input(replay.time(), connected, &mut out);
+    copy.input(cursor.replay().time(), connected, &mut out);
     collector.take::<E>(stretch.from, &mut out, WATCHER);
-    for arrival in &track.arrivals[next..] {
-        let at = track.since_begin(arrival.time.as_nanos());
+    while let Some(arrival) = track.next(&cursor).cloned() {
+        let at = track.since_begin(arrival.time);
         if at > stretch.to {
             break;
         }
-        // The watcher has deadlines of its own, which the match does not know.
+        // The watcher has deadlines of its own, which the match does not have.
         for _ in 0..MAX_ELAPSED {
             let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
-            if replay.room().deadline().is_some_and(|deadline| deadline <= due) {
+            if cursor.replay().room().deadline().is_some_and(|deadline| deadline <= due) {
                 break;
             }
-            copy.input(due.max(replay.time()), Input::Elapsed, &mut out);
-            collector.take::<E>(track.since_begin(due.as_nanos()), &mut out, WATCHER);
+            copy.input(due.max(cursor.replay().time()), Input::Elapsed, &mut out);
+            collector.take::<E>(track.since_begin(due), &mut out, WATCHER);
         }
-        apply(&mut replay, arrival, &mut unused)?;
+        track.apply(&mut cursor, &mut unused)?;
         unused.drain().for_each(drop);
         // The copy has one more peer, so its states differ and are not compared.
         copy.input(arrival.time, arrival.input.borrowed(), &mut out);
@@ -162,35 +149,35 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
     Ok(stretch.to)
 }
 
-// What the player at a seat was sent.
+// The messages to the player at a seat.
 fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
-    // Who has the seat after so many arrivals.
-    let sitter = |arrivals: usize| {
+    // Who has the seat after this number of arrivals.
+    let sitter = |arrivals: u64| {
         let last = track.sittings.iter().rfind(|sitting| sitting.seat == seat && sitting.since <= arrivals);
         last.map(|sitting| sitting.peer)
     };
     let mut out = Outbox::new();
-    let (mut replay, next) = if E::HAS_ROUNDS {
+    let mut cursor = if E::HAS_ROUNDS {
         rounds::<E>(track, stretch.from, sitter, collector)?
     } else {
-        let (replay, next) = at::<E>(track, stretch.from)?;
-        if let Some(peer) = sitter(next).filter(|peer| replay.peer(*peer).is_some()) {
+        let cursor = at::<E>(track, stretch.from)?;
+        let replay = cursor.replay();
+        if let Some(peer) = sitter(replay.arrivals()).filter(|peer| replay.peer(*peer).is_some()) {
             // In a copy, because it changes the match.
             replay.room().clone().input(replay.time(), Input::Refresh { peer }, &mut out);
             collector.take::<E>(stretch.from, &mut out, peer);
         }
-        (replay, next)
+        cursor
     };
-    for (arrival, index) in track.arrivals[next..].iter().zip(next + 1..) {
-        let at = track.since_begin(arrival.time.as_nanos());
-        if at > stretch.to {
-            break;
-        }
-        let was_there = sitter(index).is_some_and(|peer| replay.peer(peer).is_some());
-        apply(&mut replay, arrival, &mut out)?;
+    while let Some(at) =
+        track.next(&cursor).map(|arrival| track.since_begin(arrival.time)).filter(|at| *at <= stretch.to)
+    {
+        let index = cursor.replay().arrivals() + 1;
+        let was_there = sitter(index).is_some_and(|peer| cursor.replay().peer(peer).is_some());
+        track.apply(&mut cursor, &mut out)?;
         match sitter(index) {
-            // Also its last messages, with which it was closed.
-            Some(peer) if was_there || replay.peer(peer).is_some() => collector.take::<E>(at, &mut out, peer),
+            // Also the last messages before it was closed.
+            Some(peer) if was_there || cursor.replay().peer(peer).is_some() => collector.take::<E>(at, &mut out, peer),
             _ => out.drain().for_each(drop),
         }
         if collector.is_full() {
@@ -200,30 +187,31 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
     Ok(stretch.to)
 }
 
-// Brings a page up to date in a game that has rounds: what lasts of earlier rounds, and all of the present one. Gives the replay at
-// that moment and the number of the next arrival.
+// Brings a page up to date in a game that has rounds: what lasts of earlier rounds, and all of the present one. Returns the replay at
+// that moment.
 fn rounds<E: Marked>(
     track: &Track,
     from: u64,
-    sitter: impl Fn(usize) -> Option<PeerId>,
+    sitter: impl Fn(u64) -> Option<PeerId>,
     collector: &mut Collector,
-) -> Result<(Replay<E>, usize), ReplayError> {
-    let next = track.arrivals.partition_point(|arrival| track.since_begin(arrival.time.as_nanos()) <= from);
-    let is_own = |lasting: &&Lasting| lasting.arrivals <= next && sitter(lasting.arrivals) == Some(lasting.peer);
+) -> Result<Cursor<E>, ReplayError> {
+    let until = at::<E>(track, from)?.replay().arrivals();
+    let is_own = |lasting: &&Lasting| lasting.arrivals <= until && sitter(lasting.arrivals) == Some(lasting.peer);
     let lasting: Vec<&Lasting> = track.lasting.iter().filter(is_own).collect();
     let first = lasting.iter().rposition(|lasting| lasting.lasts == Lasts::AsTheFirst);
     let (before, since) = lasting.split_at(first.unwrap_or_default());
     for lasting in before.iter().filter(|lasting| lasting.lasts == Lasts::ForEver) {
         collector.add(from, &lasting.frame);
     }
-    let begins = first.and_then(|first| lasting.get(first)).map_or(0, |lasting| lasting.arrivals);
+    let begins = first.and_then(|first| lasting.get(first)).map_or(track.first, |lasting| lasting.arrivals);
     // The states begin after the first arrival, whose messages are all there.
-    let opening = since.iter().filter(|lasting| begins == 0 && lasting.arrivals == 0);
+    let opening = since.iter().filter(|lasting| begins == track.first && lasting.arrivals == track.first);
     let mut present: Vec<Bytes> = opening.map(|lasting| lasting.frame.clone()).collect();
-    let (mut replay, from_state) = start::<E>(track, begins.saturating_sub(1))?;
+    let mut cursor = track.start::<E>(|cursor| cursor.replay().arrivals() < begins)?;
     let mut out = Outbox::new();
-    for (arrival, index) in track.arrivals[from_state..next].iter().zip(from_state + 1..) {
-        apply(&mut replay, arrival, &mut out)?;
+    while cursor.replay().arrivals() < until {
+        track.apply(&mut cursor, &mut out)?;
+        let index = cursor.replay().arrivals();
         let Some(peer) = sitter(index).filter(|_| index >= begins) else {
             out.drain().for_each(drop);
             continue;
@@ -238,5 +226,5 @@ fn rounds<E: Marked>(
     for frame in &present {
         collector.add(from, frame);
     }
-    Ok((replay, next))
+    Ok(cursor)
 }

@@ -5,13 +5,13 @@
 //! memory for one state of the room, however long the journal is.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap},
     path::Path,
 };
 
 use anyhow::{Context as _, bail};
 use cmdkit::display_name;
-use journal_core::{Arrival, Bookmark, Entry, Fact, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
+use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
 use store::{JournalNote, Kind, Known, LADDER, Match, MatchPlayer, Order, Seated};
 
@@ -108,7 +108,9 @@ impl<E: Recorded + Shown> Reading<E> {
             }
             Start::Record(note, recorded) => (note, recorded),
         };
-        let (reader, replay, facts) = state_before(journal, note.known)?;
+        // Without a fact, the record of a seat is found by the address of its peer.
+        let known = Time::from_nanos(note.known.until.saturating_mul(1_000));
+        let (reader, replay, facts) = journal.replay_before(known, are_seats_known)?;
         let head = reader.head();
         let zero = if note.known.until > 0 { note.known.zero } else { head.begun.saturating_mul(1_000) };
         let now = Known { until: replay.time().as_nanos() / 1_000, zero };
@@ -221,60 +223,6 @@ impl<E: Recorded + Shown> Reading<E> {
             is_closed: is_broken || self.reader.state() == State::Closed,
         })
     }
-}
-
-// The last state before `known`, with which all seats are known too: without a fact, the record of a seat is found by the address of its
-// peer. If there is none, the first state that is left.
-fn state_before<E: Recorded>(
-    journal: &Journal,
-    known: Known,
-) -> anyhow::Result<(Reader<journal_core::Source>, Replay<E>, Facts)> {
-    let known = Time::from_nanos(known.until.saturating_mul(1_000));
-    for index in (0..=journal.segment_before(known)?).rev() {
-        let mut reader = journal.reader_from(index)?;
-        if let Some((state, facts)) = last_state(reader.clone(), known)
-            && let Ok(replay) = Replay::<E>::restore(reader.head(), &state)
-            && are_seats_known(&replay, &facts)
-        {
-            reader.go_to(&state)?;
-            return Ok((reader, replay, facts));
-        }
-        let facts = reader.head().facts();
-        let begins_early = reader.head().base.as_ref().is_some_and(|base| base.mark.time < known);
-        if begins_early
-            && let Ok(replay) = Replay::<E>::start(reader.head())
-            && are_seats_known(&replay, &facts)
-        {
-            return Ok((reader, replay, facts));
-        }
-    }
-    let reader = journal.reader()?;
-    let (replay, facts) = (Replay::start(reader.head())?, reader.head().facts());
-    Ok((reader, replay, facts))
-}
-
-// The last state of a segment before this time, and the facts at that state. Damage is reported when the records are replayed.
-fn last_state(mut reader: Reader<journal_core::Source>, before: Time) -> Option<(Snapshot, Facts)> {
-    let mut last: Option<Snapshot> = None;
-    let mut facts = reader.head().facts();
-    // Facts after the last state. A state is recorded later than the moment that it is of.
-    let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
-    let mut position = reader.position();
-    while let Ok(Some(entry)) = reader.next() {
-        match entry {
-            Entry::Note(Note::Snapshot(state)) if state.mark.time < before => {
-                while let Some((_, fact)) = recent.pop_front_if(|(position, _)| *position < state.offset) {
-                    fact.apply_to(&mut facts);
-                }
-                last = Some(state);
-            }
-            Entry::Note(Note::Fact(fact)) => recent.push_back((position, fact)),
-            Entry::Arrival(arrival) if arrival.time >= before => break,
-            _ => {}
-        }
-        position = reader.position();
-    }
-    last.map(|last| (last, facts))
 }
 
 fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {

@@ -19,10 +19,6 @@ use termkit::Palette;
 use super::{Description, Game, GameDisplay};
 use crate::{format::grouped, guest::Guest};
 
-/// Approximate memory of a copy of a dealer besides its tables, and of each table.
-const DEALER: usize = 1 << 20;
-const TABLE: usize = 8 << 10;
-
 impl Game for Server {
     type Display = Table;
 
@@ -59,10 +55,6 @@ impl Game for Server {
         let short = seat.strip_prefix("table ").and_then(|rest| rest.split_once(", seat "));
         let (table, number) = typed.split_once(':').unwrap_or(("1", typed));
         seat == typed || short == Some((table, number))
-    }
-
-    fn weight(&self) -> usize {
-        DEALER + self.tables().count() * TABLE
     }
 }
 

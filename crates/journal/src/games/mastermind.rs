@@ -20,10 +20,6 @@ use termkit::Palette;
 use super::{Description, Game, GameDisplay};
 use crate::guest::Guest;
 
-/// Approximate memory of a copy of a server besides its seats, and of each seat, once for the room and once for the display.
-const SERVER: usize = 64 << 10;
-const SEAT: usize = 8 << 10;
-
 impl Game for Server {
     type Display = Boards;
 
@@ -68,10 +64,6 @@ impl Game for Server {
         let found =
             self.roster().into_iter().find(|occupant| occupant.peer == peer.peer && !occupant.seat.is_empty())?;
         Some(Guest { name: found.name, seat: found.seat })
-    }
-
-    fn weight(&self) -> usize {
-        SERVER + self.boards().count() * 2 * SEAT
     }
 }
 

@@ -18,9 +18,6 @@ use termkit::Palette;
 use super::{Description, Game, GameDisplay, welcome};
 use crate::{format::plain, guest::Guest};
 
-/// Approximate memory of a copy of a server besides its map and players: cached sights.
-const SIGHTS: usize = 1 << 20;
-
 impl Game for Server {
     type Display = Sight;
 
@@ -85,11 +82,6 @@ impl Game for Server {
         // Also by number, counted from 1.
         let numbered = typed.parse::<usize>().ok().and_then(|number| Letter::from_index(number.checked_sub(1)?));
         seat.eq_ignore_ascii_case(typed) || numbered.is_some_and(|letter| letter.to_string() == seat)
-    }
-
-    fn weight(&self) -> usize {
-        let (cells, players) = (self.game().grid().text().len(), self.game().players().len());
-        SIGHTS + (players + 1) * (2 * cells + 4_096)
     }
 }
 

@@ -15,13 +15,6 @@ use termkit::Palette;
 use super::{Description, Game, GameDisplay, Step, welcome};
 use crate::{format::plain, guest::Guest};
 
-/// Approximate memory of a copy of a server besides its game; histories are shared.
-const SERVER: usize = 256 << 10;
-/// Memory of a block, with the overhead of a set.
-const BLOCK: usize = 32;
-/// Memory of a robot, a bomb or a player.
-const ROBOT: usize = 1_024;
-
 impl Game for Server {
     type Display = Field;
 
@@ -71,12 +64,6 @@ impl Game for Server {
     fn guest(&self, peer: &Peer) -> Option<Guest> {
         let found = self.players().iter().find(|(_, player)| *player.address == *peer.address)?;
         Some(Guest { name: found.1.name.to_string(), seat: found.0.0.to_string() })
-    }
-
-    fn weight(&self) -> usize {
-        let blocks = self.game().map_or(0, |game| game.board().blocks().len() + game.bombs().len());
-        // Once for the room, once for the display.
-        SERVER + 2 * (blocks * BLOCK + self.players().len() * ROBOT)
     }
 }
 

@@ -1,0 +1,240 @@
+//! Replays that can be moved to any position of their journal.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use netcore::{Outbox, Recorded, Time};
+use thiserror::Error;
+
+use crate::{
+    Arrival, Divergence, Entry, Fact, Facts, HeadError, Journal, Note, ReadError, Reader, Replay, Snapshot, Source,
+};
+
+/// Why a replay cannot be moved to a position.
+#[derive(Debug, Error)]
+pub enum SeekError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The journal is of another game or version, or has an invalid state.
+    #[error(transparent)]
+    Head(#[from] HeadError),
+    /// The replay differs from the match.
+    #[error(transparent)]
+    Diverges(#[from] Divergence),
+}
+
+/// A replay between two arrivals of its journal. Clones continue independently.
+#[derive(Debug, Clone)]
+pub struct Cursor<E: Recorded> {
+    reader: Reader<Source>,
+    replay: Replay<E>,
+    next: Option<Arrival>,
+}
+
+impl<E: Recorded> Cursor<E> {
+    /// A cursor before the next record of `reader`, at which `replay` is. [`read`](Self::read) has to follow.
+    pub const fn new(reader: Reader<Source>, replay: Replay<E>) -> Self {
+        Self { reader, replay, next: None }
+    }
+
+    /// The records.
+    pub const fn reader(&self) -> &Reader<Source> {
+        &self.reader
+    }
+
+    /// The replay.
+    pub const fn replay(&self) -> &Replay<E> {
+        &self.replay
+    }
+
+    /// The next arrival; `None` at the end.
+    pub const fn next(&self) -> Option<&Arrival> {
+        self.next.as_ref()
+    }
+
+    /// Applies the next arrival, and appends its outputs to `out`. Returns the arrival; `None` at the end. [`read`](Self::read) has to
+    /// follow.
+    ///
+    /// # Errors
+    /// [`Divergence`] if the result differs from the match. The cursor is at its end then.
+    pub fn apply(&mut self, out: &mut Outbox) -> Result<Option<Arrival>, Divergence> {
+        let Some(arrival) = self.next.take() else { return Ok(None) };
+        self.replay.apply(&arrival, out)?;
+        Ok(Some(arrival))
+    }
+
+    /// Reads the next arrival. Notes before it are compared with the replay and passed to `note`.
+    ///
+    /// # Errors
+    /// [`SeekError`] if the journal is damaged, or the replay differs from the match. The cursor is at its end then.
+    pub fn read(&mut self, mut note: impl FnMut(&Note)) -> Result<(), SeekError> {
+        self.next = loop {
+            match self.reader.next()? {
+                Some(Entry::Arrival(arrival)) => break Some(arrival),
+                Some(Entry::Note(found)) => {
+                    if let Note::Mark(mark) = &found {
+                        self.replay.check(mark)?;
+                    }
+                    note(&found);
+                }
+                None => break None,
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Limits on the number of [`Checkpoints`] and on their memory.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckpointLimits {
+    /// Arrivals between two checkpoints of a short match. Doubles whenever there are too many.
+    pub spacing: u64,
+    /// The number of checkpoints, at most.
+    pub count: usize,
+    /// Their memory in bytes, at most. The first checkpoint is always kept.
+    pub bytes: usize,
+}
+
+/// Copies of a replay at regular distances, from which it can be moved to any position.
+#[derive(Debug)]
+pub struct Checkpoints<T> {
+    limits: CheckpointLimits,
+    first: u64,
+    // By the number of arrivals.
+    kept: BTreeMap<u64, (usize, T)>,
+    bytes: usize,
+}
+
+impl<T> Checkpoints<T> {
+    /// Checkpoints of a replay that starts after `first` arrivals.
+    pub const fn new(first: u64, limits: CheckpointLimits) -> Self {
+        Self { limits, first, kept: BTreeMap::new(), bytes: 0 }
+    }
+
+    /// Whether there is to be a checkpoint after this number of arrivals.
+    pub fn is_due(&self, arrivals: u64) -> bool {
+        self.is_regular(arrivals) && !self.kept.contains_key(&arrivals)
+    }
+
+    fn is_regular(&self, arrivals: u64) -> bool {
+        (arrivals - self.first).is_multiple_of(self.limits.spacing)
+    }
+
+    /// Adds a checkpoint of about `bytes` bytes, and removes others if there are too many.
+    pub fn add(&mut self, arrivals: u64, bytes: usize, checkpoint: T) {
+        self.kept.insert(arrivals, (bytes, checkpoint));
+        self.bytes += bytes;
+        while self.kept.len() > 1 && (self.kept.len() > self.limits.count || self.bytes > self.limits.bytes) {
+            self.limits.spacing *= 2;
+            let (first, spacing) = (self.first, self.limits.spacing);
+            self.kept.retain(|arrivals, _| (arrivals - first).is_multiple_of(spacing));
+            self.bytes = self.kept.values().map(|(bytes, _)| bytes).sum();
+        }
+    }
+
+    /// The last checkpoint for which `is_before` holds; it holds for all before that.
+    pub fn last(&self, mut is_before: impl FnMut(&T) -> bool) -> Option<&T> {
+        self.kept.values().rev().map(|(_, checkpoint)| checkpoint).find(|checkpoint| is_before(checkpoint))
+    }
+
+    /// The first checkpoint.
+    pub fn first(&self) -> Option<&T> {
+        self.kept.values().next().map(|(_, checkpoint)| checkpoint)
+    }
+
+    /// The number of checkpoints.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Their memory in bytes.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Journal {
+    /// A replay at the last state before `time` that `is_wanted`, with the records and the facts there. Without such a state it is at the
+    /// first state that is left.
+    pub fn replay_before<E: Recorded>(
+        &self,
+        time: Time,
+        is_wanted: impl Fn(&Replay<E>, &Facts) -> bool,
+    ) -> Result<(Reader<Source>, Replay<E>, Facts), SeekError> {
+        for index in (0..=self.segment_before(time)?).rev() {
+            let mut reader = self.reader_from(index)?;
+            if let Some((state, facts)) = last_state(reader.clone(), time)
+                && let Ok(replay) = Replay::restore(reader.head(), &state)
+                && is_wanted(&replay, &facts)
+            {
+                reader.go_to(&state)?;
+                return Ok((reader, replay, facts));
+            }
+            let begins_before = reader.head().base.as_ref().is_some_and(|base| base.mark.time < time);
+            let facts = reader.head().facts();
+            if begins_before
+                && let Ok(replay) = Replay::start(reader.head())
+                && is_wanted(&replay, &facts)
+            {
+                return Ok((reader, replay, facts));
+            }
+        }
+        let reader = self.reader()?;
+        let (replay, facts) = (Replay::start(reader.head())?, reader.head().facts());
+        Ok((reader, replay, facts))
+    }
+}
+
+// The last snapshot of a segment before `time`, and the facts at that state. Damage is reported when the records are replayed.
+fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
+    let mut last: Option<Snapshot> = None;
+    let mut facts = reader.head().facts();
+    // Facts after the last snapshot, which is recorded later than the moment that it is of.
+    let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
+    let mut position = reader.position();
+    while let Ok(Some(entry)) = reader.next() {
+        match entry {
+            Entry::Note(Note::Snapshot(state)) if state.mark.time < time => {
+                while recent.front().is_some_and(|(position, _)| *position < state.offset)
+                    && let Some((_, fact)) = recent.pop_front()
+                {
+                    fact.apply_to(&mut facts);
+                }
+                last = Some(state);
+            }
+            Entry::Note(Note::Fact(fact)) => recent.push_back((position, fact)),
+            Entry::Arrival(arrival) if arrival.time >= time => break,
+            _ => {}
+        }
+        position = reader.position();
+    }
+    last.map(|last| (last, facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_thinned_out_within_their_limits() {
+        let limits = CheckpointLimits { spacing: 4, count: 8, bytes: 100 };
+        let mut checkpoints = Checkpoints::new(10, limits);
+        for arrivals in 10..1_000 {
+            if checkpoints.is_due(arrivals) {
+                checkpoints.add(arrivals, 10, arrivals);
+            }
+            assert!((1..=8).contains(&checkpoints.len()) && checkpoints.bytes() == 10 * checkpoints.len());
+        }
+        assert_eq!(checkpoints.first(), Some(&10));
+        assert!(checkpoints.len() >= 4);
+        assert!(checkpoints.last(|arrivals| *arrivals <= 600).is_some_and(|found| (300..=600).contains(found)));
+        // A large one leaves only the first.
+        checkpoints.add(1_034, 1_000, 1_034);
+        assert!(checkpoints.len() == 1 && checkpoints.bytes() <= 100);
+    }
+}
