@@ -158,7 +158,7 @@ fn a_person_plays_in_the_terminal() {
     press(&mut terminal, b"\t", "the dealer ");
     // The dealer had one table.
     assert_eq!(dealer.process.wait().code, Some(0));
-    press(&mut terminal, b"\n", "Nobody listens at ");
+    press(&mut terminal, b"\n", "Cannot connect to ");
     press(&mut terminal, b"q", "Ann: 3 rounds, ");
     assert!(terminal.look(|screen| !screen.alternate_screen() && screen.contents().contains("Round 3: ")));
     assert_eq!(terminal.end(), 0);

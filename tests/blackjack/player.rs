@@ -108,8 +108,8 @@ fn a_dealer_that_cannot_be_reached_is_named() {
     assert_eq!(
         finished.stderr,
         format!(
-            "player: nobody listens at 127.0.0.1 port {port}; is that the dealer's port? A dealer ends when its table is \
-             over, unless it runs with --forever\n"
+            "player: cannot connect to 127.0.0.1:{port} (127.0.0.1:{port}: Connection refused (os error 111)); is a dealer \
+             running there? It ends when its table is over, unless it runs with --forever\n"
         )
     );
     let finished = Process::run(program("player").args(["Ann", "no..host", "80", "--best", "--log", "error"])).ended(1);

@@ -1,39 +1,39 @@
 //! Drives a client over its wire.
 
-use std::{io, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use netcore::{Client, Gone, Time};
 use netshell::Clock;
 use tokio::time::timeout;
 
-use crate::Wire;
+use crate::{Received, Wire};
 
-/// Datagrams or pieces of a stream that are received before the pilot decides.
+/// Datagrams or parts of a stream that are received before the pilot decides.
 const BURST: usize = 64;
-/// How long a last message may wait until the system takes it.
-const LAST_WORD: Duration = Duration::from_secs(1);
+/// How long the last message may wait in the queue.
+const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
 /// Decides for a client.
 pub trait Pilot<C> {
-    /// Acts, if there is anything to do. Called after each receive and when [`Pilot::due`] has passed.
+    /// Acts, if it is time to. Called after each receive and when [`Pilot::due`] has passed.
     fn act(&mut self, client: &mut C, now: Time);
 
-    /// When the pilot wants to act even if nothing comes.
+    /// When the pilot acts if nothing arrives before.
     fn due(&self, client: &C) -> Option<Time>;
 
-    /// Takes leave of the server, if the game has a way to do that. The client is given up once it says
-    /// [`is_over`](Client::is_over), at once if it has no deadline.
+    /// Leaves the server, if the game has a message for that. The client ends when it is [over](Client::is_over), or immediately if
+    /// it has no deadline.
     fn leave(&mut self, client: &mut C, now: Time);
 }
 
-/// Why a client does not play any more.
+/// Why a client has stopped playing.
 #[derive(Debug)]
 pub enum Ended {
     /// The game is over for it.
     Over,
-    /// It was asked to stop.
+    /// It was stopped.
     Stopped,
-    /// The server is gone, or what it sent is no message.
+    /// The connection is lost, or the server sent a malformed message.
     Lost(String),
 }
 
@@ -51,21 +51,16 @@ where
             pilot.act(client, clock.now());
         }
         while let Some(message) = client.take_outgoing() {
-            if let Err(error) = wire.send(message) {
-                return lost(client, clock.now(), &error);
-            }
+            wire.send(message);
         }
         let deadline = client.deadline(clock.now());
         if client.is_over() || (leaving && deadline.is_none()) {
-            // Sends the last message if the system did not take it at once.
-            let _ = timeout(LAST_WORD, wire.flushed()).await;
+            let _ = timeout(LAST_MESSAGE, wire.flushed()).await;
             return if leaving { Ended::Stopped } else { Ended::Over };
         }
         let due = pilot.due(client).filter(|_| !leaving);
         tokio::select! {
-            ready = wire.ready() => if let Err(error) = ready {
-                return lost(client, clock.now(), &error);
-            },
+            () = wire.ready() => {}
             () = clock.until(deadline) => client.elapsed(clock.now()),
             () = clock.until(due) => {}
             () = &mut stop, if !leaving => {
@@ -76,33 +71,33 @@ where
         if let Err(ended) = receive(wire, client, &clock) {
             return ended;
         }
+        wire.flush();
     }
 }
 
 // Passes received bytes to the client.
 fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C, clock: &Clock) -> Result<(), Ended> {
     for _ in 0..BURST {
-        let mut wrong = None;
+        let mut malformed = None;
         let now = clock.now();
-        match wire.receive(|bytes| wrong = client.receive(now, bytes).err()) {
-            None => break,
-            Some(Ok(true)) => {}
-            Some(Ok(false)) => {
-                // It may have heard before that the game is over.
+        match wire.receive(|bytes| malformed = client.receive(now, bytes).err()) {
+            Received::Bytes => {}
+            // A match that is resumed continues without another request for a seat.
+            Received::Nothing | Received::Refused => break,
+            Received::Closed => {
+                // It may have received the end of the game before.
                 let over = client.is_over();
                 client.disconnected(now, Gone::Left);
                 return Err(if over { Ended::Over } else { Ended::Lost("the connection was closed".into()) });
             }
-            Some(Err(error)) => return Err(lost(client, now, &error)),
+            Received::Failed(error) => {
+                client.disconnected(now, Gone::Broken);
+                return Err(Ended::Lost(error.to_string()));
+            }
         }
-        if let Some(wrong) = wrong {
-            return Err(Ended::Lost(format!("the server sent a malformed message: {wrong}")));
+        if let Some(error) = malformed {
+            return Err(Ended::Lost(format!("the server sent a malformed message: {error}")));
         }
     }
-    wire.flush().map_err(|error| lost(client, clock.now(), &error))
-}
-
-fn lost<C: Client>(client: &mut C, now: Time, error: &io::Error) -> Ended {
-    client.disconnected(now, Gone::Broken);
-    Ended::Lost(error.to_string())
+    Ok(())
 }

@@ -1,21 +1,26 @@
-//! Clients that play by themselves over real sockets.
+//! Drives clients over real sockets.
 //!
 //! A [`netcore::Client`] knows the game, a [`Pilot`] decides for it, and [`run`] drives both over a [`Wire`]: a UDP socket or a TCP
-//! connection. There is a pilot for each game, as good as its [`Level`](netcore::Level) says. To a server such a client is a peer like any
-//! other.
+//! connection. Programs with a screen use the [`Wire`] in a loop of their own. With the feature `places`, a [`Place`] finds the server
+//! and connects to it, also after it has moved. With the feature `bots`, there is a pilot for each game, as good as its
+//! [`Level`](netcore::Level) says. To a server such a client is a peer like any other.
 
-mod blackjack;
+#[cfg(feature = "bots")]
+mod bots;
 mod driver;
-mod mastermind;
-mod nuggets;
-mod robots;
+#[cfg(feature = "places")]
+mod place;
 mod wire;
 
 pub use crate::{
-    blackjack::{blackjack_bot, blackjack_bot_at},
     driver::{Ended, Pilot, run},
-    mastermind::{mastermind_bot, mastermind_bot_at},
-    nuggets::{nuggets_bot, nuggets_bot_at},
-    robots::robots_bot,
-    wire::{MAX_UNSENT, Wire},
+    wire::{MAX_UNSENT, Received, Wire},
 };
+
+#[cfg(feature = "bots")]
+pub use crate::bots::{
+    blackjack_bot, blackjack_bot_at, mastermind_bot, mastermind_bot_at, nuggets_bot, nuggets_bot_at, robots_bot,
+};
+
+#[cfg(feature = "places")]
+pub use crate::place::Place;

@@ -18,6 +18,7 @@ use tracing::{info, warn};
 use ureq::{Agent, http::StatusCode};
 
 use crate::{
+    backoff::Backoff,
     host_port::{HostPort, host_port_or, is_ipv6},
     stderr,
 };
@@ -35,9 +36,6 @@ const MAX_ID: usize = 64;
 const MAX_HOST: usize = 253;
 /// How long an answer serves for all connections of this program.
 const FRESH: Duration = Duration::from_millis(900);
-/// The least and the longest time between two questions.
-const LEAST: Duration = Duration::from_millis(250);
-const MOST: Duration = Duration::from_secs(2);
 
 const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.11:8080/rooms/nuggets-1";
 
@@ -166,7 +164,7 @@ impl Directory {
     /// # Errors
     /// When nobody has told it after [`FOLLOW`].
     pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
-        let (begun, mut pace, mut told) = (Instant::now(), Pace::default(), false);
+        let (begun, mut backoff, mut told) = (Instant::now(), Backoff::default(), false);
         loop {
             match self.find() {
                 Ok(found) => return Ok(found),
@@ -178,7 +176,7 @@ impl Directory {
                     }
                 }
             }
-            thread::sleep(pace.pause().max(FRESH));
+            thread::sleep(backoff.next_wait().max(FRESH));
         }
     }
 
@@ -245,18 +243,6 @@ impl Directory {
             return Err(format!("tells a host that is none: '{}'", shown.escape_debug()));
         }
         Ok(HostPort { host, port })
-    }
-}
-
-/// When to ask again: soon at first, and then less and less often.
-#[derive(Debug, Clone, Default)]
-pub struct Pace(Duration);
-
-impl Pace {
-    /// How long to wait before the next question.
-    pub fn pause(&mut self) -> Duration {
-        self.0 = (2 * self.0).clamp(LEAST, MOST);
-        self.0
     }
 }
 

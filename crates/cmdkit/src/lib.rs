@@ -7,6 +7,7 @@
 //! files it uses.
 
 mod autosave;
+mod backoff;
 mod colour;
 mod command;
 #[cfg(feature = "saving")]
@@ -43,6 +44,7 @@ use clap_mangen::Man;
 
 pub use crate::{
     autosave::Autosave,
+    backoff::Backoff,
     colour::has_colour,
     command::command_of,
     files::{file_name, read_file},
@@ -57,7 +59,7 @@ pub use crate::{
 };
 
 #[cfg(feature = "directory")]
-pub use crate::directory::{Directory, DirectoryArgs, FOLLOW, Pace, RoomUrl};
+pub use crate::directory::{Directory, DirectoryArgs, FOLLOW, RoomUrl};
 
 #[cfg(all(feature = "owner", unix))]
 pub use crate::owner::{Named, Owner, become_owner};

@@ -10,7 +10,7 @@ use cmdkit::{Directory, DirectoryArgs, HostPort, ScreenLogArgs, UsageError, is_i
 use netcore::Level;
 use nuggets::{Name, Participant};
 
-use crate::bot::Style;
+use crate::headless::Style;
 
 /// The name by which a client of the course plays by itself, on a screen.
 const BOT: &[u8] = b"bot";

@@ -10,7 +10,7 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::warn;
 
-use crate::{bot::Style, headless};
+use crate::headless::{self, Style};
 
 const PLAYER: &[u8] = b"you";
 /// How long everybody may look around before the game begins.

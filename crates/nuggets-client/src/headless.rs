@@ -1,32 +1,58 @@
-//! Bots without a screen, each on a socket of its own.
+//! Bots: how they play, and those without a screen, each on a socket of its own.
 
-use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, sync::Arc, time::Instant};
+use std::{
+    collections::VecDeque,
+    io,
+    io::Write,
+    net::SocketAddr,
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use cmdkit::{Directory, EXIT_FAILURE, HostPort};
 use netcore::Level;
-use nuggets::{End, Name, Participant};
+use nuggets::{Client, End, Name, Participant, Typist};
+use rand::{TryRng, rngs::SysRng};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
 use tracing::{info, warn};
 
-use crate::{
-    bot::{Style, account},
-    link::Link,
-    session::Session,
-};
+use crate::session::Session;
+
+/// How a bot plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    pub(crate) level: Level,
+    /// The least time between two keys; without one that of the level.
+    pub(crate) delay: Option<Duration>,
+}
+
+impl Style {
+    /// A bot that plays like that, with a random seed.
+    pub(crate) fn bot(self) -> anyhow::Result<Typist> {
+        Ok(Typist::new(self.level, self.delay, SysRng.try_next_u64()?))
+    }
+}
+
+/// What a bot did, in one line.
+pub(crate) fn account(bot: &Typist, client: &Client, name: &str) -> String {
+    let letter = client.letter().map_or_else(|| "-".into(), |letter| letter.to_string());
+    format!("bot {letter} ({name}): {} keys, {} nuggets", bot.keys(), client.purse())
+}
 
 /// How one bot's part in one game ended.
 pub(crate) struct Outcome {
     name: Name,
     end: End,
-    // What it did, once it was let in.
+    // What it did, if it was let in.
     account: Option<String>,
-    // Nobody listens at the server's port.
+    // The server's port is closed.
     refused: bool,
     // The user asked it to leave.
     leaving: bool,
-    // Where the server was in the end.
+    // The last addresses of the server.
     addresses: Vec<SocketAddr>,
 }
 
@@ -36,8 +62,8 @@ impl Outcome {
     }
 }
 
-/// Lets the bots play until it is over for all; with `rematch` they stay for the next game of a server that has one. Prints
-/// the server's last words once, when they are the last of all bots.
+/// Runs the bots until the game is over for all. With `rematch` they stay for the next game of a server that has one. Prints each last
+/// message of the server once, after all bots have received it.
 pub(crate) async fn run(
     (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
@@ -53,7 +79,7 @@ pub(crate) async fn run(
         bots.spawn(play((addresses.to_vec(), directory.clone()), name.clone(), style, stopped.clone()));
     }
     let _ = writeln!(io::stderr(), "{}", announcement(names.len(), place, style.level));
-    let mut words = LastWords { bots: names.len(), waiting: VecDeque::new() };
+    let mut messages = LastMessages { bots: names.len(), waiting: VecDeque::new() };
     let (mut failures, mut refused, mut gone, mut complete) = (0_usize, 0_usize, 0_usize, false);
     let mut broken = None;
     loop {
@@ -63,7 +89,7 @@ pub(crate) async fn run(
                 if matches!(signal, Signal::Leave | Signal::HangUp) {
                     stop.send_replace(true);
                 }
-                // Who insists does not wait for the server's goodbyes.
+                // A second request does not wait for the server.
                 if signal == Signal::Leave && requests.insist(Instant::now()) {
                     bots.shutdown().await;
                 }
@@ -87,13 +113,13 @@ pub(crate) async fn run(
         };
         let again = rematch && outcome.is_complete() && !*stop.borrow();
         complete |= outcome.is_complete();
-        // A server without another game ends, and a bot that asks for one is told so.
+        // A server without another game ends, which is no failure of a bot that requests one.
         let declined = rematch && complete && outcome.end == End::NoAnswer;
         if let Some(account) = outcome.account.filter(|_| !declined) {
             let _ = writeln!(io::stderr(), "{account}");
         }
         match outcome.end {
-            End::Quit(text) => words.hear(text)?,
+            End::Quit(text) => messages.count(text)?,
             End::LeftEarly => {}
             End::Gone => gone += 1,
             End::NoAnswer if declined => {}
@@ -104,8 +130,8 @@ pub(crate) async fn run(
             bots.spawn(play((outcome.addresses, directory.clone()), outcome.name, style, stopped.clone()));
         }
     }
-    // What not all bots have heard.
-    words.waiting.iter().try_for_each(|(text, _)| print(text))?;
+    // Those that some bots have not received.
+    messages.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
     }
@@ -122,32 +148,32 @@ pub(crate) async fn run(
     Ok(if failures + refused + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
 }
 
-// Nothing else is said before the game is over.
+// Nothing else is printed before the game is over.
 fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     let who = if bots == 1 { "1 bot plays".to_owned() } else { format!("{bots} bots play") };
     let (level, whom) = (format!("{level:?}").to_lowercase(), if bots == 1 { "it" } else { "them" });
     format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
 }
 
-/// What the server said to its leaving bots, and how many of them heard it. It is printed when all have: what bots say
-/// stands before it.
-struct LastWords {
+/// The last messages of the server, and how many bots have received each. A message is printed after all bots have, below the accounts of
+/// the bots.
+struct LastMessages {
     bots: usize,
     waiting: VecDeque<(String, usize)>,
 }
 
-impl LastWords {
+impl LastMessages {
     /// Counts the last message that one bot received.
-    fn hear(&mut self, text: String) -> io::Result<()> {
-        let at = self.waiting.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
+    fn count(&mut self, text: String) -> io::Result<()> {
+        let at = self.waiting.iter().position(|(other, _)| *other == text).unwrap_or_else(|| {
             self.waiting.push_back((text, 0));
             self.waiting.len() - 1
         });
-        let heard = self.waiting.get_mut(at).map_or(0, |(_, heard)| {
-            *heard += 1;
-            *heard
+        let received = self.waiting.get_mut(at).map_or(0, |(_, received)| {
+            *received += 1;
+            *received
         });
-        if heard >= self.bots
+        if received >= self.bots
             && let Some((text, _)) = self.waiting.remove(at)
         {
             print(&text)?;
@@ -162,14 +188,14 @@ impl LastWords {
     }
 }
 
-/// Prints the last words of a server.
+/// Prints the last message of a server.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
 }
 
-/// Plays one game, until it is over or `stopped` says so.
+/// Plays one game, until it is over or `stopped` is set.
 pub(crate) async fn play(
     (addresses, directory): (Vec<SocketAddr>, Option<Arc<Directory>>),
     name: Name,
@@ -177,7 +203,7 @@ pub(crate) async fn play(
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
     let mut bot = style.bot()?;
-    let mut session = Session::start(Participant::Player(name.clone()), Link::open(addresses)?, directory);
+    let mut session = Session::start(Participant::Player(name.clone()), addresses, directory)?;
     let mut leaving = *stopped.borrow();
     let mut warned = false;
     if leaving {
@@ -191,13 +217,13 @@ pub(crate) async fn play(
         select! {
             () = session.turn() => bot.listen(session.client(), session.now()),
             () = typing, if !leaving => {}
-            // If nobody is there to stop us any more, we stop.
+            // Also if the sender is gone.
             _ = stopped.changed(), if !leaving => {
                 leaving = true;
                 session.leave();
             }
         }
-        // At once if it is due: the timer counts in milliseconds, a server answers in less.
+        // Immediately if it is due: the timer counts in milliseconds, a server answers in less.
         if !leaving && let Some(key) = bot.key(session.client(), session.now()) {
             session.key(key);
         }
@@ -216,6 +242,6 @@ pub(crate) async fn play(
     info!(name = name.as_str(), ?end, "a bot is done");
     let client = session.client();
     let account = client.letter().map(|_| account(&bot, client, name.as_str()));
-    let addresses = session.addresses().to_vec();
+    let addresses = session.servers().to_vec();
     Ok(Outcome { name, end, account, refused: session.is_refused(), leaving, addresses })
 }

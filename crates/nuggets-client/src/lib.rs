@@ -22,20 +22,14 @@
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
-mod after_game;
 mod args;
-mod bot;
 mod demo;
-mod follow;
 mod headless;
 mod keys;
-mod link;
-mod options;
 mod play;
 mod result;
 mod seen;
 mod session;
-mod unsent;
 mod view;
 
 use std::{
@@ -54,8 +48,7 @@ pub use view::{Picture, View};
 use crate::{
     args::Plan,
     demo::Demo,
-    options::Options,
-    play::{Parting, Player},
+    play::{Options, Parting, Player},
 };
 
 /// Runs the program.
@@ -113,10 +106,8 @@ fn refused(place: &str) -> String {
 
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     let told = report(place, parting);
-    match &parting.untold {
-        Some(why) => {
-            told.map_err(|error| anyhow::anyhow!("{error:#}; the directory does not tell where the room is: {why}"))
-        }
+    match &parting.search_error {
+        Some(why) => told.map_err(|error| anyhow::anyhow!("{error:#}; the directory does not locate the room: {why}")),
         None => told,
     }
 }

@@ -1,23 +1,26 @@
-//! One client at a terminal, steered by hand or by a bot.
+//! One client at a terminal, steered by hand or by a bot, and the time after its game.
 
 use std::{
     future,
     io::{self, IsTerminal},
-    time::{Duration, Instant},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
 };
 
-use nuggets::{End, Participant, Typist};
+use cmdkit::Directory;
+use nuggets::{Client, End, Participant, Typist};
 use sigkit::Requests;
 use termkit::{Palette, Source, Stage, StageEvent};
-use tokio::select;
-use tracing::{debug, info};
+use tokio::{
+    select,
+    time::{Instant, sleep_until},
+};
+use tracing::{debug, info, warn};
 
 use crate::{
-    after_game::AfterGame,
-    bot::{Style, account},
+    headless::{Style, account},
     keys::{self, Action, Context},
-    link::Link,
-    options::Options,
     result::Verdict,
     session::Session,
     view::View,
@@ -28,6 +31,26 @@ const QUIET: Duration = Duration::from_secs(1);
 /// How long a server's port has to be closed before the server counts as gone. A match that is resumed at once goes on
 /// unnoticed.
 const GONE: Duration = Duration::from_secs(2);
+
+/// How long a result is shown before the next game is joined automatically.
+const PAUSE: Duration = Duration::from_secs(6);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The options of a [`Player`].
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) part: Participant,
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// Locates the server if it moves.
+    pub(crate) directory: Option<Arc<Directory>>,
+    /// How the bot plays, if one does.
+    pub(crate) bot: Option<Style>,
+    /// Whether it joins the next game automatically.
+    pub(crate) rematch: bool,
+    /// The name of the server's place.
+    pub(crate) place: String,
+    pub(crate) bell: bool,
+}
 
 /// A client, what it is steered by and where it is shown.
 pub(crate) struct Player {
@@ -50,19 +73,18 @@ pub(crate) struct Parting {
     pub(crate) end: End,
     /// What the bot did, if one played.
     pub(crate) account: Option<String>,
-    /// Nobody listens at the server's port.
+    /// The server's port is closed.
     pub(crate) refused: bool,
-    /// Why the directory did not tell where the server is.
-    pub(crate) untold: Option<String>,
+    /// Why the directory did not locate the server.
+    pub(crate) search_error: Option<String>,
     /// The terminal was gone before the end.
     pub(crate) hung_up: bool,
 }
 
 impl Player {
-    /// Takes the terminal over, as far as there is one, and then asks to be let in.
+    /// Takes over the terminal, if there is one, and then requests a seat.
     pub(crate) fn new(options: Options) -> anyhow::Result<Self> {
         let Options { part, addresses, bot, .. } = &options;
-        let link = Link::open(addresses.clone())?;
         let directory = options.directory.clone();
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
         let source = match (typed, drawn, bot) {
@@ -73,9 +95,10 @@ impl Player {
         };
         let player = bot.map(Style::bot).transpose()?;
         let stage = Stage::enter(drawn, source)?;
+        let session = Session::start(part.clone(), addresses.clone(), directory)?;
         Ok(Self {
             view: View::new(Palette::from_environment(), bot.is_some()).taking_part(options.place.clone()),
-            session: Session::start(part.clone(), link, directory),
+            session,
             stage,
             bot: player,
             attended: source == Source::Terminal,
@@ -100,8 +123,9 @@ impl Player {
                     Participant::Spectator => String::new(),
                 };
                 let account = self.bot.map(|bot| account(&bot, self.session.client(), &name));
-                let (refused, untold) = (self.session.is_refused(), self.session.untold().map(str::to_owned));
-                return Parting { end, account, refused, untold, hung_up: self.hung_up };
+                let (refused, search_error) =
+                    (self.session.is_refused(), self.session.search_error().map(str::to_owned));
+                return Parting { end, account, refused, search_error, hung_up: self.hung_up };
             }
             self.draw();
             let client = self.session.client();
@@ -171,7 +195,7 @@ impl Player {
     }
 
     fn end_game(&mut self) {
-        self.options.addresses = self.session.addresses().to_vec();
+        self.options.addresses = self.session.servers().to_vec();
         self.over = Some(AfterGame::new(self.options.clone(), self.session.client()));
         self.stage.ignore_keys(QUIET);
         if self.options.bell {
@@ -210,7 +234,7 @@ impl Player {
             StageEvent::Byte(b'Q') | StageEvent::End => self.leave(),
             // A key that is no byte of ASCII is no key of the game.
             StageEvent::Byte(byte) if byte.is_ascii() => self.session.key(byte),
-            StageEvent::Leave if self.requests.insist(Instant::now()) => self.interrupt(),
+            StageEvent::Leave if self.requests.insist(Instant::now().into_std()) => self.interrupt(),
             StageEvent::Leave => self.leave(),
             StageEvent::Gone(error) => {
                 info!(%error, "the terminal is gone");
@@ -273,5 +297,135 @@ async fn turn(over: Option<&mut AfterGame>) {
     match over {
         Some(over) => over.turn().await,
         None => future::pending().await,
+    }
+}
+
+/// The time after a game: its result stays on the screen until the next game begins or the user leaves.
+pub(crate) struct AfterGame {
+    options: Options,
+    next: Option<Session>,
+    // Why there is no next game.
+    trouble: Option<String>,
+    // The server has ended, so Enter is not offered.
+    ended: bool,
+    // When the next game is joined by itself.
+    joins_at: Option<Instant>,
+    // The server is gone: Enter asks for a seat in a new match, not for the next game.
+    gone: bool,
+}
+
+impl AfterGame {
+    /// The time after the game of `client`, which was told the result or whose server is gone.
+    pub(crate) fn new(options: Options, client: &Client) -> Self {
+        let gone = client.end().is_none();
+        let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
+        Self { options, next: None, trouble: None, ended: false, joins_at, gone }
+    }
+
+    /// What the result says now; keys are named once they are no longer ignored.
+    pub(crate) fn verdict(&self, client: &Client, ignores_keys: bool) -> Verdict {
+        let mut verdict = Verdict::of(client);
+        verdict.keys = self.keys();
+        if let Some(line) = verdict.keys.last_mut().filter(|_| ignores_keys) {
+            // As wide as before, so that the box stays as it is.
+            *line = " ".repeat(line.len());
+        } else {
+            verdict.bar = self.choices("table");
+        }
+        verdict
+    }
+
+    fn keys(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.trouble.iter().cloned().collect();
+        if self.next.is_some() {
+            lines.push("Asking for a place in the next game.".into());
+        }
+        if let Some(joins_at) = self.joins_at {
+            let left = joins_at.saturating_duration_since(Instant::now()).as_secs() + 1;
+            lines.push(format!("The next game is joined in {left} s."));
+        }
+        lines.push(self.choices("board"));
+        lines
+    }
+
+    // The keys that do something now. Tab shows `other`.
+    fn choices(&self, other: &str) -> String {
+        let again = match self.next {
+            Some(_) => None,
+            None if self.ended => None,
+            None if self.gone => Some("Enter join anew"),
+            None => Some("Enter next game"),
+        };
+        let (tab, leave) = (format!("Tab {other}"), "Q leave");
+        match again {
+            // The first key is the one that leads away from what is shown.
+            Some(again) if other == "table" => [&*tab, again, leave].join("   "),
+            Some(again) => [again, &*tab, leave].join("   "),
+            None => [&*tab, leave].join("   "),
+        }
+    }
+
+    /// Asks for a place in the next game, at a socket of its own: what still comes for the last one is not heard there.
+    pub(crate) fn join(&mut self) {
+        if self.next.is_some() {
+            return;
+        }
+        (self.joins_at, self.trouble, self.ended) = (None, None, false);
+        let Options { part, addresses, directory, .. } = self.options.clone();
+        match Session::start(part, addresses, directory) {
+            Ok(next) => self.next = Some(next),
+            Err(error) => {
+                warn!(%error, "no way to the next game");
+                self.trouble = Some("There is no way to the server any more.".into());
+            }
+        }
+    }
+
+    pub(crate) const fn is_joining(&self) -> bool {
+        self.next.is_some()
+    }
+
+    pub(crate) fn has_joined(&self) -> bool {
+        self.next.as_ref().is_some_and(|next| next.client().is_joined())
+    }
+
+    pub(crate) fn into_session(self) -> Option<Session> {
+        self.next
+    }
+
+    /// Joins the next game when the pause is over, and checks whether joining has failed. Returns whether the screen changed.
+    pub(crate) fn go_on(&mut self) -> bool {
+        if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
+            self.join();
+        }
+        let Some(next) = &self.next else { return false };
+        let trouble = match next.end() {
+            Some(End::Quit(text)) => text.lines().next().unwrap_or_default().to_owned(),
+            Some(_) => "The server does not answer any more.".to_owned(),
+            None if next.client().closed_for(next.now()).is_some() => {
+                self.ended = true;
+                "There is no further game: the server has ended.".to_owned()
+            }
+            None => return false,
+        };
+        (self.next, self.trouble) = (None, Some(trouble));
+        true
+    }
+
+    /// Gives back a place that may have been given just now.
+    pub(crate) fn leave(&mut self) {
+        if let Some(next) = &mut self.next {
+            next.leave();
+        }
+    }
+
+    /// Waits until there is something new.
+    pub(crate) async fn turn(&mut self) {
+        match (&mut self.next, self.joins_at) {
+            (Some(next), _) => next.turn().await,
+            // The seconds are counted down on the screen.
+            (None, Some(joins_at)) => sleep_until(joins_at.min(Instant::now() + SECOND)).await,
+            (None, None) => future::pending().await,
+        }
     }
 }

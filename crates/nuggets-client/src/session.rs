@@ -1,110 +1,138 @@
-//! One client on the wire: its state, its socket and its clock.
+//! One client and its server: the socket, the clock, and the search for the server at other addresses.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{future, mem, net::SocketAddr, sync::Arc, time::Duration};
 
-use cmdkit::{Directory, FOLLOW};
+use clientkit::{Place, Received, Wire};
+use cmdkit::{Backoff, Directory, FOLLOW};
 use netcore::{Client as _, Gone, Time};
 use netshell::Clock;
-use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, protocol::printable};
-use tokio::{select, time::sleep};
+use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, client::GIVE_UP, protocol::printable};
+use tokio::{select, task::JoinHandle, time::sleep};
 use tracing::{debug, info, warn};
 
-use crate::{
-    follow::{self, Follow},
-    link::{BUFFER, Link, Received},
-};
-
-/// How many datagrams are taken in before the rest of the program has its turn.
+/// Datagrams that are received before the rest of the program continues.
 const BURST: usize = 256;
-/// How many bytes of a datagram that cannot be read are logged.
+/// Bytes of a malformed datagram that are logged.
 const LOGGED: usize = 100;
-/// How often the first message goes to one of several addresses before the next one is tried.
+/// How often the first message is sent to one of several addresses before the next one is tried.
 const TRIES: u32 = 2;
-/// How long to wait after the system could not receive, so that lasting trouble costs no processor time.
-const TROUBLE: Duration = Duration::from_millis(20);
-/// How long after a move a player waits until it asks for a seat: the server there does not know its address, or the answer is lost.
+/// The pause after a receive error, so that a lasting error costs no processor time.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long a player waits for an answer after a move before it requests a seat: the server does not know its address, or the answer is
+/// lost.
 const UNKNOWN: Duration = Duration::from_secs(2);
+/// How long a server is silent before the directory is requested. A server sends nothing while nothing happens, so this is no error.
+const QUIET: Duration = Duration::from_secs(5);
 
-/// A client that talks to its server.
+/// A client and the connection to its server.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
-    link: Link,
+    wire: Wire,
     clock: Clock,
-    buffer: Box<[u8]>,
-    // How often the first message went to the address that is tried now, and how many addresses refused it.
+    // How often the first message was sent to the current address, and how many addresses refused it.
     tries: u32,
     refusals: usize,
-    heard: bool,
-    // When the server was heard last, or its address changed.
+    // Whether the server at the current address has sent anything.
+    answered: bool,
+    // When the server last sent something, or its address changed.
     last: Time,
-    // When a player asks for a seat at an address to which the server has moved.
-    asks_again: Option<Time>,
-    follow: Option<Follow>,
-    // Whether the log has the deviation of this server's DISPLAYs.
+    // When a player requests a seat at an address to which the server has moved.
+    rejoins: Option<Time>,
+    search: Option<Search>,
+    // Whether the deviation of this server's DISPLAYs is logged.
     adjusted: bool,
 }
 
+/// The addresses from the directory, or why there are none.
+type Located = Result<Vec<SocketAddr>, String>;
+
+/// The requests to the directory, one at a time.
+#[derive(Debug)]
+struct Search {
+    place: Place,
+    request: Option<JoinHandle<(Place, Located)>>,
+    backoff: Backoff,
+    not_before: Time,
+    // Why the last request failed.
+    error: Option<String>,
+}
+
 impl Session {
-    /// Sends the first message. With a directory it follows the server to other addresses.
-    pub(crate) fn start(part: Participant, link: Link, directory: Option<Arc<Directory>>) -> Self {
+    /// Sends the first message to the first of `servers` that the system has a route to. With a directory the session follows the server
+    /// to other addresses.
+    pub(crate) fn start(
+        part: Participant,
+        servers: Vec<SocketAddr>,
+        directory: Option<Arc<Directory>>,
+    ) -> anyhow::Result<Self> {
+        let wire = Wire::datagrams_to(servers).map_err(|(server, error)| match server {
+            Some(server) => anyhow::Error::from(error).context(format!("cannot reach {server}")),
+            None => anyhow::anyhow!("no address to connect to"),
+        })?;
+        let search = directory.map(|directory| Search {
+            place: Place::new(None, Some(directory), ""),
+            request: None,
+            backoff: Backoff::default(),
+            not_before: Time::ZERO,
+            error: None,
+        });
         let mut session = Self {
             client: Client::new(part, Time::ZERO),
-            link,
+            wire,
             clock: Clock::start(),
-            buffer: vec![0; BUFFER].into_boxed_slice(),
             tries: 0,
             refusals: 0,
-            heard: false,
+            answered: false,
             last: Time::ZERO,
-            asks_again: None,
-            follow: directory.map(Follow::new),
+            rejoins: None,
+            search,
             adjusted: false,
         };
         session.flush();
-        session
+        Ok(session)
     }
 
     pub(crate) const fn client(&self) -> &Client {
         &self.client
     }
 
-    /// How it ended, once it has.
+    /// How it has ended.
     pub(crate) const fn end(&self) -> Option<&End> {
         self.client.end()
     }
 
-    /// Whether nothing came but the word that nobody listens there.
+    /// Whether the system reported a closed port, and the server has sent nothing.
     pub(crate) const fn is_refused(&self) -> bool {
-        !self.heard && self.refusals > 0
+        !self.answered && self.refusals > 0
     }
 
-    /// Where the server may be.
-    pub(crate) fn addresses(&self) -> &[SocketAddr] {
-        self.link.addresses()
+    /// The addresses of the server.
+    pub(crate) fn servers(&self) -> &[SocketAddr] {
+        self.wire.servers()
     }
 
-    /// How long a server is waited for whose port is closed.
+    /// How long the session waits for a closed port to open again.
     pub(crate) const fn patience(&self) -> Duration {
-        follow::patience(self.follow.is_some())
+        if self.follows() { FOLLOW } else { GIVE_UP }
     }
 
-    /// Whether it looks for the server at other addresses.
+    /// Whether it searches for the server at other addresses.
     pub(crate) const fn follows(&self) -> bool {
-        self.follow.is_some()
+        self.search.is_some()
     }
 
-    /// Why the directory does not tell where the server is.
-    pub(crate) fn untold(&self) -> Option<&str> {
-        self.follow.as_ref()?.trouble()
+    /// Why the last request to the directory failed.
+    pub(crate) fn search_error(&self) -> Option<&str> {
+        self.search.as_ref()?.error.as_deref()
     }
 
-    /// The moment, counted from the start of the session.
+    /// The time since the start of the session.
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Waits until `moment`; for ever without one.
+    /// Waits until `moment`. Never completes without one.
     pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
         let clock = self.clock;
         async move { clock.until(moment).await }
@@ -115,164 +143,175 @@ impl Session {
         self.flush();
     }
 
-    /// Tells the server goodbye.
+    /// Leaves the game.
     pub(crate) fn leave(&mut self) {
         self.client.act(self.now(), Command::Leave);
         self.flush();
     }
 
-    /// Waits for the server or for the clock and takes in what came. Dropping it before it is done loses nothing.
+    /// Waits for the server, the clock or the directory, and handles what has arrived. Cancellation safe.
     pub(crate) async fn turn(&mut self) {
         let now = self.now();
-        let deadline = self.until(self.client.deadline(now).into_iter().chain(self.asks_again).min());
-        let asks = self.until(self.ask_at(now));
-        let first = select! {
-            addresses = follow::answer(self.follow.as_mut()) => {
-                self.directed(addresses);
-                Received::Nothing
-            }
-            () = asks => {
-                if let Some(follow) = &mut self.follow {
-                    follow.ask(self.clock.now());
-                }
-                Received::Nothing
-            }
-            received = self.link.receive(&mut self.buffer) => {
-                if received == Received::Nothing {
-                    sleep(TROUBLE).await;
-                }
-                received
-            }
-            () = self.link.until_writable() => Received::Nothing,
+        let deadline = self.until(self.client.deadline(now).into_iter().chain(self.rejoins).min());
+        let request = self.until(self.request_at(now));
+        select! {
+            () = self.wire.ready() => {}
+            found = found(self.search.as_mut()) => self.move_to(found),
+            () = request => self.request(),
             () = deadline => {
                 self.client.elapsed(self.now());
-                self.go_on();
-                Received::Nothing
+                self.rejoin();
             }
-        };
-        self.take_in(first);
+        }
         for _ in 0..BURST {
             if self.client.end().is_some() {
                 break;
             }
-            match self.link.receive_now(&mut self.buffer) {
-                Received::Nothing => break,
-                received => self.take_in(received),
+            match self.receive() {
+                Received::Nothing | Received::Closed => break,
+                Received::Bytes | Received::Refused => {}
+                Received::Failed(error) => {
+                    warn!(%error, "cannot receive");
+                    sleep(PAUSE).await;
+                    break;
+                }
             }
         }
         self.flush();
     }
 
-    fn take_in(&mut self, received: Received) {
+    // Handles one datagram, or the report of a closed port.
+    fn receive(&mut self) -> Received {
+        let now = self.now();
+        let Self { wire, client, .. } = self;
+        let received = wire.receive(|datagram| {
+            let displays = client.displays();
+            // The client notes a malformed datagram for the screen, and continues.
+            let _ = client.receive(now, datagram);
+            log(datagram, client.displays() > displays);
+        });
         match received {
-            Received::Datagram(bytes) => {
-                (self.heard, self.last, self.asks_again) = (true, self.now(), None);
-                if let Some(follow) = &mut self.follow {
-                    follow.heard();
-                }
-                let (now, datagram) = (self.now(), &self.buffer[..bytes]);
-                let displays = self.client.displays();
-                // What cannot be read leaves a note on the screen, and the next datagram may be better.
-                let _ = self.client.receive(now, datagram);
-                log(datagram, self.client.displays() > displays);
-                if self.client.is_adjusted() && !std::mem::replace(&mut self.adjusted, true) {
-                    let (rows, cols) = self.client.size().unwrap_or_default();
-                    warn!(
-                        rows,
-                        cols, "the DISPLAY of this server does not have the shape of its GRID: rows are padded or cut"
-                    );
-                }
+            Received::Bytes => {}
+            Received::Refused => {
+                self.refused();
+                return received;
             }
-            Received::Refused => self.refused(),
-            Received::Nothing => {}
+            Received::Nothing | Received::Closed | Received::Failed(_) => return received,
         }
+        (self.answered, self.last, self.rejoins) = (true, now, None);
+        if let Some(search) = &mut self.search {
+            (search.backoff, search.error) = (Backoff::default(), None);
+        }
+        if self.client.is_adjusted() && !mem::replace(&mut self.adjusted, true) {
+            let (rows, cols) = self.client.size().unwrap_or_default();
+            warn!(rows, cols, "the DISPLAY of this server does not have the shape of its GRID: rows are padded or cut");
+        }
+        received
     }
 
-    // When the directory is asked.
-    fn ask_at(&self, now: Time) -> Option<Time> {
-        let follow = self.follow.as_ref().filter(|_| self.client.end().is_none())?;
-        follow.due(now, self.last, self.client.closed_for(now).is_some())
+    // When the directory is requested: after a silence, or immediately if the port is closed.
+    fn request_at(&self, now: Time) -> Option<Time> {
+        let search = self.search.as_ref().filter(|search| search.request.is_none() && self.client.end().is_none())?;
+        let wanted = if self.client.closed_for(now).is_some() { now } else { self.last.plus(QUIET) };
+        Some(wanted.max(search.not_before))
     }
 
-    // Takes in what the directory has said.
-    fn directed(&mut self, addresses: Option<Vec<SocketAddr>>) {
-        let (Some(addresses), now) = (addresses, self.now()) else { return };
-        if self.link.is_to(&addresses) {
-            // It is where it was, and may have nothing to say.
+    fn request(&mut self) {
+        let now = self.now();
+        let Some(search) = &mut self.search else { return };
+        search.not_before = now.plus(search.backoff.next_wait());
+        let mut place = search.place.clone();
+        search.request = Some(tokio::spawn(async move {
+            let found = match place.locate().await {
+                Ok(()) => place.resolve().await.map_err(|error| format!("{error:#}")),
+                Err(why) => Err(why),
+            };
+            (place, found)
+        }));
+    }
+
+    // Continues at the addresses that the directory has returned.
+    fn move_to(&mut self, servers: Option<Vec<SocketAddr>>) {
+        let (Some(servers), now) = (servers, self.now()) else { return };
+        if servers.contains(&self.wire.server()) {
+            // It is where it was, and may have nothing to send.
             self.last = now;
             return;
         }
-        if self.client.end().is_some() || !self.link.move_to(addresses) {
+        if self.client.end().is_some() || !self.wire.move_to(servers) {
             return;
         }
-        info!(to = ?self.link.addresses(), "the room has moved");
-        (self.heard, self.tries, self.refusals, self.last) = (false, 0, 0, now);
+        info!(to = ?self.wire.servers(), "the room has moved");
+        (self.answered, self.tries, self.refusals, self.last) = (false, 0, 0, now);
         let plays = self.client.is_joined() && matches!(self.client.participant(), Participant::Player(_));
-        self.asks_again = plays.then(|| now.plus(UNKNOWN));
+        self.rejoins = plays.then(|| now.plus(UNKNOWN));
         self.client.moved(now);
     }
 
-    // Asks for a seat where nobody knows this player; and instead of giving up a server that may come at another address, asks anew.
-    fn go_on(&mut self) {
+    // Requests a seat where the server does not know this player. While the server may be found at another address, starts again instead
+    // of giving up.
+    fn rejoin(&mut self) {
         let now = self.now();
-        if self.asks_again.is_some_and(|due| due <= now) {
-            self.asks_again = None;
+        if self.rejoins.is_some_and(|due| due <= now) {
+            self.rejoins = None;
             self.send_first_message();
         }
-        if self.follow.is_some() && self.client.end() == Some(&End::NoAnswer) && now.since(Time::ZERO) < FOLLOW {
+        if self.follows() && self.client.end() == Some(&End::NoAnswer) && now.since(Time::ZERO) < FOLLOW {
             self.client = Client::new(self.client.participant().clone(), now);
         }
     }
 
     fn refused(&mut self) {
-        debug!("nobody listens at that port");
+        debug!("the port is closed");
         self.refusals += 1;
         // A host's name may stand for an address at which the server does not listen, as `localhost` often does.
-        if !self.heard && self.refusals < self.link.choices() && self.link.try_next() {
+        if !self.answered && self.refusals < self.wire.servers().len() && self.wire.try_next() {
             self.tries = 0;
             self.send_first_message();
         } else {
-            self.port_closed();
+            self.client.disconnected(self.now(), Gone::Broken);
         }
-    }
-
-    fn port_closed(&mut self) {
-        self.client.disconnected(self.now(), Gone::Broken);
     }
 
     fn send_first_message(&mut self) {
         self.tries += 1;
-        if !self.link.send(self.client.first_message().to_bytes()) {
-            self.refused();
-        }
+        self.wire.send(self.client.first_message().to_bytes());
     }
 
     fn flush(&mut self) {
-        if !self.link.send_unsent() {
-            self.port_closed();
-        }
+        self.wire.flush();
         while let Some(datagram) = self.client.take_outgoing() {
             debug!(datagram = printable(&datagram, b""), "to the server");
-            if !self.heard && datagram == self.client.first_message().to_bytes() {
-                self.ask_again();
-            } else if !self.link.send(datagram) {
-                self.port_closed();
+            if self.answered || datagram != self.client.first_message().to_bytes() {
+                self.wire.send(datagram);
+                continue;
             }
+            // Without an answer the first message may have to go to another address.
+            self.refusals = 0;
+            if self.tries >= TRIES && self.wire.servers().len() > 1 {
+                // If the server is there and its answers are lost, it must not keep a seat.
+                self.wire.send(ClientMessage::Key(b'Q').to_bytes());
+                if self.wire.try_next() {
+                    self.tries = 0;
+                }
+            }
+            self.send_first_message();
         }
     }
+}
 
-    // Nobody has answered yet, so the first message may have to go to another address.
-    fn ask_again(&mut self) {
-        self.refusals = 0;
-        if self.tries >= TRIES && self.link.choices() > 1 {
-            // Should the server sit there after all, and its answers be lost, it shall not keep a seat for us.
-            self.link.send(ClientMessage::Key(b'Q').to_bytes());
-            if self.link.try_next() {
-                self.tries = 0;
-            }
-        }
-        self.send_first_message();
-    }
+// Waits for the end of the request. Returns the addresses; `None` if it failed. Never completes without a request.
+async fn found(search: Option<&mut Search>) -> Option<Vec<SocketAddr>> {
+    let Some(search) = search else { return future::pending().await };
+    let Some(request) = &mut search.request else { return future::pending().await };
+    let done = request.await;
+    search.request = None;
+    let found = done.map_err(|error| format!("the request failed: {error}")).and_then(|(place, found)| {
+        search.place = place;
+        found
+    });
+    search.error = found.as_ref().err().cloned();
+    found.ok()
 }
 
 fn log(datagram: &[u8], displayed: bool) {
@@ -280,7 +319,7 @@ fn log(datagram: &[u8], displayed: bool) {
     match ServerMessage::parse(datagram) {
         Ok(ServerMessage::Display(text)) if displayed => debug!(bytes = text.len(), "DISPLAY"),
         Ok(ServerMessage::Display(_)) => warn!(datagram = shown(), "a DISPLAY that does not fit the GRID"),
-        Ok(ServerMessage::Quit(_)) => info!(datagram = shown(), "the server says goodbye"),
+        Ok(ServerMessage::Quit(_)) => info!(datagram = shown(), "the server ends the game"),
         Ok(_) => debug!(datagram = shown(), "from the server"),
         Err(error) => warn!(%error, datagram = shown(), "malformed message"),
     }
@@ -299,7 +338,7 @@ mod tests {
         (socket, address)
     }
 
-    fn heard(socket: &UdpSocket) -> String {
+    fn received(socket: &UdpSocket) -> String {
         let mut buffer = [0; 100];
         let count = socket.recv(&mut buffer).unwrap();
         buffer[..count].escape_ascii().to_string()
@@ -307,11 +346,11 @@ mod tests {
 
     fn session(addresses: &[SocketAddr]) -> Session {
         let part = Participant::Player(Name::new(b"Ann").unwrap());
-        Session::start(part, Link::open(addresses.to_vec()).unwrap(), None)
+        Session::start(part, addresses.to_vec(), None).unwrap()
     }
 
     #[tokio::test]
-    async fn an_address_that_refuses_gives_way_to_the_next() {
+    async fn refused_first_message_goes_to_the_next_address() {
         let (gone, closed) = listener();
         drop(gone);
         let (server, open) = listener();
@@ -322,22 +361,22 @@ mod tests {
             session.turn().await;
         }
         assert!(buffer.starts_with(b"PLAY Ann"));
-        assert!(session.client().status(session.now()).ends_with("(attempt 1)."), "nothing is amiss");
+        assert!(session.client().status(session.now()).ends_with("(attempt 1)."), "no delay");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_is_silent_gives_way_and_keeps_no_seat() {
+    async fn silent_address_gives_way_and_keeps_no_seat() {
         let [(silent, first), (server, second)] = [listener(), listener()];
         let mut session = session(&[first, second]);
         while session.now() < Time::from_millis(3_500) {
             session.turn().await;
         }
-        assert_eq!([heard(&silent), heard(&silent), heard(&silent)], ["PLAY Ann", "PLAY Ann", "KEY Q"]);
-        assert_eq!(heard(&server), "PLAY Ann");
+        assert_eq!([received(&silent), received(&silent), received(&silent)], ["PLAY Ann", "PLAY Ann", "KEY Q"]);
+        assert_eq!(received(&server), "PLAY Ann");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_is_waited_for_longer_than_15_seconds() {
+    async fn gives_up_a_silent_server_after_15_seconds() {
         let (_silent, address) = listener();
         let mut session = session(&[address]);
         while session.end().is_none() {

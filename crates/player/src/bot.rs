@@ -1,40 +1,31 @@
-//! Playing without a person: by a table, or learning one.
-//!
-//! Waits for the dealer and for nothing else, so that an answer is on its way as soon as the question is read. A signal
-//! shuts the connection down, which ends the waiting.
+//! Playing without a user: by a table, or learning one.
 
-use std::{
-    io::{ErrorKind, Read, Write},
-    mem,
-    net::{Shutdown, TcpStream},
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{mem, path::PathBuf, time::Duration};
+
+use anyhow::Context;
 
 use blackjack::{
     PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
     client::Meaning,
     learn::{Choice, Episode, Explore},
 };
-use bytes::BytesMut;
-use cmdkit::{Autosave, Progress, clock_time, file_name, time_left};
+use clientkit::{Place, Received, Wire};
+use cmdkit::{Autosave, Backoff, FOLLOW, Progress, clock_time, file_name, time_left};
+use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
+use tokio::{
+    select,
+    time::{Instant, sleep},
+};
 use tracing::{Level, debug, info, trace, warn};
 
 use crate::{
-    connection::{self, Way},
-    search::{Search, Signal},
     session::{Session, UNENDED},
     tables,
 };
 
-/// Bytes read at a time: far more than a round has.
-const CHUNK: usize = 4096;
 /// Games that take less time show no progress.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long, and how much, of what a dealer may send behind its QUIT is read so that it can close in peace.
-const PARTING: Duration = Duration::from_secs(1);
-const PARTING_BYTES: usize = 64 << 10;
 
 /// Who decides.
 #[derive(Debug)]
@@ -115,109 +106,102 @@ impl Pilot {
     }
 }
 
-/// How a connection to a dealer ended that has not taken leave.
+/// Why a connection ended before the dealer's QUIT.
 enum Cut {
-    /// The dealer is gone. It may be found elsewhere.
+    /// The connection is lost. The directory may locate the dealer elsewhere.
     Lost(anyhow::Error),
     Wrong(anyhow::Error),
 }
 
-/// Plays until the dealer takes leave or a signal comes. A dealer that is lost is looked for where the directory says, if there is one.
-/// Gives the score, and what went wrong if anything did. `rounds` is how many the dealer deals, if the person knows. Fails when the
-/// dealer cannot be reached, or the system does not let the program listen for signals.
-pub(crate) fn play(
-    mut way: Way,
+/// Plays until the dealer sends QUIT or a signal comes. If there is a directory, a lost dealer is searched for up to [`FOLLOW`].
+/// Returns the score, and an error if the dealer is lost. `rounds` is how many the dealer deals, if the user knows.
+///
+/// # Errors
+/// If the program cannot listen for signals.
+pub(crate) async fn play(
+    place: Place,
     session: impl Fn() -> Session,
     pilot: &mut Pilot,
     rounds: Option<u64>,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
-    let mut signal = Signal::default();
-    let mut search = Search::new();
-    let mut score = Score::default();
-    let mut stream = match way.open() {
-        Ok((stream, _)) => stream,
-        Err(error) if way.follows() => {
-            signal.listen()?;
-            warn!("{error:#}");
-            match search.next(&mut way, &signal) {
-                Some(found) => found?,
-                None => return Ok((score, Ok(()))),
-            }
-        }
-        Err(error) => return Err(error),
-    };
-    loop {
-        signal.cut(&stream)?;
-        let mut playing = session();
-        // What was played before the dealer was lost counts.
-        playing.score = score;
-        let ended = converse(&stream, &mut playing, pilot, rounds);
-        score = playing.score;
-        if signal.came() {
+    let stop = shutdown().context("cannot listen for signals")?;
+    let mut playing = session();
+    let ended = select! {
+        biased;
+        () = stop => {
             info!("stopped");
-            return Ok((score, Ok(())));
+            Ok(())
         }
-        let lost = match ended {
-            Ok(()) => return Ok((score, Ok(()))),
-            Err(Cut::Wrong(error)) => return Ok((score, Err(error))),
-            Err(Cut::Lost(error)) if !way.follows() => return Ok((score, Err(error))),
-            Err(Cut::Lost(error)) => error,
-        };
-        warn!("{lost:#}; looks for the room");
-        if playing.client.bytes_read() > 0 {
-            search = Search::new();
+        ended = play_on(place, &mut playing, session, pilot, rounds) => ended,
+    };
+    Ok((playing.score, ended))
+}
+
+async fn play_on(
+    mut place: Place,
+    playing: &mut Session,
+    session: impl Fn() -> Session,
+    pilot: &mut Pilot,
+    rounds: Option<u64>,
+) -> anyhow::Result<()> {
+    let (mut backoff, mut since) = (Backoff::default(), Instant::now());
+    let mut connected = place.connect().await;
+    loop {
+        match connected {
+            Ok(mut wire) => match converse(&mut wire, playing, pilot, rounds).await {
+                Ok(()) => {
+                    wire.close().await;
+                    return Ok(());
+                }
+                Err(Cut::Lost(error)) if place.follows() => {
+                    warn!("{error:#}; looks for the room");
+                    if playing.client.bytes_read() > 0 {
+                        (backoff, since) = (Backoff::default(), Instant::now());
+                    }
+                }
+                Err(Cut::Lost(error) | Cut::Wrong(error)) => return Err(error),
+            },
+            Err(error) if !place.follows() || since.elapsed() >= FOLLOW => return Err(error),
+            Err(error) if backoff.attempts() == 0 => warn!("{error:#}"),
+            Err(error) => debug!("{error:#}"),
         }
-        match search.next(&mut way, &signal) {
-            Some(Ok(found)) => stream = found,
-            Some(Err(error)) => return Ok((score, Err(error.context(format!("{lost:#}"))))),
-            None => return Ok((score, Ok(()))),
-        }
+        sleep(backoff.next_wait()).await;
+        connected = place.reconnect().await;
+        // Rounds that were played before the loss count.
+        let score = playing.score;
+        *playing = session();
+        playing.score = score;
     }
 }
 
-fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, rounds: Option<u64>) -> Result<(), Cut> {
-    info!("joins; the dealer deals when a table is full, and tells players nothing until then");
-    let mut begun = false;
+async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rounds: Option<u64>) -> Result<(), Cut> {
+    info!("joins; the dealer deals when a table is full, and sends players nothing until then");
+    let (mut begun, mut is_warned) = (false, false);
     let mut progress = progress_line();
-    let mut answers = BytesMut::new();
-    let mut chunk = [0; CHUNK];
-    let (mut is_warned, mut is_limited) = (false, false);
+    session.send_answers(wire);
     loop {
-        session.take_answers(&mut answers);
-        if answers.is_empty() {
-            // An answer acknowledges, too.
-            connection::acknowledge(stream);
-        } else {
-            // A dealer that is gone may have said why: what is left to be read says more than this.
-            if let Err(error) = stream.write_all(&answers) {
-                debug!(%error, "the dealer takes no answer");
-            }
-            answers.clear();
-        }
-        let waits = !is_warned && session.unended().is_some();
-        if waits != is_limited {
-            // Where the system refuses a limit, there is no warning.
-            let _ = stream.set_read_timeout(waits.then_some(UNENDED));
-            is_limited = waits;
-        }
-        let count = match stream.read(&mut chunk) {
-            Ok(0) => return Err(Cut::Lost(session.ended())),
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if let Some(warning) = session.unended() {
-                    progress.end();
-                    warn!("{warning}");
-                }
+        let warning = session.unended().filter(|_| !is_warned);
+        select! {
+            () = wire.ready() => {}
+            () = sleep(UNENDED), if warning.is_some() => {
+                progress.end();
+                warn!("{}", warning.unwrap_or_default());
                 is_warned = true;
+            }
+        }
+        let mut received = Ok(());
+        match wire.receive(|bytes| received = session.receive(bytes)) {
+            Received::Bytes => {}
+            Received::Nothing | Received::Refused => {
+                wire.flush();
                 continue;
             }
-            Err(error) => {
+            Received::Closed => return Err(Cut::Lost(session.ended())),
+            Received::Failed(error) => {
                 debug!(%error, "the connection is broken");
                 return Err(Cut::Lost(session.ended()));
             }
-        };
-        let received = session.receive(&chunk[..count]);
+        }
         while let Some(event) = session.poll_event() {
             match event {
                 Meaning::Asked => {
@@ -235,7 +219,6 @@ fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, ro
                     if !begun {
                         warn!("the dealer said QUIT before the first round: it has no seat left");
                     }
-                    part(stream, &mut chunk);
                     return Ok(());
                 }
                 Meaning::Began => {
@@ -248,6 +231,10 @@ fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, ro
             }
         }
         received.map_err(|error| Cut::Wrong(error.into()))?;
+        if !session.send_answers(wire) {
+            // An answer acknowledges, too.
+            wire.acknowledge();
+        }
     }
 }
 
@@ -264,26 +251,6 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
     let left = rounds.and_then(|rounds| time_left(played, rounds, elapsed));
     let left = left.map_or_else(String::new, |left| format!(", {} left", clock_time(left)));
     format!("{played}{all} rounds, {rate:.1} a second, mean reward {:+.4}{left}", score.mean())
-}
-
-// Reads to the end of the stream, within reason: a connection that is closed with something unread is reset, and the
-// dealer may not have sent its last word to others.
-fn part(mut stream: &TcpStream, chunk: &mut [u8]) {
-    let _ = stream.shutdown(Shutdown::Write);
-    let end = Instant::now() + PARTING;
-    let mut extra = 0;
-    while extra <= PARTING_BYTES {
-        let left = end.saturating_duration_since(Instant::now());
-        // A timeout of zero is not valid.
-        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
-            break;
-        }
-        let Ok(count @ 1..) = stream.read(chunk) else { break };
-        extra += count;
-    }
-    if extra > 0 {
-        debug!(extra, "bytes came behind QUIT");
-    }
 }
 
 #[cfg(test)]

@@ -6,27 +6,26 @@ mod keys;
 mod lines;
 mod parting;
 
-use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
+use std::{future, io, pin::Pin, time::Duration};
 
 use blackjack::client::Meaning;
 use bytes::BytesMut;
-use cmdkit::Pace;
+use clientkit::{Place, Wire};
+use cmdkit::Backoff;
 use termkit::{Palette, Source, Stage};
 use tokio::{
-    net::TcpStream,
-    runtime, select,
+    select,
     time::{Instant, sleep_until},
 };
-use tracing::{debug, warn};
+use tracing::warn;
 
 use ending::CutOff;
 use inbox::Inbox;
 
 use crate::{
     clock::Clock,
-    connection::Way,
     game::Game,
-    link::{Link, Practice},
+    link::Link,
     session::UNENDED,
     summary::Summary,
     view::{Again, Closing, Hold, Scene, View},
@@ -41,56 +40,41 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// How often a waiting time is drawn anew.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Where a person plays.
-pub(crate) enum Place {
-    /// At a dealer, connected already, who may be joined again at these addresses, or where the directory says.
-    Dealer { stream: std::net::TcpStream, addresses: Vec<SocketAddr>, way: Way },
-    /// At a table in this process.
-    Practice(Box<Practice>),
-}
-
-/// Plays until the person leaves, the terminal is gone or, without a screen, the dealer takes leave. `think` is how long the
-/// dealer waits for an answer. Gives what was played, and what went wrong if anything did.
+/// Plays until the user leaves, the terminal is gone or, without a screen, the dealer sends QUIT. `again` is where the user can join
+/// another game, and `think` is how long the dealer waits for an answer. Returns what was played, and an error if the game ended in one.
 /// Fails when the terminal or the system refuses.
-pub(crate) fn play(
-    place: Place,
+pub(crate) async fn play(
+    link: Link,
+    again: Option<Place>,
     game: Game,
     draws: bool,
     think: Option<Duration>,
 ) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let (link, again) = match place {
-            Place::Dealer { stream, addresses, way } => (Link::wire(stream)?, Some((addresses, way))),
-            Place::Practice(practice) => (Link::Practice(practice), None),
-        };
-        let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
-        let now = Instant::now();
-        let mut person = Person {
-            game,
-            stage,
-            view: draws.then(|| View::new(Palette::from_environment())),
-            seen: !draws,
-            line: vec![],
-            link,
-            again,
-            search: None,
-            inbox: Inbox::new(now),
-            answers: BytesMut::new(),
-            joined: now,
-            clock: Clock::new(think),
-            hold: None,
-            advised: false,
-            answered: None,
-            unended: None,
-            rushed: None,
-            state: State::Playing,
-            leaving: false,
-            played: Summary::default(),
-        };
-        person.run().await?;
-        person.finish()
-    })
+    let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
+    let now = Instant::now();
+    let mut person = Person {
+        game,
+        stage,
+        view: draws.then(|| View::new(Palette::from_environment())),
+        seen: !draws,
+        line: vec![],
+        link,
+        again,
+        search: None,
+        inbox: Inbox::new(now),
+        joined: now,
+        clock: Clock::new(think),
+        hold: None,
+        advised: false,
+        answered: None,
+        unended: None,
+        rushed: None,
+        state: State::Playing,
+        leaving: false,
+        played: Summary::default(),
+    };
+    person.run().await?;
+    person.finish()
 }
 
 /// Whose turn it is.
@@ -116,8 +100,8 @@ impl Turn {
 
 type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
 
-/// A connection, and the way that has led there if it was looked for; or what was in the way, in words.
-type Reached = (Option<Way>, Result<TcpStream, String>);
+/// Where the dealer is now, and a connection to it or the error.
+type Reached = (Place, anyhow::Result<Wire>);
 
 enum State {
     Playing,
@@ -144,11 +128,10 @@ struct Person {
     line: Vec<u8>,
     link: Link,
     // Where the dealer can be joined again.
-    again: Option<(Vec<SocketAddr>, Way)>,
-    // Since when a dealer is looked for that was lost, and when to look again.
-    search: Option<(Instant, Pace)>,
+    again: Option<Place>,
+    // Since when a lost dealer is searched for, and when to try again.
+    search: Option<(Instant, Backoff)>,
     inbox: Inbox,
-    answers: BytesMut,
     joined: Instant,
     clock: Clock,
     hold: Option<Hold>,
@@ -171,7 +154,7 @@ impl Person {
         let mut chunk = BytesMut::new();
         loop {
             self.take_in()?;
-            self.send().await;
+            self.link.send_answers(&mut self.game.session);
             self.draw();
             if self.leaving {
                 return Ok(());
@@ -185,16 +168,6 @@ impl Person {
                 event = stage.next(asked) => self.happen(event)?,
                 connected = connected(state) => self.joined(connected),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => self.awake(),
-            }
-        }
-    }
-
-    async fn send(&mut self) {
-        self.game.session.take_answers(&mut self.answers);
-        if !self.answers.is_empty() {
-            // A dealer that is gone may have said why: what is left to be read says more than this.
-            if let Err(error) = self.link.write(&mem::take(&mut self.answers)).await {
-                debug!(%error, "the dealer takes no answer");
             }
         }
     }

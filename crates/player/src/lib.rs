@@ -5,7 +5,7 @@
 //! the learner and the terminal.
 //!
 //! ```text
-//! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and nothing else)
+//! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and signals)
 //!                                  -> human: Game -> View or lines        (waits for the dealer, keys and signals)
 //! Table in this process (--practice) -> human
 //! ```
@@ -32,11 +32,9 @@ mod args;
 mod bot;
 mod clock;
 mod coach;
-mod connection;
 mod game;
 mod human;
 mod link;
-mod search;
 mod session;
 mod summary;
 mod tables;
@@ -45,22 +43,32 @@ mod view;
 use std::{
     io::{self, IsTerminal},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::{anyhow, bail};
 use blackjack::{Dialect, Name, Seed};
+use clientkit::Place;
 use cmdkit::HostPort;
 use rand::rngs::SysRng;
+use tokio::runtime;
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
 pub use game::Game;
 pub use view::View;
 
-use crate::{args::Plan, connection::Way, human::Place, link::Practice, session::Session, summary::Summary};
+use crate::{
+    args::Plan,
+    link::{Link, Practice},
+    session::Session,
+    summary::Summary,
+};
 
 /// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
+/// The end of the error message for a dealer that cannot be reached.
+const HINT: &str = "is a dealer running there? It ends when its table is over, unless it runs with --forever";
 
 /// Runs the program.
 ///
@@ -78,22 +86,32 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return practise(&args, plan, draws);
     }
     let name = args.name.clone().ok_or_else(|| anyhow!("no name"))?;
-    let place = args.host.clone().zip(args.port).map(|(host, port)| HostPort { host, port });
-    let mut way = Way::new(place, args.directory.of("blackjack"));
-    let (played, ended) = match plan {
-        Plan::Human(advisor) => {
-            let (stream, addresses) = way.open()?;
-            let place = Place::Dealer { stream, addresses, way };
-            human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?
-        }
-        Plan::Program(mut pilot) => {
-            let pilot_space = pilot.space();
-            let session = || Session::new(name.clone(), dialect, pilot_space);
-            let (score, ended) = bot::play(way, session, &mut pilot, args.rounds)?;
-            // Also when the dealer is gone: what was learned was learned.
-            (Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score)))
-        }
+    let address = args.host.clone().zip(args.port).map(|(host, port)| HostPort { host, port });
+    let directory = args.directory.of("blackjack").map(Arc::new);
+    let address = match (address, &directory) {
+        (None, Some(directory)) => Some(directory.find_first("player")?),
+        (address, _) => address,
     };
+    let mut place = Place::new(address, directory, HINT);
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let played = runtime.block_on(async {
+        match plan {
+            Plan::Human(advisor) => {
+                let link = Link::Wire(place.connect().await?);
+                human::play(link, Some(place), Game::new(name.clone(), dialect, *advisor), draws, args.limit()).await
+            }
+            Plan::Program(mut pilot) => {
+                let space = pilot.space();
+                let session = || Session::new(name.clone(), dialect, space);
+                let (score, ended) = bot::play(place, session, &mut pilot, args.rounds).await?;
+                // A table is saved even if the dealer is lost.
+                Ok((Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score))))
+            }
+        }
+    });
+    // A request to the directory may still be running.
+    runtime.shutdown_background();
+    let (played, ended) = played?;
     let printed = played.print(&name);
     ended?;
     printed?;
@@ -104,9 +122,10 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser lets nobody else practise.
     let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
-    let place = Place::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
+    let link = Link::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);
-    let (played, ended) = human::play(place, game, draws, None)?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let (played, ended) = runtime.block_on(human::play(link, None, game, draws, None))?;
     played.print(&name)?;
     ended?;
     Ok(ExitCode::SUCCESS)

@@ -1,19 +1,13 @@
-//! The way to a dealer: a connection, or a table in this process.
+//! The dealer of a user: at the end of a connection, or in this process.
 
-use std::{
-    future, io,
-    net::{self, Shutdown},
-    time::Duration,
-};
+use std::{future, io, time::Duration};
 
 use blackjack::{Config, ConfigError, Hand, Seed, Server, game::MAX_ROUNDS};
 use bytes::BytesMut;
-use netcore::{Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
-use socket2::SockRef;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use clientkit::Wire;
+use netcore::{Client as _, Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
+
+use crate::session::Session;
 
 /// The person at the practice table.
 const PERSON: PeerId = PeerId(1);
@@ -21,31 +15,29 @@ const PERSON: PeerId = PeerId(1);
 /// A dealer that can be written to and read from.
 #[derive(Debug)]
 pub(crate) enum Link {
-    Wire(TcpStream),
+    Wire(Wire),
     Practice(Box<Practice>),
 }
 
 impl Link {
-    /// A connection. To be called on a runtime. Fails when the system refuses.
-    pub(crate) fn wire(stream: net::TcpStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        Ok(Self::Wire(TcpStream::from_std(stream)?))
-    }
-
-    pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Sends what the session has to answer.
+    pub(crate) fn send_answers(&mut self, session: &mut Session) {
         match self {
-            Self::Wire(stream) => stream.write_all(bytes).await,
+            Self::Wire(wire) => {
+                session.send_answers(wire);
+            }
             Self::Practice(practice) => {
-                practice.receive(bytes);
-                Ok(())
+                while let Some(message) = session.client.take_outgoing() {
+                    practice.receive(&message);
+                }
             }
         }
     }
 
-    /// Waits for bytes and appends them; 0 at the end. Dropping it before it is done loses nothing.
+    /// Waits for bytes and appends them. Returns their number, and 0 at the end. Cancellation safe.
     pub(crate) async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
         match self {
-            Self::Wire(stream) => stream.read_buf(bytes).await,
+            Self::Wire(wire) => wire.read(bytes).await,
             Self::Practice(practice) if practice.said.is_empty() => future::pending().await,
             Self::Practice(practice) => {
                 bytes.extend_from_slice(&practice.said);
@@ -59,13 +51,6 @@ impl Link {
         match self {
             Self::Wire(_) => None,
             Self::Practice(practice) => practice.dealer.engine().tables().next()?.game().revealed().copied(),
-        }
-    }
-
-    /// Ends it, so that the dealer sees at once that nobody is there.
-    pub(crate) fn close(&self) {
-        if let Self::Wire(stream) = self {
-            let _ = SockRef::from(stream).shutdown(Shutdown::Both);
         }
     }
 }

@@ -7,7 +7,7 @@ use blackjack::{
     Client, Dialect, Name, Score, StateSpace, Verdict,
     client::{ClientError, Event, Meaning},
 };
-use bytes::BytesMut;
+use clientkit::Wire;
 use netcore::{Client as _, Framing, Gone, Time};
 use tracing::{trace, warn};
 
@@ -76,10 +76,14 @@ impl Session {
         self.forfeits += 1;
     }
 
-    pub(crate) fn take_answers(&mut self, answers: &mut BytesMut) {
+    /// Sends the answers. Returns whether there were any.
+    pub(crate) fn send_answers(&mut self, wire: &mut Wire) -> bool {
+        let mut sent = false;
         while let Some(message) = self.client.take_outgoing() {
-            answers.extend_from_slice(&message);
+            wire.send(message);
+            sent = true;
         }
+        sent
     }
 
     /// The error of a stream that ends without QUIT, with the place where it ended.

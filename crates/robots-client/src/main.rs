@@ -17,17 +17,17 @@ mod demo;
 mod gui;
 mod narration;
 mod player;
-mod reach;
-mod retry;
 
 use std::{
     io::{self, Write},
     net::{self, Ipv4Addr},
     pin::pin,
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context;
+use clientkit::Place;
 use cmdkit::{EXIT_FAILURE, HostPort, Usage};
 use netcore::{Level, wire::ShortText};
 use netshell::{bind_udp, raise_open_files, shutdown};
@@ -46,11 +46,13 @@ use crate::{
     gui::Gui,
     narration::GameLog,
     player::{Player, Steering},
-    reach::Way,
 };
 
 /// Where robots-gui waits for pictures unless it is told otherwise.
 const GUI_PORT: u16 = 2024;
+
+/// The end of the error message for a server that cannot be reached.
+const HINT: &str = "is a robots server running there?";
 
 /// The course's check starts the programs without arguments and wants 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-s localhost:2022 --gui" };
@@ -83,11 +85,12 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
-    let way = Way::new(plan.server.clone(), plan.directory.of("robots"));
-    match way {
-        Some(way) => play(plan, way).await,
-        None => demonstrate(plan).await,
+    let directory = plan.directory.of("robots").map(Arc::new);
+    if plan.server.is_none() && directory.is_none() {
+        return demonstrate(plan).await;
     }
+    let place = Place::new(plan.server.clone(), directory, HINT);
+    play(plan, place).await
 }
 
 // Runs a server and bots beside the player, all in this thread. Ctrl-Z therefore stops the whole game.
@@ -95,22 +98,22 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
     let level = plan.level;
-    let way = Way::to(address);
-    let playing = play(plan, way.clone());
+    let place = Place::new(Some(address), None, HINT);
+    let playing = play(plan, place.clone());
     others.spawn(hosting);
     for name in demo::BOTS {
         let steering = bot(level, None)?;
-        let (way, name) = (way.clone(), ShortText::try_from(name).unwrap_or_default());
+        let (place, name) = (place.clone(), ShortText::try_from(name).unwrap_or_default());
         let player = Player::unseen(name, steering, None);
         others.spawn(async move {
             // A bot ends with an error only if the server has ended, which the player's client reports.
-            let _ = player.run(way, false).await;
+            let _ = player.run(place, false).await;
         });
     }
     playing.await
 }
 
-async fn play(plan: Plan, way: Way) -> anyhow::Result<()> {
+async fn play(plan: Plan, place: Place) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
@@ -139,13 +142,13 @@ async fn play(plan: Plan, way: Way) -> anyhow::Result<()> {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
                 (Some(name), 0) => (name, bot(level, games)?),
-                (first, _) => return headless(way, retry, first.into_iter().chain(names), level, games).await,
+                (first, _) => return headless(place, retry, first.into_iter().chain(names), level, games).await,
             }
         }
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
-    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(way, retry);
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(place, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
     // The terminal is restored before anything is printed.
@@ -210,7 +213,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
 
 // Runs bots without a GUI until all have played their games or failed.
 async fn headless(
-    way: Way,
+    place: Place,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
     level: Level,
@@ -221,9 +224,9 @@ async fn headless(
     // All bots see the same games, so one of them logs.
     let mut log = Some(GameLog::new());
     for name in names {
-        let (way, steering) = (way.clone(), bot(level, games)?);
+        let (place, steering) = (place.clone(), bot(level, games)?);
         let player = Player::unseen(name, steering, log.take());
-        bots.spawn(async move { player.run(way, retry).await });
+        bots.spawn(async move { player.run(place, retry).await });
     }
     let all = bots.len();
     let mut failures = vec![];

@@ -1,26 +1,18 @@
 //! One client: its connection, its GUI, and the source of its actions.
 
-use std::{future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
+use std::{future, pin::pin, time::Duration};
 
-use bytes::{Buf, Bytes};
+use clientkit::{Place, Received, Wire};
+use cmdkit::Backoff;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::Clock;
-use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage, client::ClientEvent};
+use robots::{Bot, Client, PlayerId, ServerMessage, client::ClientEvent};
 use robots_gui::Server;
-use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
+use tokio::{select, sync::watch, time::sleep};
 use tracing::{debug, info, warn};
 
-use crate::{
-    gui::Gui,
-    narration::GameLog,
-    reach::Way,
-    retry::{Backoff, became},
-};
+use crate::{gui::Gui, narration::GameLog};
 
-/// Bytes read from the server at a time.
-const CHUNK: usize = 16 << 10;
-/// Messages of the server handled in a row before the GUI is polled. Each can cause a picture of 65 kB.
-const BATCH: usize = 64;
 /// The time between a server's Hello and the log line about a reconnected client. By then the client knows about a running
 /// game, though it may not have received its whole history.
 const SETTLED: Duration = Duration::from_millis(200);
@@ -61,21 +53,11 @@ enum End {
 }
 
 // The state of one connection.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug)]
 struct Link {
-    stream: TcpStream,
-    server: SocketAddr,
+    wire: Wire,
     clock: Clock,
     client: Client,
-    // What is left of a message that the system has taken in part.
-    unsent: Bytes,
-    // Writing has failed. The stream is still read, since the server's last messages may be there.
-    broken: bool,
-    // Whether complete messages may be left in the buffer.
-    more: bool,
-    // Whether the state has changed since the bot last acted.
-    news: bool,
     // Whether this is a reconnection whose outcome is not logged yet.
     returned: bool,
     greeted: Option<Time>,
@@ -91,23 +73,23 @@ impl Player {
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
-    pub(crate) async fn run(mut self, mut way: Way, retry: bool) -> anyhow::Result<()> {
+    pub(crate) async fn run(mut self, mut place: Place, retry: bool) -> anyhow::Result<()> {
         // Inputs of the GUI wait in its socket meanwhile. A user who presses a key so early wants to play.
-        let mut reached = way.first().await;
+        let mut connected = place.connect().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
             // Whether the loss is news: the connection was established, and that was logged.
             let mut news = false;
-            let why = match reached {
-                Ok((stream, address)) => {
+            let why = match connected {
+                Ok(wire) => {
                     if self.log.is_some() {
-                        info!(server = %address, "connected");
+                        info!(server = %wire.server(), "connected");
                     }
-                    let mut link = Link::new(&self.name, stream, address, returns);
+                    let mut link = Link::new(&self.name, wire, returns);
                     let end = self.converse(&mut link).await;
                     self.own.send_replace(None);
                     if let Some(greeted) = link.greeted {
-                        backoff.held(link.clock.now().since(greeted));
+                        backoff.lasted(link.clock.now().since(greeted));
                     }
                     (news, returns) = (!link.returned, true);
                     match end {
@@ -122,13 +104,13 @@ impl Player {
                 return Err(why);
             }
             self.link.send_replace(Server::Lost);
-            let (wait, attempts) = backoff.next();
+            let (attempts, wait) = (backoff.attempts(), backoff.next_wait());
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
                 sleep(wait).await;
-                way.again().await
+                place.reconnect().await
             };
-            reached = without_server(self.gui.as_mut(), again).await;
+            connected = without_server(self.gui.as_mut(), again).await;
         }
     }
 
@@ -147,63 +129,48 @@ impl Player {
 
     async fn converse(&mut self, link: &mut Link) -> End {
         loop {
-            let Link { stream, unsent, more, .. } = &*link;
             select! {
-                // An error is reported by the next operation.
-                _ = stream.readable(), if !more => {}
-                _ = stream.writable(), if !unsent.is_empty() => {}
+                () = link.wire.ready() => {}
                 () = ready(self.gui.as_ref()) => {}
-                () = yield_now(), if *more => {}
                 () = link.clock.until(link.settled()) => {}
             }
-            if let Err(end) = self.listen(link) {
-                return end;
+            match link.wire.receive(|bytes| link.client.feed(bytes)) {
+                Received::Bytes => {
+                    if let Err(end) = self.handle_messages(link) {
+                        return end;
+                    }
+                }
+                Received::Nothing | Received::Refused => {}
+                Received::Closed => return End::Lost(link.lost("has closed the connection")),
+                Received::Failed(error) => return End::Lost(link.lost(&format!("is lost: {error}"))),
             }
-            self.tell_return(link);
-            self.obey_gui(link);
-            link.flush();
+            self.log_return(link);
+            self.handle_inputs(link);
+            link.send();
         }
     }
 
-    // Reads the server's stream and handles its messages.
-    fn listen(&mut self, link: &mut Link) -> Result<(), End> {
-        if !link.more {
-            let mut chunk = [0; CHUNK];
-            match link.stream.try_read(&mut chunk) {
-                Ok(0) => return Err(End::Lost(link.lost("has closed the connection"))),
-                Ok(length) => link.client.feed(&chunk[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(End::Lost(link.lost(&format!("is lost: {error}")))),
-            }
-        }
-        link.more = false;
-        for taken in 0.. {
-            if taken == BATCH {
-                link.more = true;
-                break;
-            }
-            // One at a time, since the GUI is sent a picture of every turn.
+    // Handles one message at a time, since the GUI is sent a picture of every turn. A bot acts on the newest state alone.
+    fn handle_messages(&mut self, link: &mut Link) -> Result<(), End> {
+        let mut news = false;
+        loop {
             let played = link.client.own_player().is_some();
-            match link.client.poll_event() {
-                Ok(Some(event)) => {
-                    link.news |= self.handle_event(&link.client, &event, played)?;
-                    if link.greeted.is_none() && link.client.parameters().is_some() {
-                        link.greeted = Some(link.clock.now());
-                        self.link.send_replace(Server::There);
-                    }
-                }
-                Ok(None) => break,
-                Err(wrong) => {
-                    let server = link.server;
-                    return Err(End::Malformed(anyhow::anyhow!(
-                        "the server at {server} sent a malformed message: {wrong}"
-                    )));
-                }
+            let event = link.client.poll_event().map_err(|error| {
+                let server = link.wire.server();
+                End::Malformed(anyhow::anyhow!("the server at {server} sent a malformed message: {error}"))
+            })?;
+            let Some(event) = event else { break };
+            news |= self.handle_event(&link.client, &event, played)?;
+            if link.greeted.is_none() && link.client.parameters().is_some() {
+                link.greeted = Some(link.clock.now());
+                self.link.send_replace(Server::There);
             }
         }
-        // A bot that lags behind acts on the newest state alone.
-        if !link.more && take(&mut link.news) {
-            self.let_bot_act(link);
+        if let (true, Steering::Bot { bot, .. }) = (news, &mut self.steering)
+            && let Some(input) = bot.next_input(&link.client)
+        {
+            debug!(?input, "from the bot");
+            link.client.act(link.clock.now(), input);
         }
         Ok(())
     }
@@ -243,50 +210,32 @@ impl Player {
     }
 
     // Logs the outcome of a reconnection once it is known.
-    fn tell_return(&self, link: &mut Link) {
-        let due = link.settled().is_some_and(|settled| settled <= link.clock.now());
-        if let Some(became) = became(&link.client).filter(|_| due && !link.more) {
-            info!(name = %self.name.escape_debug(), "{became}");
+    fn log_return(&self, link: &mut Link) {
+        if link.settled().is_some_and(|settled| settled <= link.clock.now())
+            && let Some(outcome) = outcome(&link.client)
+        {
+            info!(name = %self.name.escape_debug(), "{outcome}");
             link.returned = false;
         }
     }
 
-    fn let_bot_act(&mut self, link: &mut Link) {
-        let Steering::Bot { bot, .. } = &mut self.steering else { return };
-        if let Some(input) = bot.next_input(&link.client) {
-            debug!(?input, "from the bot");
-            link.act(input);
-        }
-    }
-
     // Handles the inputs of the GUI's user.
-    fn obey_gui(&mut self, link: &mut Link) {
+    fn handle_inputs(&mut self, link: &mut Link) {
         let Some(gui) = &mut self.gui else { return };
         let obey = matches!(self.steering, Steering::Gui);
         gui.turn(|input| {
             if obey {
                 debug!(?input, "from the GUI");
-                link.act(input);
+                link.client.act(link.clock.now(), input);
             }
         });
     }
 }
 
 impl Link {
-    fn new(name: &ShortText, stream: TcpStream, server: SocketAddr, returned: bool) -> Self {
-        let own = stream.local_addr().ok();
-        Self {
-            stream,
-            server,
-            clock: Clock::start(),
-            client: Client::new(name.clone(), own),
-            unsent: Bytes::new(),
-            broken: false,
-            more: false,
-            news: false,
-            returned,
-            greeted: None,
-        }
+    fn new(name: &ShortText, wire: Wire, returned: bool) -> Self {
+        let client = Client::new(name.clone(), wire.address().ok());
+        Self { wire, clock: Clock::start(), client, returned, greeted: None }
     }
 
     // When the outcome of a reconnection is to be logged.
@@ -294,34 +243,19 @@ impl Link {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
-    // Handles an input of the user or the bot.
-    fn act(&mut self, input: InputMessage) {
-        self.client.act(self.clock.now(), input);
-    }
-
-    // Writes what the client says as far as the system takes it. The rest waits in the client, which bounds it. After an
-    // error nothing is written any more; reading then reports the state of the connection.
-    fn flush(&mut self) {
-        while !self.broken {
-            if self.unsent.is_empty() {
-                let Some(message) = self.client.take_outgoing() else { return };
-                debug!(message = %message.escape_ascii(), "to the server");
-                self.unsent = message;
-            }
-            match self.stream.try_write(&self.unsent) {
-                Ok(written) => self.unsent.advance(written),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) => {
-                    debug!(%error, "the server takes nothing any more");
-                    (self.broken, self.unsent) = (true, Bytes::new());
-                }
-            }
+    // Sends messages one at a time. The others wait in the client, which keeps the newest.
+    fn send(&mut self) {
+        self.wire.flush();
+        while self.wire.is_flushed()
+            && let Some(message) = self.client.take_outgoing()
+        {
+            debug!(message = %message.escape_ascii(), "to the server");
+            self.wire.send(message);
         }
     }
 
     fn lost(&self, how: &str) -> anyhow::Error {
-        let Self { server, client, .. } = self;
-        let incoming = client.incoming();
+        let (server, incoming) = (self.wire.server(), self.client.incoming());
         let place = incoming.place();
         let within = if incoming.is_within_message() {
             format!(" in the middle of {place}, which began at byte {}", place.start)
@@ -330,6 +264,22 @@ impl Link {
         };
         anyhow::anyhow!("the server at {server} {how}, after {} bytes{within}", incoming.received())
     }
+}
+
+// The state of a reconnected client in words, once the server has sent its Hello.
+fn outcome(client: &Client) -> Option<String> {
+    let parameters = client.parameters()?;
+    let (server, length) = (parameters.server_name.escape_debug(), parameters.game_length);
+    Some(match (client.game(), client.own_player()) {
+        (None, _) => {
+            let (there, all) = (client.players().len(), parameters.players_count);
+            format!("back in the lobby of {server}: {there} of {all} players are there")
+        }
+        (Some(game), None) => format!("back as an observer of the game of {server}: turn {} of {length}", game.turn()),
+        (Some(game), Some(id)) => {
+            format!("back as player {} in the game of {server}: turn {} of {length}", id.0, game.turn())
+        }
+    })
 }
 
 // Waits for the GUI; without one it never completes.

@@ -120,10 +120,3 @@ fn a_hub_that_says_nothing_is_waited_for_so_long() {
     let directory = Directory { patience: 1, ..directory(vec![url]) };
     assert!(directory.find().unwrap_err().contains("did not answer within 1 s"));
 }
-
-#[test]
-fn questions_become_rarer() {
-    let mut pace = Pace::default();
-    let waits: Vec<u128> = (0..6).map(|_| pace.pause().as_millis()).collect();
-    assert_eq!(waits, [250, 500, 1_000, 2_000, 2_000, 2_000]);
-}

@@ -1,18 +1,15 @@
 //! The end of a game, another one at the same dealer, and the end of the program.
 
-use std::{io::ErrorKind, mem, net::SocketAddr, time::Duration};
+use std::{mem, time::Duration};
 
 use anyhow::anyhow;
-use cmdkit::{FOLLOW, Pace};
-use tokio::{
-    net::TcpStream,
-    task::spawn_blocking,
-    time::{Instant, sleep},
-};
+use clientkit::Place;
+use cmdkit::{Backoff, FOLLOW};
+use tokio::time::{Instant, sleep};
 use tracing::warn;
 
 use super::{Over, Person, Reached, State, ending, inbox::Inbox, lines};
-use crate::{connection::Way, link::Link, summary::Summary, view::sentence};
+use crate::{link::Link, summary::Summary, view::sentence};
 
 impl Person {
     pub(super) fn join(&mut self) {
@@ -20,22 +17,22 @@ impl Person {
     }
 
     fn join_after(&mut self, pause: Duration) {
-        let Some((addresses, way)) = self.again.clone() else { return };
+        let Some(place) = self.again.clone() else { return };
         if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
-            self.state = State::Joining(over, Box::pin(reach(addresses, way, pause)));
+            self.state = State::Joining(over, Box::pin(reach(place, pause)));
         }
     }
 
     /// Looks for a dealer that was lost where the directory says, if there is one.
     pub(super) fn look_for_dealer(&mut self) {
-        if !self.again.as_ref().is_some_and(|(_, way)| way.follows()) {
+        if !self.again.as_ref().is_some_and(Place::follows) {
             return;
         }
-        let (since, pace) = self.search.get_or_insert_with(|| (Instant::now(), Pace::default()));
+        let (since, backoff) = self.search.get_or_insert_with(|| (Instant::now(), Backoff::default()));
         if since.elapsed() >= FOLLOW {
             return;
         }
-        let pause = pace.pause();
+        let pause = backoff.next_wait();
         if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
             warn!("{reason}; looks for the room");
         }
@@ -43,17 +40,13 @@ impl Person {
         self.join_after(pause);
     }
 
-    pub(super) fn joined(&mut self, (way, connected): Reached) {
+    pub(super) fn joined(&mut self, (place, connected): Reached) {
         self.stage.change();
         let State::Joining(over, _) = mem::replace(&mut self.state, State::Playing) else { return };
-        if let (Some((_, known)), Some(way)) = (&mut self.again, way) {
-            *known = way;
-        }
+        self.again = Some(place);
         match connected {
-            Ok(stream) => {
-                netshell::tune_stream(&stream);
-                self.link.close();
-                self.link = Link::Wire(stream);
+            Ok(wire) => {
+                self.link = Link::Wire(wire);
                 self.count();
                 self.game.join_again();
                 let now = Instant::now();
@@ -61,8 +54,8 @@ impl Person {
                 (self.inbox, self.hold, self.rushed) = (Inbox::new(now), None, None);
                 (self.advised, self.answered, self.joined) = (false, None, now);
             }
-            Err(reason) => {
-                self.state = State::Over(Over { reason: Some(reason), ranked: true, ..over });
+            Err(error) => {
+                self.state = State::Over(Over { reason: Some(format!("{error:#}")), ranked: true, ..over });
                 if self.search.is_some() {
                     self.leaving = self.view.is_none();
                     self.look_for_dealer();
@@ -79,7 +72,6 @@ impl Person {
 
     // Gives the terminal back, and says in lines what the screen has shown.
     pub(super) fn finish(mut self) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
-        self.link.close();
         let drawn = self.view.take().is_some();
         let told = self.conclude(drawn);
         self.count();
@@ -122,25 +114,9 @@ impl Person {
     }
 }
 
-// Connects to the dealer, where it is now if there is a directory.
-async fn reach(addresses: Vec<SocketAddr>, mut way: Way, pause: Duration) -> Reached {
-    if way.follows() {
-        sleep(pause).await;
-        // Hubs are waited for.
-        let reached = spawn_blocking(move || {
-            let reached = way.again();
-            (way, reached)
-        });
-        let Ok((way, reached)) = reached.await else { return (None, Err("the search for the room broke".into())) };
-        let stream = reached.and_then(|stream| {
-            stream.set_nonblocking(true)?;
-            Ok(TcpStream::from_std(stream)?)
-        });
-        return (Some(way), stream.map_err(|error| format!("{error:#}")));
-    }
-    let stream = TcpStream::connect(&addresses[..]).await.map_err(|error| match error.kind() {
-        ErrorKind::ConnectionRefused => format!("nobody listens at {} any more", way.in_words()),
-        _ => format!("cannot reach {}: {error}", way.in_words()),
-    });
-    (None, stream)
+// Connects to the dealer after a pause.
+async fn reach(mut place: Place, pause: Duration) -> Reached {
+    sleep(pause).await;
+    let connected = place.reconnect().await;
+    (place, connected)
 }

@@ -1,0 +1,58 @@
+//! How long to wait between attempts.
+
+use std::time::Duration;
+
+/// The wait before the second attempt in a row.
+const LEAST: Duration = Duration::from_millis(100);
+/// The longest wait between two attempts.
+const MOST: Duration = Duration::from_secs(2);
+
+/// Counts attempts in a row, and spaces them: the first is made immediately, and each wait is twice the one before.
+#[derive(Debug, Clone, Default)]
+pub struct Backoff {
+    attempts: u32,
+    wait: Duration,
+}
+
+impl Backoff {
+    /// The number of attempts so far.
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Starts another attempt. Returns how long to wait before it.
+    pub fn next_wait(&mut self) -> Duration {
+        let wait = self.wait;
+        self.wait = (2 * wait).clamp(LEAST, MOST);
+        self.attempts = self.attempts.saturating_add(1);
+        wait
+    }
+
+    /// Resets the attempts after a connection that lasted this long. A shorter one does not count: a server that turns new clients
+    /// away accepts each of them and disconnects it.
+    pub fn lasted(&mut self, time: Duration) {
+        if time >= MOST {
+            *self = Self::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_bound_until_a_connection_lasts() {
+        let waits = |backoff: &mut Backoff, count: usize| -> Vec<u128> {
+            (0..count).map(|_| backoff.next_wait().as_millis()).collect()
+        };
+        let mut backoff = Backoff::default();
+        let expected = [0, 100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000];
+        assert_eq!(waits(&mut backoff, 9), expected);
+        assert_eq!(backoff.attempts(), 9);
+        backoff.lasted(Duration::from_millis(1_999));
+        assert_eq!(waits(&mut backoff, 1), [2_000]);
+        backoff.lasted(Duration::from_secs(2));
+        assert_eq!(waits(&mut backoff, 9), expected);
+    }
+}
