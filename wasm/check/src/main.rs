@@ -15,7 +15,7 @@ use std::{
 use self::module::Module;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-const FUNCTIONS: [&str; 4] = ["play_nuggets", "play_blackjack", "play_robots", "solve_mastermind"];
+const FUNCTIONS: [&str; 4] = ["run_nuggets", "run_blackjack", "run_robots", "run_mastermind"];
 
 fn main() -> ExitCode {
     match run() {
@@ -76,6 +76,6 @@ mod tests {
         let importing = Module { imports: 2, first_import: Some("env.now".into()), ..good.clone() };
         assert_eq!(check(&importing), Err("it has 2 imports, but must not have any; the first is env.now".into()));
         let lacking = Module { functions: good.functions[1..].to_vec(), ..good };
-        assert_eq!(check(&lacking), Err("it does not export play_nuggets".into()));
+        assert_eq!(check(&lacking), Err("it does not export run_nuggets".into()));
     }
 }
