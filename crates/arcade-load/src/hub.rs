@@ -6,18 +6,26 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use ureq::{Body, http::Response};
+
+use crate::driver::spent;
 
 /// What the first line of a hub begins with.
 const GREETING: &str = "The arcade is open at http://localhost:";
 /// Matches of one answer.
 const PAGE: usize = 50;
+/// Rooms are opened in the name of many hosts, since one host may not have all of them.
+const PROXY: &[&str] = &["--proxy", "127.0.0.1"];
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -28,6 +36,7 @@ pub(crate) struct Hub {
     port: u16,
     agent: ureq::Agent,
     opened: AtomicU32,
+    data: Arc<TempDir>,
 }
 
 /// A room that was opened.
@@ -47,16 +56,28 @@ impl Drop for Hub {
 }
 
 impl Hub {
-    /// Starts a hub over `data` and waits until it is open.
-    pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
-        // Rooms are opened in the name of many hosts, because one host does not have all of them.
-        Self::start_with(program, data, &["--proxy", "127.0.0.1"], None)
+    /// Starts a hub with an empty data directory and waits until it is open.
+    pub(crate) fn start(program: Option<&Path>) -> anyhow::Result<Self> {
+        Self::start_with(program, PROXY, None)
     }
 
-    /// The same with these options, and with at most so many open files.
+    /// As [`start`](Self::start), with these options and at most this number of open files.
     pub(crate) fn start_with(
         program: Option<&Path>,
-        data: &Path,
+        options: &[&str],
+        open_files: Option<u32>,
+    ) -> anyhow::Result<Self> {
+        Self::open_over(Arc::new(tempfile::tempdir()?), program, options, open_files)
+    }
+
+    /// Starts a hub with the data directory of this one, which must have ended.
+    pub(crate) fn restart(&self, program: Option<&Path>) -> anyhow::Result<Self> {
+        Self::open_over(Arc::clone(&self.data), program, PROXY, None)
+    }
+
+    fn open_over(
+        data: Arc<TempDir>,
+        program: Option<&Path>,
         options: &[&str],
         open_files: Option<u32>,
     ) -> anyhow::Result<Self> {
@@ -67,7 +88,7 @@ impl Hub {
             command.args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh", &files.to_string()]).arg(&program);
         }
         command.args(options).args(["--port", "0", "--no-default-rooms", "--log", "error"]);
-        command.arg("--data").arg(data).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.arg("--data").arg(data.path()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| {
             format!(
                 "cannot start '{}'; build it with `cargo build --release -p arcade` or name it with --arcade",
@@ -75,7 +96,7 @@ impl Hub {
             )
         })?;
         let stdout = child.stdout.take().context("the hub's standard output is a pipe")?;
-        let mut hub = Self { child, port: 0, agent: agent(), opened: AtomicU32::new(0) };
+        let mut hub = Self { child, port: 0, agent: agent(), opened: AtomicU32::new(0), data };
         for line in BufReader::new(stdout).lines() {
             let line = line?;
             let Some((_, port)) = line.split_once(GREETING) else { continue };
@@ -108,14 +129,7 @@ impl Hub {
         self.open(&json!({ "game": "nuggets", "countdown": 0 })).or_else(|_| self.open(&json!({ "game": "nuggets" })))
     }
 
-    /// How many rooms are open.
-    pub(crate) fn rooms(&self) -> anyhow::Result<usize> {
-        let url = format!("http://{}/api/rooms", self.address());
-        let rooms = json(self.agent.get(&url).call()?)?;
-        Ok(rooms["rooms"].as_array().map_or(0, Vec::len))
-    }
-
-    /// The rooms that it shows, with the hubs that have them.
+    /// The ids of the rooms that it lists, and the hub of each.
     pub(crate) fn shown(&self) -> anyhow::Result<Vec<(String, String)>> {
         let rooms = json(self.agent.get(format!("http://{}/api/rooms", self.address())).call()?)?;
         let rooms = rooms["rooms"].as_array().context("an answer has rooms")?;
@@ -123,17 +137,17 @@ impl Hub {
         Ok(rooms.iter().map(|room| (text(&room["id"]), text(&room["node"]))).collect())
     }
 
-    /// Runs a command of the host over this data directory, and gives what it prints.
-    pub(crate) fn command(program: Option<&Path>, data: &Path, words: &[&str]) -> anyhow::Result<String> {
+    /// Runs a command of the host for this hub. Returns its output.
+    pub(crate) fn command(&self, program: Option<&Path>, words: &[&str]) -> anyhow::Result<String> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
-        let ran = Command::new(program).arg("--data").arg(data).args(words).output()?;
+        let ran = Command::new(program).arg("--data").arg(self.data.path()).args(words).output()?;
         if !ran.status.success() {
             bail!("arcade {} fails: {}", words.join(" "), String::from_utf8_lossy(&ran.stderr).trim());
         }
         Ok(String::from_utf8(ran.stdout)?)
     }
 
-    /// Kills it as `kill -9` does, and waits until it is gone.
+    /// Kills it as `kill -9` does, and waits for its end.
     pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -157,7 +171,7 @@ impl Hub {
         Ok(self.number("io", "write_bytes:")?.parse()?)
     }
 
-    // What stands behind this in a file about the process.
+    // The value behind this name in a file about the process.
     fn number(&self, file: &str, front: &str) -> anyhow::Result<String> {
         let path = format!("/proc/{}/{file}", self.child.id());
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
@@ -190,50 +204,6 @@ impl Hub {
         let path = format!("/proc/{}/stat", self.child.id());
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
         spent(&text).with_context(|| format!("'{path}' is not understood"))
-    }
-}
-
-/// The processor time that this program has used, without threads that have ended.
-pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
-    let mut used = Duration::ZERO;
-    for task in fs::read_dir("/proc/self/task").context("cannot read '/proc/self/task'")? {
-        // A thread may have ended meanwhile.
-        let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
-        used += processor_time(&text).unwrap_or_default();
-    }
-    Ok(used)
-}
-
-/// The processor time of a process and all of its threads, from its file `stat` under `/proc`: the 14th and 15th field, a hundred a second.
-fn spent(stat: &str) -> Option<Duration> {
-    // The second field is a name in parentheses, which may have spaces.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ').skip(11);
-    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-    Some(Duration::from_millis(ticks * 10))
-}
-
-/// The processor time of a thread, from its file `schedstat` under `/proc`.
-pub(crate) fn processor_time(schedstat: &str) -> Option<Duration> {
-    schedstat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
-}
-
-/// The processor time of a hub since it was asked last.
-#[derive(Debug)]
-pub(crate) struct Load {
-    cpu: Duration,
-    at: Instant,
-}
-
-impl Load {
-    /// Begins to count.
-    pub(crate) fn start(hub: &Hub) -> anyhow::Result<Self> {
-        Ok(Self { cpu: hub.cpu()?, at: Instant::now() })
-    }
-
-    /// Processors that it has kept busy since then.
-    pub(crate) fn processors(&self, hub: &Hub) -> anyhow::Result<f64> {
-        Ok((hub.cpu()?.saturating_sub(self.cpu)).as_secs_f64() / self.at.elapsed().as_secs_f64())
     }
 }
 

@@ -3,33 +3,59 @@
 //! It starts a hub of its own, with an empty directory, and plays over real sockets. The hub and the players share the machine, so
 //! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
 
-mod args;
 mod attack;
-mod class;
-mod explorers;
+mod attacks;
+mod driver;
 mod fleet;
-mod floor;
 mod hub;
-mod lateness;
+mod innocents;
 mod nuggets;
-mod pages;
-mod restart;
+mod page;
 mod robots;
 mod rooms;
-mod stamp;
-mod watchers;
-mod worker;
+mod scenarios;
 
 use std::{
     io::{self, Write as _},
+    path::PathBuf,
     process::ExitCode,
 };
 
 use anyhow::Context as _;
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage};
+use clap::{Parser, Subcommand};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, LogArgs, Usage};
 use netshell::raise_open_files;
 
-use crate::args::{Args, Measure};
+/// Measure how many rooms and watchers this machine holds
+#[derive(Debug, Parser)]
+#[command(name = "arcade-load", version)]
+struct Args {
+    /// The hub's program; by default the one beside this program
+    #[arg(long, value_name = "PATH", global = true)]
+    arcade: Option<PathBuf>,
+
+    #[command(flatten)]
+    log: LogArgs,
+
+    #[command(subcommand)]
+    measure: Measure,
+}
+
+#[derive(Debug, Subcommand)]
+enum Measure {
+    /// Many live rooms: half robots with 4 clients each, half nuggets with 8
+    Rooms(rooms::Options),
+    /// Many browsers that watch one match of robots
+    Watchers(scenarios::Watchers),
+    /// Starting a hub with many rooms after it was killed
+    Restart(scenarios::Restart),
+    /// Three hubs as one arcade: the lobby, relayed players and watchers, a hub that moves its rooms and one that is killed
+    Fleet(fleet::Options),
+    /// A class behind one address that opens the page and sits down
+    Class(scenarios::Class),
+    /// All attacks at once beside eight innocent players of every kind; status 1 if they notice more than they may
+    Attack(attack::Options),
+}
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "rooms --rooms 100 --turns 100" }, |args| program(&args))
@@ -38,17 +64,18 @@ fn main() -> ExitCode {
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     raise_open_files();
-    // Few threads: the hub shall have the processors.
+    // One thread: the hub needs the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let hub = args.arcade.as_deref();
     let (report, broken) = runtime.block_on(async {
-        Ok::<_, anyhow::Error>(match &args.measure {
-            Measure::Rooms(rooms) => (rooms::measure(args.hub(), rooms).await?, vec![]),
-            Measure::Watchers(watchers) => (watchers::measure(args.hub(), watchers).await?, vec![]),
-            Measure::Restart(restart) => (restart::measure(args.hub(), restart).await?, vec![]),
-            Measure::Fleet(fleet) => fleet::measure(args.hub(), fleet).await?,
-            Measure::Class(class) => (class::measure(args.hub(), class).await?, vec![]),
-            Measure::Attack(attack) if attack.list => (attack::list(), vec![]),
-            Measure::Attack(attack) => attack::measure(args.hub(), attack).await?,
+        anyhow::Ok(match &args.measure {
+            Measure::Rooms(options) => (rooms::measure(hub, options).await?, vec![]),
+            Measure::Watchers(options) => (scenarios::watchers(hub, options).await?, vec![]),
+            Measure::Restart(options) => (scenarios::restart(hub, options).await?, vec![]),
+            Measure::Fleet(options) => fleet::measure(hub, options).await?,
+            Measure::Class(options) => (scenarios::class(hub, options).await?, vec![]),
+            Measure::Attack(options) if options.list => (attacks::list(), vec![]),
+            Measure::Attack(options) => attack::measure(hub, options).await?,
         })
     })?;
     write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;

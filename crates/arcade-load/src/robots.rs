@@ -4,31 +4,32 @@ use std::{
     io::{self, ErrorKind, Write as _},
     net::{Ipv4Addr, SocketAddr},
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use anyhow::{Context as _, anyhow, bail};
 use bytes::BytesMut;
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use netcore::wire::ShortText;
+#[cfg(target_os = "linux")]
+use nix::sys::time::TimeSpec;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use robots::{Action, ClientMessage, Direction, Incoming, ServerMessage, protocol::encode};
 use serde_json::{Value, json};
+#[cfg(not(target_os = "linux"))]
+use socket2::SockRef;
 use socket2::{Domain, Socket, Type};
 
-use crate::{
-    lateness::{Arrivals, Distribution},
-    stamp::Receiver,
-};
+use crate::driver::{Arrivals, Distribution};
 
 /// Milliseconds of a turn: ten a second.
 pub(crate) const TURN: u64 = 100;
 /// Robots of a match.
 pub(crate) const ROBOTS: u32 = 4;
 
-/// How often the clients look at what has arrived. Thousands of them share the processors with the hub; if each woke up for its turn, the
-/// hub would be interrupted for every one. The times of arrival come from the system.
+/// How often the clients read. Thousands of them share the processors with the hub; if each woke up for its turn, it would
+/// interrupt the hub. The times of arrival come from the system.
 const LOOK: Duration = Duration::from_millis(10);
 /// The share of turns in which a client does nothing, in percent: that of the hub's bots.
 const IDLE: u32 = 15;
@@ -198,5 +199,103 @@ fn action(chance: &mut Pcg64) -> Action {
         4 | 5 => Action::Move(Direction::Right),
         6 | 7 => Action::Move(Direction::Down),
         _ => Action::Move(Direction::Left),
+    }
+}
+
+/// Receives with a time: that at which the system queued the last of the received bytes. Elsewhere than on Linux it is the time at which
+/// they are read.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    #[cfg(target_os = "linux")]
+    control: Vec<u8>,
+}
+
+#[cfg(target_os = "linux")]
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        Self { control: nix::cmsg_space!(TimeSpec) }
+    }
+
+    /// Asks the system for times at `socket`.
+    pub(crate) fn prepare(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
+        Ok(nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?)
+    }
+
+    /// Receives what is there; no bytes at the end of the stream.
+    pub(crate) fn receive(
+        &mut self,
+        socket: &impl std::os::fd::AsRawFd,
+        buffer: &mut [u8],
+    ) -> io::Result<(usize, SystemTime)> {
+        use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+
+        let mut space = [io::IoSliceMut::new(buffer)];
+        let received = recvmsg::<()>(socket.as_raw_fd(), &mut space, Some(&mut self.control), MsgFlags::empty())?;
+        let stamp = received.cmsgs().find_map(|message| match message {
+            ControlMessageOwned::ScmTimestampns(stamp) => Some(SystemTime::UNIX_EPOCH + stamp.into()),
+            _ => None,
+        });
+        // Bytes that arrived before the system was asked have none.
+        Ok((received.bytes, stamp.unwrap_or_else(SystemTime::now)))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        Self {}
+    }
+
+    /// Does nothing here.
+    pub(crate) fn prepare<T>(_: &T) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Receives what is there; no bytes at the end of the stream.
+    pub(crate) fn receive<T>(&mut self, socket: &T, buffer: &mut [u8]) -> io::Result<(usize, SystemTime)>
+    where
+        for<'a> SockRef<'a>: From<&'a T>,
+    {
+        use io::Read as _;
+
+        Ok(((&*SockRef::from(socket)).read(buffer)?, SystemTime::now()))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{
+        io::Write as _,
+        net::{Ipv4Addr, TcpListener},
+        time::Duration,
+    };
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn stamps_are_the_times_of_arrival_and_not_of_reading() -> io::Result<()> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let client = std::net::TcpStream::connect(listener.local_addr()?)?;
+        Receiver::prepare(&client)?;
+        let (mut server, _) = listener.accept()?;
+        let start = SystemTime::now();
+        // The system starts to note times some moments after the first socket has requested them.
+        loop {
+            let sent = SystemTime::now();
+            server.write_all(b"turn")?;
+            let mut buffer = [0; 16];
+            assert_eq!(client.peek(&mut buffer)?, 4);
+            let seen = SystemTime::now();
+            let (count, stamp) = Receiver::new().receive(&client, &mut buffer)?;
+            assert_eq!(&buffer[..count], b"turn");
+            assert!(sent < stamp, "{sent:?} {stamp:?}");
+            if stamp < seen {
+                return Ok(());
+            }
+            let waited = seen.duration_since(start).unwrap_or_default();
+            assert!(waited < PATIENCE, "the time is always that of reading: {seen:?} {stamp:?}");
+        }
     }
 }

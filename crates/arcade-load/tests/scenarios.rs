@@ -1,29 +1,52 @@
-//! A few seconds of attacks by the program itself, on the hub that is built for it.
+//! Each scenario for some seconds, with the hub that is built for it. The fleet needs brokers and a database, so it is not among them.
 
 use std::process::{Command, Output};
 
-fn attack(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_arcade-load")).arg("attack").args(arguments).output().expect("the program runs")
+fn load(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_arcade-load")).args(arguments).output().expect("the program runs")
 }
 
 #[test]
-fn the_list_has_a_line_for_each_attack_and_others_are_refused() {
-    let list = attack(&["--list"]);
+fn lists_attacks_and_rejects_other_names() {
+    let list = load(&["attack", "--list"]);
     let text = String::from_utf8(list.stdout).unwrap();
     assert!(list.status.success() && text.lines().any(|line| line.starts_with("pings ")), "{text}");
-    let wrong = attack(&["--only", "zombies"]);
+    let wrong = load(&["attack", "--only", "zombies"]);
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(!wrong.status.success() && text.contains("zombies") && text.contains("pings"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "builds the hub and plays for some seconds; .ci/run runs it"]
+fn scenarios_report_their_figures() {
+    let hub = testkit::programs::build(&["arcade"]).join("arcade");
+    let hub = hub.to_str().expect("a path in UTF-8");
+    for (arguments, figures) in [
+        ("rooms --rooms 2 --turns 20 --floor --pages 1", &["| bare loops: 80 turns", "| the hub: ", "1 pages"][..]),
+        (
+            "watchers --watchers 3 --turns 20",
+            &["3 browsers watch a match of 20 turns", "| from a turn to its last frame, "],
+        ),
+        ("class --pupils 3", &["3 pupils behind one address", "| from the address to the first picture of a game |"]),
+        ("restart --rooms 2 --arrivals 20", &["A hub with 2 rooms, each with a journal of 20 arrivals, was killed."]),
+    ] {
+        let output = load(&[arguments.split(' ').collect(), vec!["--arcade", hub]].concat());
+        let (report, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        for figure in figures {
+            assert!(output.status.success() && report.contains(figure), "{arguments}: {figure}\n{report}{errors}");
+        }
+    }
 }
 
 /// Whether the bounds hold is not asserted: this machine may be busy with other tests.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "innocents play for 18 seconds; .ci/run runs it"]
-fn innocents_play_beside_attacks_and_everything_is_reported() {
+fn attack_reports_how_innocents_are_served() {
     let hub = testkit::programs::build(&["arcade"]).join("arcade");
-    let options = ["--minutes", "0.1", "--seed", "7", "--only", "rooms", "--only", "quitters", "--arcade"];
-    let output = attack(&[&options[..], &[hub.to_str().expect("a path in UTF-8")]].concat());
+    let options = ["attack", "--minutes", "0.1", "--seed", "7", "--only", "rooms", "--only", "quitters", "--arcade"];
+    let output = load(&[&options[..], &[hub.to_str().expect("a path in UTF-8")]].concat());
     let (report, broken) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(
         report.starts_with("8 innocents play alone for 12 s, and for 6 s beside 2 attacks, each from 10 hosts"),

@@ -1,13 +1,97 @@
-//! How late turns arrive.
+//! Threads that generate load, and what is measured meanwhile: the processors that are busy, and how late messages arrive.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    fs, io,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant, SystemTime},
+};
+
+use anyhow::{Context as _, anyhow};
+use tokio::{sync::oneshot, task::LocalSet};
+
+use crate::hub::Hub;
+
+/// A thread with a runtime of its own, which works until it is stopped and delays no other load.
+#[derive(Debug)]
+pub(crate) struct Worker<T> {
+    thread: JoinHandle<anyhow::Result<T>>,
+    stop: oneshot::Sender<()>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts work, which receives the request to stop.
+    pub(crate) fn start<F: Future<Output = anyhow::Result<T>>>(
+        name: &str,
+        work: impl FnOnce(oneshot::Receiver<()>) -> F + Send + 'static,
+    ) -> io::Result<Self> {
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::Builder::new().name(name.into()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            LocalSet::new().block_on(&runtime, work(stopped))
+        })?;
+        Ok(Self { thread, stop })
+    }
+
+    /// Stops it and returns its result.
+    pub(crate) fn stop(self) -> anyhow::Result<T> {
+        let Self { thread, stop } = self;
+        // If the receiver is gone, the work has failed already.
+        let _ = stop.send(());
+        let name = thread.thread().name().unwrap_or_default().to_owned();
+        thread.join().map_err(|_| anyhow!("the thread '{name}' panicked"))?
+    }
+}
+
+/// The processor time that this program has used, without threads that have ended.
+pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
+    let mut used = Duration::ZERO;
+    for task in fs::read_dir("/proc/self/task").context("cannot read '/proc/self/task'")? {
+        // A thread may have ended meanwhile.
+        let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
+        used += processor_time(&text).unwrap_or_default();
+    }
+    Ok(used)
+}
+
+/// The processor time of a process and all of its threads, from its file `stat` under `/proc`: the 14th and 15th field, a hundred a second.
+pub(crate) fn spent(stat: &str) -> Option<Duration> {
+    // The second field is a name in parentheses, which may have spaces.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ').skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
+}
+
+/// The processor time of a thread, from its file `schedstat` under `/proc`.
+pub(crate) fn processor_time(schedstat: &str) -> Option<Duration> {
+    schedstat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Measures the processor time of a hub.
+#[derive(Debug)]
+pub(crate) struct Load {
+    cpu: Duration,
+    at: Instant,
+}
+
+impl Load {
+    /// Starts measuring.
+    pub(crate) fn start(hub: &Hub) -> anyhow::Result<Self> {
+        Ok(Self { cpu: hub.cpu()?, at: Instant::now() })
+    }
+
+    /// The processors that the hub has kept busy since the start.
+    pub(crate) fn processors(&self, hub: &Hub) -> anyhow::Result<f64> {
+        Ok((hub.cpu()?.saturating_sub(self.cpu)).as_secs_f64() / self.at.elapsed().as_secs_f64())
+    }
+}
 
 /// When the turns of one match arrived at one client.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(Vec<(u16, SystemTime)>);
 
 impl Arrivals {
-    /// A turn has arrived.
+    /// Records a turn.
     pub(crate) fn push(&mut self, turn: u16, at: SystemTime) {
         self.0.push((turn, at));
     }
@@ -85,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_earliest_turn_is_in_time_and_the_others_are_as_late_as_they_are() {
+    fn lateness_is_relative_to_the_earliest_turn() {
         let start = SystemTime::UNIX_EPOCH;
         let mut arrivals = Arrivals::default();
         for (turn, millis) in [(3, 1_000), (4, 1_095), (5, 1_207), (6, 1_295)] {
