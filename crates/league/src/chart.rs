@@ -1,14 +1,17 @@
 //! The curves of the ratings.
 
-use picture::{GREY, INK, Pen, Picture, Point, Rgb, Text};
+use picture::{
+    GREY, INK, Pen, Picture, Point, Rgb, Text,
+    chart::{Plot, spread},
+};
 
 use crate::standings::{Row, Standings};
 
 const WIDTH: u16 = 1000;
 const HEIGHT: u16 = 460;
-/// Left, top, right and bottom of the curves; names stand right of them.
+/// Left, top, right and bottom of the plot; the names are right of it.
 const PLACE: [f32; 4] = [70.0, 20.0, 830.0, 410.0];
-/// The least distance of two names, one above the other.
+/// The least distance between two names.
 const LINE: f32 = 17.0;
 /// The most marks of uncertainty on a curve.
 const MARKS: usize = 12;
@@ -28,104 +31,58 @@ const COLOURS: [Rgb; 8] = [
 pub(crate) fn draw(standings: &Standings) -> String {
     let about = "The rating of each player after each round; vertical lines show its uncertainty.";
     let mut picture = Picture::new(WIDTH, HEIGHT, "Ratings", about);
-    let scale = Scale::of(standings);
-    scale.draw_axes(&mut picture);
-    let names = spread(standings.rows.iter().map(|row| scale.y(row.rating().0)).collect());
+    let plot = plot(standings);
+    draw_axes(&mut picture, &plot, standings.rounds.max(1));
+    let ends: Vec<f32> = standings.rows.iter().map(|row| plot.up(row.rating().0)).collect();
+    let names = spread(&ends, LINE, 0.0..=f32::from(HEIGHT) - LINE);
     let mut aside = 0.0;
     for ((row, colour), name_y) in standings.rows.iter().zip(COLOURS.into_iter().cycle()).zip(names) {
         let (points, sure) = row.rating();
         let says = format!("{}: {points:.0} ± {sure:.0}", row.name);
-        picture.group("player", &says, |picture| draw_player(picture, &scale, row, colour, (name_y, aside)));
+        picture.group("player", &says, |picture| draw_player(picture, &plot, row, colour, (name_y, aside)));
         // Marks of several players would hide each other.
         aside = (aside + 4.0) % 40.0;
     }
     picture.to_svg()
 }
 
-fn draw_player(picture: &mut Picture, scale: &Scale, row: &Row, colour: Rgb, (name_y, aside): (f32, f32)) {
+fn draw_player(picture: &mut Picture, plot: &Plot, row: &Row, colour: Rgb, (name_y, aside): (f32, f32)) {
     let every = row.curve.len().div_ceil(MARKS).max(1);
     for (round, &(points, sure)) in row.curve.iter().enumerate().skip(1).rev().step_by(every) {
-        let x = scale.x(round) - aside;
-        let ends: [Point; 2] = [(x, scale.y(points - sure)), (x, scale.y(points + sure))];
+        let x = across(plot, round) - aside;
+        let ends: [Point; 2] = [(x, plot.up(points - sure)), (x, plot.up(points + sure))];
         picture.line(&ends, Pen { opacity: 0.35, ..Pen::new(colour, 2.0) });
     }
     let line: Vec<Point> =
-        row.curve.iter().enumerate().map(|(round, (points, _))| (scale.x(round), scale.y(*points))).collect();
+        row.curve.iter().enumerate().map(|(round, (points, _))| (across(plot, round), plot.up(*points))).collect();
     picture.line(&line, Pen::new(colour, 2.5));
-    let (end, y) = (PLACE[2], scale.y(row.rating().0));
+    let (end, y) = (PLACE[2], plot.up(row.rating().0));
     picture.circle((end, y), 4.0, colour);
     picture.line(&[(end + 4.0, y), (end + 14.0, name_y)], Pen { opacity: 0.5, ..Pen::new(colour, 1.0) });
     picture.text(Text::new((end + 18.0, name_y + 5.0), 14.0, INK, row.name.clone()));
 }
 
-/// Where points and rounds are drawn.
-struct Scale {
-    low: f64,
-    high: f64,
-    rounds: usize,
+fn plot(standings: &Standings) -> Plot {
+    let all = || standings.rows.iter().flat_map(|row| &row.curve);
+    // The uncertainty of a new player is too large to show all of it.
+    let low = all().map(|(points, sure)| points - sure.min(200.0)).fold(f64::INFINITY, f64::min);
+    let high = all().map(|(points, sure)| points + sure.min(200.0)).fold(f64::NEG_INFINITY, f64::max);
+    let rounded = |value: f64, up: f64| (value / 100.0 + up).floor() * 100.0;
+    Plot { place: PLACE, x: [0.0, f64::from(standings.rounds.max(1))], y: [rounded(low, 0.0), rounded(high, 1.0)] }
 }
 
-impl Scale {
-    fn of(standings: &Standings) -> Self {
-        let all = || standings.rows.iter().flat_map(|row| &row.curve);
-        // A new player is far too uncertain to show all of it.
-        let low = all().map(|(points, sure)| points - sure.min(200.0)).fold(f64::INFINITY, f64::min);
-        let high = all().map(|(points, sure)| points + sure.min(200.0)).fold(f64::NEG_INFINITY, f64::max);
-        let rounded = |value: f64, up: f64| (value / 100.0 + up).floor() * 100.0;
-        Self { low: rounded(low, 0.0), high: rounded(high, 1.0), rounds: standings.rounds.max(1) as usize }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
-    fn x(&self, round: usize) -> f32 {
-        PLACE[0] + (PLACE[2] - PLACE[0]) * round as f32 / self.rounds as f32
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a place in a picture")]
-    fn y(&self, points: f64) -> f32 {
-        let part = ((points - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
-        PLACE[3] - (PLACE[3] - PLACE[1]) * part as f32
-    }
-
-    fn draw_axes(&self, picture: &mut Picture) {
-        let grid = Pen::new(Rgb(225, 225, 225), 1.0);
-        let step = ((self.high - self.low) / 600.0).ceil().max(1.0) * 100.0;
-        let mut points = self.low;
-        while points <= self.high {
-            let y = self.y(points);
-            picture.line(&[(PLACE[0], y), (PLACE[2], y)], grid);
-            picture.text(Text::new((PLACE[0] - 8.0, y + 5.0), 13.0, GREY, format!("{points:.0}")).end());
-            points += step;
-        }
-        for round in (0..=self.rounds).step_by(self.rounds.div_ceil(10)) {
-            let text = Text::new((self.x(round), PLACE[3] + 20.0), 13.0, GREY, round.to_string());
-            picture.text(text.middle());
-        }
-        let middle = f32::midpoint(PLACE[0], PLACE[2]);
-        picture.text(Text::new((middle, PLACE[3] + 42.0), 13.0, GREY, "round").middle());
-    }
+#[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
+fn across(plot: &Plot, round: usize) -> f32 {
+    plot.across(round as f64)
 }
 
-// Moves names apart that would stand on each other. They come from above.
-fn spread(mut heights: Vec<f32>) -> Vec<f32> {
-    for at in 1..heights.len() {
-        heights[at] = heights[at].max(heights[at - 1] + LINE);
+fn draw_axes(picture: &mut Picture, plot: &Plot, rounds: u32) {
+    let step = ((plot.y[1] - plot.y[0]) / 600.0).ceil().max(1.0) * 100.0;
+    plot.draw_levels(picture, step, (13.0, GREY), |points| format!("{points:.0}"));
+    for round in (0..=rounds).step_by(rounds.div_ceil(10) as usize) {
+        let at = (plot.across(f64::from(round)), PLACE[3] + 20.0);
+        picture.text(Text::new(at, 13.0, GREY, round.to_string()).middle());
     }
-    // Not below the picture, as far as there is room.
-    let mut most = f32::from(HEIGHT) - LINE;
-    for height in heights.iter_mut().rev() {
-        *height = height.min(most);
-        most = *height - LINE;
-    }
-    heights
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_do_not_stand_on_each_other() {
-        assert_eq!(spread(vec![10.0, 12.0, 100.0]), [10.0, 27.0, 100.0]);
-        assert_eq!(spread(vec![430.0, 440.0]), [426.0, 443.0]);
-    }
+    let middle = f32::midpoint(PLACE[0], PLACE[2]);
+    picture.text(Text::new((middle, PLACE[3] + 42.0), 13.0, GREY, "round").middle());
 }

@@ -4,6 +4,7 @@
 //! are CSS pixels, `x` to the right and `y` down from the upper left corner. Text in the SVG is text, so that it can be searched and
 //! read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it looks the same on every machine.
 
+pub mod chart;
 mod png;
 
 use std::fmt::Write;

@@ -1,16 +1,14 @@
 //! The command line: the commands.
 
-mod learning;
-mod pictures;
-mod tables;
-pub(crate) mod values;
+use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand};
-
-pub(crate) use learning::{PlayArgs, TrainArgs};
-pub(crate) use pictures::{ChartArgs, Colour, CurveArgs, FileFormat, KnownPolicy, PICTURES};
-pub(crate) use tables::{DumpArgs, EvalArgs, ExactArgs, Format, MergeArgs};
-pub(crate) use values::{Way, seed};
+use blackjack::{
+    StateSpace,
+    learn::{Chance, Explore, ParseChanceError},
+};
+use clap::{Parser, Subcommand, ValueEnum};
+use cmdkit::{UsageError, count, file_name};
+use rand::{TryRng, rngs::SysRng};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -53,4 +51,449 @@ pub(crate) enum Command {
     Curve(CurveArgs),
     /// Let a table play, and compare the mean with its exact value
     Play(PlayArgs),
+}
+
+/// The table file if none is named.
+pub(crate) const DEFAULT_TABLE: &str = "qtable";
+/// The most rounds that can be asked for: a day of many threads.
+pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
+/// The most threads that can be asked for.
+pub(crate) const MAX_THREADS: u32 = 256;
+/// The most runs that a curve is drawn of.
+pub(crate) const MAX_RUNS: u32 = 100;
+
+/// How a learner decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// Hit or stand by a coin: the course's way; never gets good
+    Random,
+    /// By the table, and now and then by a coin
+    Epsilon,
+    /// By a coin until the better action is known with confidence: needs the fewest rounds
+    #[value(alias = "doubt")]
+    UntilConfident,
+}
+
+impl Way {
+    /// The way to explore, and that in words; `epsilon` is for [`Way::Epsilon`].
+    pub(crate) fn explore(self, epsilon: &Epsilon) -> (Explore, String) {
+        let word = self.word();
+        match self {
+            Self::Random => (Explore::Random, word.to_owned()),
+            Self::Epsilon => (Explore::Epsilon(epsilon.chance), format!("{word} {}", epsilon.typed)),
+            Self::UntilConfident => (Explore::UntilConfident, word.to_owned()),
+        }
+    }
+
+    /// Its name on the command line.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Epsilon => "epsilon",
+            Self::UntilConfident => "until-confident",
+        }
+    }
+}
+
+/// The facts that make a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Space {
+    /// Total and upcard
+    Coarse,
+    /// Total, whether it is soft, and upcard
+    Soft,
+}
+
+impl From<Space> for StateSpace {
+    fn from(space: Space) -> Self {
+        match space {
+            Space::Coarse => Self::Coarse,
+            Space::Soft => Self::Soft,
+        }
+    }
+}
+
+/// A chance as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Epsilon {
+    pub(crate) chance: Chance,
+    /// What was typed for it.
+    pub(crate) typed: String,
+}
+
+/// The chance to explore if none is given.
+const DEFAULT_EPSILON: &str = "0.1";
+
+fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
+    Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
+}
+
+/// The chance to explore with. Only one of the ways to explore takes one.
+fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
+    match asked {
+        Some(_) if !ways.contains(&Way::Epsilon) => {
+            Err(UsageError("--epsilon is for --explore epsilon; the other ways have no such chance".to_owned()).into())
+        }
+        Some(asked) => Ok(asked.clone()),
+        None => Ok(epsilon(DEFAULT_EPSILON)?),
+    }
+}
+
+/// `--seed`, or a number of the system's.
+pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
+    match asked {
+        Some(seed) => Ok(seed),
+        // Short enough to be typed again.
+        None => Ok(u64::from(SysRng.try_next_u32()?)),
+    }
+}
+
+const TRAIN_HELP: &str = "\
+If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
+stopped with Ctrl-C and continued; the program then prints the command for that. On a terminal the learning curve is drawn \
+meanwhile.
+
+Examples:
+  qtable train --rounds 1e7 --state soft --explore until-confident -o soft.table
+  qtable train --rounds 1e8 --threads 2 --seed 7 -o long.table";
+
+const PLAY_HELP: &str = "\
+Examples:
+  qtable play --rounds 1e6 --seed 1
+  qtable play soft.table --rounds 1e5 --json";
+
+/// `qtable train`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = TRAIN_HELP)]
+pub(crate) struct TrainArgs {
+    /// Rounds to play, beside those that the table has seen
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true,
+          value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
+    pub(crate) rounds: u64,
+
+    /// How to decide while learning
+    #[arg(long, value_enum, default_value_t = Way::Epsilon, value_name = "WAY")]
+    pub(crate) explore: Way,
+
+    /// Chance of a random decision with --explore epsilon; without it 0.1
+    #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// What makes a state; without it that of FILE, or coarse for a new one
+    #[arg(long, value_enum, value_name = "STATES")]
+    pub(crate) state: Option<Space>,
+
+    /// Threads that learn beside each other
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
+          allow_negative_numbers = true)]
+    pub(crate) threads: u32,
+
+    /// Where the random numbers come from; without it another one each time
+    #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// The table file: continued if it exists, else created
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub(crate) output: PathBuf,
+
+    /// Save every so many rounds, too
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
+          value_parser = count(1..=MAX_ROUNDS, 100_000_000))]
+    pub(crate) save_every: u64,
+
+    /// Show the progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+impl TrainArgs {
+    /// How the learner decides, and that in words.
+    /// Fails with [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
+    pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
+        Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
+    }
+}
+
+/// `qtable play`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = PLAY_HELP)]
+pub(crate) struct PlayArgs {
+    /// A table
+    #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub(crate) file: PathBuf,
+
+    /// Rounds to play
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
+          value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
+    pub(crate) rounds: u64,
+
+    /// Where the cards come from; without it another one each time
+    #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show the progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+const EVAL_HELP: &str = "\
+Examples:
+  qtable eval
+  qtable eval monday.table tuesday.table --json";
+
+const MERGE_HELP: &str = "\
+All parts are read before OUT is written, so OUT may be one of them; with a pattern like *.table take care that it is not \
+by accident, or it counts twice.
+
+Examples:
+  for part in 1 2 3; do qtable train --rounds 1000000 --seed $part -o part-$part.table; done
+  qtable merge part-1.table part-2.table part-3.table -o whole.table";
+
+/// `qtable eval`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EVAL_HELP)]
+pub(crate) struct EvalArgs {
+    /// Tables
+    #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `qtable exact`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExactArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `qtable merge`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = MERGE_HELP)]
+pub(crate) struct MergeArgs {
+    /// Tables of the same states
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Where their sum goes; what is there is replaced
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub(crate) output: PathBuf,
+}
+
+/// How a table is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Lines of `total [soft] dealer hit_mean hit_n stand_mean stand_n`, `-` for a mean that is not known
+    Text,
+    /// For spreadsheets, with a header line
+    Csv,
+    /// For programs
+    Json,
+}
+
+/// `qtable dump`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DumpArgs {
+    /// A table
+    #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub(crate) file: PathBuf,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+const CHART_HELP: &str = "\
+Without a file to write, the chart is drawn in the terminal. The environment variable NO_COLOR is obeyed.
+
+Examples:
+  qtable chart
+  qtable chart soft.table -o chart.svg -o chart.png
+  qtable chart --policy random-limit --state coarse";
+
+const CURVE_HELP: &str = "\
+Without a file to write, the curves are drawn in the terminal; through a pipe the numbers are written as CSV.
+
+Examples:
+  qtable curve --rounds 1e6 --runs 5 -o curve.svg -o curve.png
+  qtable curve --rounds 1e5 --explore epsilon --explore until-confident --state soft -o curve.csv";
+
+/// A policy that needs no training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KnownPolicy {
+    /// The best table
+    Best,
+    /// What the dealer does: hit to 16
+    Mimic,
+    /// What random training ends up with, however long it is
+    RandomLimit,
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless the variable `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The format of a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileFormat {
+    /// A picture as SVG.
+    Svg,
+    /// A picture as PNG.
+    Png,
+    /// Numbers as CSV.
+    Csv,
+}
+
+/// The formats of pictures and of numbers, and the endings of names of such files.
+pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
+const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
+
+/// Where a picture goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PictureArgs {
+    /// Write a file, as SVG or PNG by the ending of its name; may be repeated
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Vec<PathBuf>,
+
+    /// Write the picture as SVG, whatever the file is called
+    #[arg(long, value_name = "OUT")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Write the picture as PNG, whatever the file is called
+    #[arg(long, value_name = "OUT")]
+    pub(crate) png: Option<PathBuf>,
+
+    /// Write this above the picture
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+}
+
+impl PictureArgs {
+    /// The files that are asked for; those of `--output` can have these formats.
+    /// Fails with [`UsageError`] when the name of one has no ending that stands for a format.
+    pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
+        let mut files: Vec<(FileFormat, &Path)> = vec![];
+        files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
+        files.extend(self.png.iter().map(|path| (FileFormat::Png, path.as_path())));
+        for path in &self.output {
+            let name = path.to_string_lossy().to_ascii_lowercase();
+            let Some((format, _)) = formats.iter().find(|(_, ending)| name.ends_with(ending)) else {
+                let endings = formats.iter().map(|&(_, ending)| ending).collect::<Vec<_>>().join(" or ");
+                return Err(UsageError(format!("the name of {} has to end in {endings}", file_name(path))));
+            };
+            files.push((*format, path));
+        }
+        Ok(files)
+    }
+}
+
+/// `qtable chart`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = CHART_HELP)]
+pub(crate) struct ChartArgs {
+    /// A table
+    #[arg(value_name = "FILE", default_value = DEFAULT_TABLE, conflicts_with = "policy")]
+    pub(crate) file: PathBuf,
+
+    /// Draw this instead of a table
+    #[arg(long, value_enum)]
+    pub(crate) policy: Option<KnownPolicy>,
+
+    /// What makes a state of --policy; without it coarse
+    #[arg(long, value_enum, value_name = "STATES", requires = "policy")]
+    pub(crate) state: Option<Space>,
+
+    /// Compare with the best table of these states; without it with that of the table's own
+    #[arg(long, value_enum, value_name = "STATES")]
+    pub(crate) against: Option<Space>,
+
+    /// The picture.
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+
+    /// Colours in the terminal
+    #[arg(long, value_enum, default_value_t = Colour::Auto, alias = "color", value_name = "WHEN")]
+    pub(crate) colour: Colour,
+}
+
+/// `qtable curve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = CURVE_HELP)]
+pub(crate) struct CurveArgs {
+    /// Rounds of each run
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
+          value_parser = count(1_000..=MAX_ROUNDS, 1_000_000))]
+    pub(crate) rounds: u64,
+
+    /// Runs of each way to explore, with seeds one after the other
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = count(1..=MAX_RUNS, 5),
+          allow_negative_numbers = true)]
+    pub(crate) runs: u32,
+
+    /// A way to decide while learning, may be repeated; without it all three
+    #[arg(long, value_enum, value_name = "WAY")]
+    pub(crate) explore: Vec<Way>,
+
+    /// Chance of a random decision with --explore epsilon; without it 0.1
+    #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// What makes a state
+    #[arg(long, value_enum, default_value_t = Space::Coarse, value_name = "STATES")]
+    pub(crate) state: Space,
+
+    /// The seed of the first run
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = count(0..=u64::MAX - u64::from(MAX_RUNS), 1),
+          allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+
+    /// Runs that are trained at the same time
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
+          allow_negative_numbers = true)]
+    pub(crate) threads: u32,
+
+    /// Write the numbers as CSV, whatever the file is called; --output does so for .csv
+    #[arg(long, value_name = "OUT")]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// The picture.
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+
+    /// Show the progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+impl CurveArgs {
+    /// The files that are asked for. Fails as [`PictureArgs::files`].
+    pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
+        let mut files = self.picture.files(&[&PICTURES[..], &[NUMBERS]].concat())?;
+        files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
+        Ok(files)
+    }
+
+    /// The ways to explore, each once, and the chance that goes with one of them.
+    /// Fails with [`UsageError`] when there is a chance for learners that have none.
+    pub(crate) fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
+        let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
+        let asked: Vec<Way> =
+            all.into_iter().filter(|way| self.explore.is_empty() || self.explore.contains(way)).collect();
+        let epsilon = chance(self.epsilon.as_ref(), &asked)?;
+        Ok((asked, epsilon))
+    }
 }

@@ -13,7 +13,7 @@ use blackjack::{
     learn::{Explore, Trainer},
 };
 
-use crate::{args::Way, judge::Judge, progress::RoundsProgress};
+use crate::{args::Way, judge::Judge, train::RoundsProgress};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
@@ -119,7 +119,7 @@ pub(crate) struct Job {
 }
 
 /// Trains all runs, `threads` at a time, and returns them in the order of the jobs.
-pub(crate) fn train(
+pub(crate) fn train_all(
     judge: &Judge,
     space: StateSpace,
     jobs: &[Job],
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(checkpoints(1_000), [1_000]);
         assert_eq!(checkpoints(1_500), [1_000, 1_500]);
         assert_eq!(checkpoints(12_000), [1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 12_000]);
-        for rounds in [1_001, 999_999, 1_000_000, crate::args::values::MAX_ROUNDS] {
+        for rounds in [1_001, 999_999, 1_000_000, crate::args::MAX_ROUNDS] {
             let points = checkpoints(rounds);
             assert!(points.is_sorted_by(|one, next| one < next) && points.last() == Some(&rounds), "{points:?}");
         }

@@ -14,7 +14,6 @@ mod chart;
 mod commands;
 mod curve;
 mod judge;
-mod progress;
 mod tables;
 mod train;
 

@@ -3,12 +3,13 @@
 //! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
 //! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
 
-use picture::{GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE};
+use picture::{
+    GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE,
+    chart::{GRID, Plot, spread},
+};
 
 use super::{Curves, End, FIRST, Series, power};
 use crate::{args::Way, judge::facts};
-
-const GRID: Rgb = Rgb(226, 226, 226);
 
 const WIDTH: u16 = 1120;
 const HEIGHT: u16 = 630;
@@ -25,13 +26,13 @@ pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Pi
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
     let facts = format!("Exact value of the table on {} after so many rounds of training; {each}", facts(curves.space));
-    let plot = Plot::of(curves);
+    let (plot, step) = plot(curves);
     let mut picture = Picture::headed((WIDTH, HEIGHT), title.unwrap_or(super::TITLE), &facts, &[&facts])?;
-    axes(&mut picture, &plot);
+    axes(&mut picture, &plot, step);
     for (value, says, dashes) in
         [(curves.optimum, "best table", &[10.0, 5.0][..]), (curves.mimic, "as the dealer plays", &[2.0, 4.0][..])]
     {
-        let y = plot.y(value);
+        let y = plot.up(value);
         let pen = Pen { dashes, ..Pen::new(INK, 2.0) };
         picture.group("reference", &format!("{says}: {value:.4} a round"), |picture| {
             picture.line(&[(LEFT, y), (RIGHT, y)], pen);
@@ -47,69 +48,35 @@ pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Pi
     Ok(picture)
 }
 
-// Where values and numbers of rounds are.
-struct Plot {
-    // As powers of ten.
-    from: f64,
-    to: f64,
-    low: f64,
-    high: f64,
-    // From one line of the grid to the next.
-    step: f64,
+// The plot, with powers of ten of rounds from left to right, and the distance between two lines of its grid.
+fn plot(curves: &Curves) -> (Plot, f64) {
+    let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
+    let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(FIRST).max(10 * FIRST);
+    let values = || points().map(|&(_, value)| value).chain([curves.optimum, curves.mimic]);
+    let (low, high) = (values().fold(0.0, f64::min), values().fold(-1.0, f64::max));
+    let step = [0.005, 0.01, 0.02, 0.05].into_iter().find(|step| (high - low) / step <= 9.0).unwrap_or(0.1);
+    // Whole steps, with room at both ends.
+    let y = [(low / step).floor() * step, ((high / step).floor() + 1.0) * step];
+    (Plot { place: [LEFT, TOP, RIGHT, BOTTOM], x: [power(FIRST), power(last)], y }, step)
 }
 
-impl Plot {
-    fn of(curves: &Curves) -> Self {
-        let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
-        let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(FIRST).max(10 * FIRST);
-        let values = || points().map(|&(_, value)| value).chain([curves.optimum, curves.mimic]);
-        let (low, high) = (values().fold(0.0, f64::min), values().fold(-1.0, f64::max));
-        let step = [0.005, 0.01, 0.02, 0.05].into_iter().find(|step| (high - low) / step <= 9.0).unwrap_or(0.1);
-        Self {
-            from: power(FIRST),
-            to: power(last),
-            // Whole steps, with room at both ends.
-            low: ((low / step).floor()) * step,
-            high: ((high / step).floor() + 1.0) * step,
-            step,
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a picture")]
-    fn x(&self, rounds: u64) -> f32 {
-        LEFT + (power(rounds) - self.from) as f32 / (self.to - self.from) as f32 * (RIGHT - LEFT)
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a picture")]
-    fn y(&self, value: f64) -> f32 {
-        BOTTOM - ((value - self.low) / (self.high - self.low)) as f32 * (BOTTOM - TOP)
-    }
-
-    fn line(&self, points: &[(u64, f64)]) -> Vec<Point> {
-        points.iter().map(|&(rounds, value)| (self.x(rounds), self.y(value))).collect()
-    }
+fn line(plot: &Plot, points: &[(u64, f64)]) -> Vec<Point> {
+    points.iter().map(|&(rounds, value)| plot.at(power(rounds), value)).collect()
 }
 
-fn axes(picture: &mut Picture, plot: &Plot) {
+fn axes(picture: &mut Picture, plot: &Plot, step: f64) {
+    plot.draw_levels(picture, step, (16.0, INK), |value| number(value, 2));
     let mut line = |points: &[Point], colour, width| picture.line(points, Pen::new(colour, width));
     let mut labels = vec![];
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of steps")]
-    let steps = ((plot.high - plot.low) / plot.step).round() as u8;
-    for step in 0..=steps {
-        let value = plot.low + f64::from(step) * plot.step;
-        let y = plot.y(value);
-        line(&[(LEFT, y), (RIGHT, y)], GRID, 1.0);
-        labels.push(Text::new((LEFT - 12.0, y + 5.5), 16.0, INK, number(value, 2)).end());
-    }
     let mut rounds = FIRST;
-    while plot.x(rounds) <= RIGHT + 0.5 {
-        let x = plot.x(rounds);
+    while plot.across(power(rounds)) <= RIGHT + 0.5 {
+        let x = plot.across(power(rounds));
         line(&[(x, TOP), (x, BOTTOM)], GRID, 1.0);
         line(&[(x, BOTTOM), (x, BOTTOM + 6.0)], INK, 1.5);
         labels.push(Text::new((x, BOTTOM + 26.0), 16.0, INK, short(rounds)).middle());
         // Small ticks, as a log scale has them.
         for part in 2..10 {
-            let x = plot.x(rounds * part);
+            let x = plot.across(power(rounds * part));
             if x <= RIGHT {
                 line(&[(x, BOTTOM), (x, BOTTOM + 3.5)], INK, 1.0);
             }
@@ -151,13 +118,13 @@ fn draw_runs(picture: &mut Picture, series: &Series, plot: &Plot) {
     let pen = Pen { opacity: 0.35, ..Pen::new(colour(series.way), 1.25) };
     for run in series.runs.iter().filter(|_| series.runs.len() > 1) {
         let says = format!("{}, seed {}", series.name, run.seed);
-        picture.group("run", &says, |picture| picture.line(&plot.line(&run.points), pen));
+        picture.group("run", &says, |picture| picture.line(&line(plot, &run.points), pen));
     }
 }
 
 fn draw_mean(picture: &mut Picture, series: &Series, plot: &Plot) {
     let mean = series.mean();
-    let points = plot.line(&mean);
+    let points = line(plot, &mean);
     picture.group("mean", &series.name, |picture| {
         picture.line(&points, Pen::new(WHITE, 5.0));
         picture.line(&points, Pen::new(colour(series.way), 3.0));
@@ -183,9 +150,10 @@ fn mark(picture: &mut Picture, way: Way, (x, y): Point) {
 
 // The names right of the plot, each as near to the end of its line as the others let it, and joined to it by a thin one.
 fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
-    let mut ends: Vec<(f32, End<'_>)> = curves.ends().into_iter().map(|end| (plot.y(end.value), end)).collect();
+    let mut ends: Vec<(f32, End<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
     ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let places = apart(&ends.iter().map(|&(y, _)| y).collect::<Vec<f32>>());
+    let wanted: Vec<f32> = ends.iter().map(|&(y, _)| y).collect();
+    let places = spread(&wanted, NAMES, 0.0..=f32::from(HEIGHT));
     for ((y, End { value, name, way }), place) in ends.into_iter().zip(places) {
         picture.line(&[(RIGHT + 8.0, y), (RIGHT + 26.0, place), (RIGHT + 34.0, place)], Pen::new(GREY, 1.0));
         let left = RIGHT + 46.0;
@@ -196,43 +164,5 @@ fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
         picture.text(Text::new((left, place - 1.0), 17.0, way.map_or(INK, colour), name).bold());
         let said = format!("{} a round", number(value, 4));
         picture.text(Text::new((left, place + 17.0), 15.0, GREY, said));
-    }
-}
-// Moves places that rise apart until they do not touch, and keeps their middle.
-fn apart(wanted: &[f32]) -> Vec<f32> {
-    // Groups that touch: where their first is, and how many they are.
-    let mut groups: Vec<(f32, u8)> = vec![];
-    let length = |count: u8| f32::from(count) * NAMES;
-    for &place in wanted {
-        groups.push((place, 1));
-        while let [.., (above, more), (below, count)] = groups[..]
-            && above + length(more) > below
-        {
-            // The middle of both, weighed by how many they are.
-            let (first, second) = (f32::from(more), f32::from(count));
-            let middle = |start: f32, count: u8| start + length(count - 1) / 2.0;
-            let joined = (middle(above, more) * first + middle(below, count) * second) / (first + second);
-            groups.truncate(groups.len() - 2);
-            groups.push((joined - length(more + count - 1) / 2.0, more + count));
-        }
-    }
-    groups.into_iter().flat_map(|(start, count)| (0..count).map(move |at| start + length(at))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_do_not_touch_and_stay_where_they_can() {
-        for (wanted, places) in [
-            (&[100.0, 200.0][..], vec![100.0, 200.0]),
-            (&[100.0, 100.0], vec![79.0, 121.0]),
-            (&[100.0, 110.0, 300.0], vec![84.0, 126.0, 300.0]),
-            (&[100.0, 110.0, 120.0], vec![68.0, 110.0, 152.0]),
-            (&[], vec![]),
-        ] {
-            assert_eq!(apart(wanted), places);
-        }
     }
 }
