@@ -10,7 +10,7 @@ use mastermind::{
 };
 
 use crate::{
-    settings::Wanted,
+    round::Wanted,
     solve::{How, PROVABLE, Task},
 };
 

@@ -8,7 +8,6 @@ mod book;
 mod interrupt;
 mod panel;
 mod round;
-mod settings;
 mod solve;
 mod text;
 mod voice;
@@ -27,7 +26,7 @@ pub use crate::args::Args;
 use crate::{
     args::{Plan, Play},
     book::Book,
-    settings::{Setter, Settings},
+    round::{Setter, Settings},
 };
 
 /// Columns of the longest bar of the distribution of turns.

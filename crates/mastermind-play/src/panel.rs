@@ -1,7 +1,5 @@
 //! The panel game: three panels that fill the terminal.
 
-mod guide;
-mod keys;
 mod layout;
 mod log;
 mod look;
@@ -21,12 +19,15 @@ use termkit::{Depth, Source, Stage, StageEvent};
 use tokio::runtime;
 
 use self::{
-    keys::{Command, command},
-    state::Asked,
+    state::{Asked, Command, command},
     table::Table,
     view::{View, is_small},
 };
-use crate::{book::Book, round::Round, settings::Settings, today};
+use crate::{
+    book::Book,
+    round::{Round, Settings},
+    today,
+};
 
 /// How long keys are ignored when a game is over.
 const RESULT: Duration = Duration::from_secs(1);

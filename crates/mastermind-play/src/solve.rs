@@ -1,29 +1,32 @@
 //! `solve`: the codebreaker plays all codes of a game, or one that it knows or does not know.
 
 mod interactive;
-mod pool;
-mod progress;
 
 use std::{
     fmt::{self, Write as _},
     io::{self, Write as _},
     ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
     str::FromStr,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::bail;
+use cmdkit::{Progress, progress_bar};
 use mastermind::{
     Code, Feedback, Knowledge, Rules,
     game::TURNS,
     histogram,
-    solver::{Codebreaker, Found, Hint, Limits, Search, Strategy, Tally},
+    solver::{self, Codebreaker, Found, Hint, Job, Limits, Search, Stopped, Strategy, Tally},
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use self::progress::Bar;
 use crate::{BAR, interrupt, voice::advice};
 
 /// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
@@ -114,7 +117,7 @@ fn play(
     stop: &AtomicBool,
     bar: &Bar,
 ) -> anyhow::Result<(Tally, String)> {
-    let Ok(tally) = pool::run(breaker, threads, codes, stop, bar) else {
+    let Ok(tally) = run_pool(breaker, threads, codes, stop, bar) else {
         bail!("stopped before all {codes} codes were played");
     };
     let mut remark = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
@@ -184,8 +187,127 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
     Ok(text + &format!("{code} is not found in {TURNS} turns.\n"))
 }
 
+/// Work that is done before this shows nothing.
+const QUIET: Duration = Duration::from_millis(700);
+/// Columns of the bar.
+const WIDTH: usize = 30;
+
+/// A progress line that several threads may draw. Shown on terminals only.
+struct Bar(Mutex<Progress>);
+
+impl Bar {
+    fn new() -> Self {
+        Self(Mutex::new(Progress::new().quiet_for(QUIET)))
+    }
+
+    fn found(&self, codes_found: u64, codes: u64) {
+        self.draw(|seconds| found(codes_found, codes, seconds));
+    }
+
+    fn searched(&self, progress: &solver::Progress) {
+        self.draw(|seconds| searched(progress, seconds));
+    }
+
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn draw(&self, line: impl FnOnce(u64) -> String) {
+        // If another thread is drawing, this update is skipped.
+        if let Ok(mut progress) = self.0.try_lock() {
+            progress.draw(|elapsed| line(elapsed.as_secs()));
+        }
+    }
+}
+
+fn found(found: u64, codes: u64, seconds: u64) -> String {
+    format!("{} {found} of {codes} codes, {seconds} s", progress_bar(found, codes, WIDTH))
+}
+
+fn searched(progress: &solver::Progress, seconds: u64) -> String {
+    let solver::Progress { nodes, openings_done: done, openings, best } = *progress;
+    let best = best.map_or(String::new(), |best| format!(", best total {best}"));
+    let bar = progress_bar(done as u64, openings as u64, WIDTH);
+    // After the last first guess its number is shown, and not the next one.
+    let current = (done + 1).min(openings);
+    format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
+}
+
+/// Jobs of more codes than this are divided, so that no worker has a large job left while the others have none. In large games
+/// the limit is a 4096th of all codes.
+const DIVIDED: usize = 500;
+
+/// Plays all `codes` with so many worker threads.
+/// [`Stopped`] also when a thread panics.
+fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool, bar: &Bar) -> Result<Tally, Stopped> {
+    let most = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(DIVIDED);
+    let found = AtomicU64::new(0);
+    let tell = |more| bar.found(found.fetch_add(more, Ordering::Relaxed) + more, codes);
+    share_out(threads, breaker.job(), stop, |job| {
+        if job.codes() > most {
+            let (part, further) = breaker.divide(&job);
+            tell(part.codes());
+            return Ok((part, further));
+        }
+        let watch = |more| {
+            tell(more);
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        Ok((breaker.run(job, watch)?, Vec::new()))
+    })
+}
+
+/// Has `threads` workers play a job, then the jobs that it is divided into, and so on. `play` plays a job, or divides it and
+/// returns the jobs that are left of it.
+fn share_out(
+    threads: usize,
+    job: Job,
+    stop: &AtomicBool,
+    play: impl Fn(Job) -> Result<(Tally, Vec<Job>), Stopped> + Sync,
+) -> Result<Tally, Stopped> {
+    let mut tally = Tally::default();
+    let mut jobs = vec![job];
+    while !jobs.is_empty() {
+        // The largest are taken first, so that no worker is left with one while the others have none.
+        jobs.sort_by_key(Job::codes);
+        let waiting = Mutex::new(jobs);
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let work = || {
+            let (mut tally, mut further) = (Tally::default(), Vec::new());
+            while let Some(job) = next() {
+                // A thread that panicked has said so. The others need not go on.
+                let played = if stop.load(Ordering::Relaxed) {
+                    Err(Stopped)
+                } else {
+                    catch_unwind(AssertUnwindSafe(|| play(job))).unwrap_or(Err(Stopped))
+                };
+                stop.fetch_or(played.is_err(), Ordering::Relaxed);
+                let (part, rest) = played?;
+                tally.add(&part);
+                further.extend(rest);
+            }
+            Ok((tally, further))
+        };
+        let done: Vec<_> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap_or(Err(Stopped))).collect()
+        });
+        jobs = Vec::new();
+        for done in done {
+            let (part, further) = done?;
+            tally.add(&part);
+            jobs.extend(further);
+        }
+    }
+    Ok(tally)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use mastermind::{Rules, solver::Strategy};
+
     use super::*;
 
     fn rules(length: usize, colours: usize, repeats: bool) -> Rules {
@@ -207,5 +329,57 @@ mod tests {
             let found = (limits(game, How::OneStep(Strategy::Parts)), limits(game, How::Optimal));
             assert_eq!(found, (parts, optimal), "{game}");
         }
+    }
+
+    #[test]
+    fn lines_say_how_far_it_is() {
+        assert_eq!(found(50, 100, 3), "[###############...............] 50 of 100 codes, 3 s");
+        assert_eq!(found(100, 100, 3), format!("[{}] 100 of 100 codes, 3 s", "#".repeat(30)));
+        let progress = solver::Progress { nodes: 12, openings_done: 1, openings: 5, best: Some(5630) };
+        assert_eq!(
+            searched(&progress, 4),
+            "[######........................] first guess 2 of 5, 12 nodes, best total 5630, 4 s"
+        );
+        let done = solver::Progress { nodes: 99, openings_done: 5, openings: 5, best: None };
+        assert_eq!(searched(&done, 5), format!("[{}] first guess 5 of 5, 99 nodes, 5 s", "#".repeat(30)));
+    }
+
+    #[test]
+    fn any_number_of_threads_comes_to_the_same() {
+        let rules = Rules::new(4, 7, true).unwrap();
+        let bar = Bar::new();
+        for breaker in [
+            Codebreaker::new(rules, Strategy::Entropy),
+            Codebreaker::limited(rules, Strategy::Entropy),
+            Codebreaker::searching(rules),
+        ] {
+            let tally = |threads| run_pool(&breaker, threads, rules.codes(), &AtomicBool::new(false), &bar).unwrap();
+            let alone = tally(1);
+            assert_eq!(alone.codes(), rules.codes());
+            assert_eq!((tally(2), tally(7)), (alone.clone(), alone));
+        }
+    }
+
+    // A job that is never done would keep the other workers waiting for ever.
+    #[test]
+    fn a_thread_that_panics_ends_the_work_of_all() {
+        for threads in [1, 2, 7] {
+            let (ended, end) = mpsc::channel();
+            thread::spawn(move || {
+                let breaker = Codebreaker::new(Rules::new(4, 6, true).unwrap(), Strategy::Parts);
+                let stop = AtomicBool::new(false);
+                let done = share_out(threads, breaker.job(), &stop, |_| panic!("a job that cannot be played"));
+                let _ = ended.send(done);
+            });
+            assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(Err(Stopped)), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn work_that_is_stopped_has_no_result() {
+        let rules = Rules::new(4, 6, true).unwrap();
+        let breaker = Codebreaker::new(rules, Strategy::Parts);
+        let stopped = run_pool(&breaker, 3, rules.codes(), &AtomicBool::new(true), &Bar::new());
+        assert_eq!(stopped, Err(Stopped));
     }
 }

@@ -23,12 +23,10 @@
 //! ```
 
 mod args;
-mod demo;
 mod headless;
 mod keys;
 mod play;
 mod result;
-mod seen;
 mod session;
 mod view;
 
@@ -47,7 +45,7 @@ pub use view::{Picture, View};
 
 use crate::{
     args::Plan,
-    demo::Demo,
+    headless::Demo,
     play::{Options, Parting, Player},
 };
 

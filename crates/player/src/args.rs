@@ -23,9 +23,8 @@ use rand_pcg::Pcg64Mcg;
 use tracing::info;
 
 use crate::{
-    advice::Advisor,
-    bot::{Learner, Pilot},
-    tables::{self, USUAL},
+    bot::{Learner, Pilot, USUAL, load_table},
+    game::Advisor,
 };
 
 const EXAMPLES: &str = "\
@@ -214,7 +213,7 @@ impl Args {
             return Err(UsageError(wrong.to_owned()).into());
         }
         let path = self.path();
-        let table = tables::load(path, self.state)?;
+        let table = load_table(path, self.state)?;
         // A place that cannot be written to is found now and not after an hour at the table.
         cmdkit::check_replaceable(path)
             .map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))?;
@@ -245,7 +244,7 @@ impl Args {
         let path = self.path();
         let name = file_name(path);
         if !self.best
-            && let Some(table) = tables::load(path, self.state)?
+            && let Some(table) = load_table(path, self.state)?
         {
             info!("plays by the table {name}");
             return Ok((table.policy(), true));

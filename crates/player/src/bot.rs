@@ -1,16 +1,22 @@
 //! Playing without a user: by a table, or learning one.
 
-use std::{mem, path::PathBuf, time::Duration};
+use std::{
+    mem,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use anyhow::Context;
-
+use anyhow::{Context, anyhow};
 use blackjack::{
     PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
     client::Meaning,
     learn::{Choice, Episode, Explore},
+    qtable::MAX_FILE,
 };
 use clientkit::{Place, Received, Wire};
-use cmdkit::{Autosave, Backoff, FOLLOW, Progress, clock_time, file_name, time_left};
+use cmdkit::{
+    Autosave, Backoff, FOLLOW, Progress, UsageError, clock_time, file_name, load_file, replace_file, time_left,
+};
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::{
@@ -19,10 +25,7 @@ use tokio::{
 };
 use tracing::{Level, debug, info, trace, warn};
 
-use crate::{
-    session::{Session, UNENDED},
-    tables,
-};
+use crate::session::{Session, UNENDED};
 
 /// Games that take less time show no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -53,7 +56,7 @@ impl Learner {
     fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
         let save = || {
             progress.end();
-            tables::save(&self.path, &self.table)
+            save_table(&self.path, &self.table)
         };
         match self.saves.meanwhile(score.rounds(), save) {
             Ok(true) => self.account(score),
@@ -83,7 +86,7 @@ impl Pilot {
     /// Saves what was learned at the end, unless that is done. Fails when it cannot be saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
-        if learner.saves.finish(score.rounds(), || tables::save(&learner.path, &learner.table))? {
+        if learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))? {
             learner.account(score);
         }
         Ok(())
@@ -251,6 +254,28 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
     let left = rounds.and_then(|rounds| time_left(played, rounds, elapsed));
     let left = left.map_or_else(String::new, |left| format!(", {} left", clock_time(left)));
     format!("{played}{all} rounds, {rate:.1} a second, mean reward {:+.4}{left}", score.mean())
+}
+
+/// The default table file.
+pub(crate) const USUAL: &str = "qtable";
+
+/// Reads a table; none if there is no such file.
+/// Fails when the file cannot be read, is no table, or has other states than are `wanted`.
+pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
+    let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
+    match wanted {
+        Some(wanted) if wanted != table.space() => {
+            let (space, name) = (table.space(), file_name(path));
+            Err(UsageError(format!("the table {name} has {space} states; leave out --state {wanted}")).into())
+        }
+        _ => Ok(Some(table)),
+    }
+}
+
+/// Writes a table, whole or not at all. Fails when there is no room or no permission; the old file is as it was.
+pub(crate) fn save_table(path: &Path, table: &QTable) -> anyhow::Result<()> {
+    // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
+    replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))
 }
 
 #[cfg(test)]

@@ -1,34 +1,27 @@
 //! A person at the table: on a screen, or by lines where standard input or output is no terminal.
 
-mod ending;
-mod inbox;
-mod keys;
 mod lines;
-mod parting;
 
-use std::{future, io, pin::Pin, time::Duration};
+use std::{collections::VecDeque, future, io, mem, pin::Pin, time::Duration};
 
-use blackjack::client::Meaning;
-use bytes::BytesMut;
+use anyhow::anyhow;
+use blackjack::{Action, client::Meaning};
+use bytes::{Buf, Bytes, BytesMut};
 use clientkit::{Place, Wire};
-use cmdkit::Backoff;
-use termkit::{Palette, Source, Stage};
+use cmdkit::{Backoff, FOLLOW};
+use termkit::{Key, Palette, Source, Stage, StageEvent};
 use tokio::{
     select,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
-use tracing::warn;
+use tracing::{debug, trace, warn};
 
-use ending::CutOff;
-use inbox::Inbox;
-
+use self::lines::CutOff;
 use crate::{
-    clock::Clock,
     game::Game,
     link::Link,
-    session::UNENDED,
-    summary::Summary,
-    view::{Again, Closing, Hold, Scene, View},
+    session::{Summary, UNENDED},
+    view::{Again, Closing, Hold, Scene, View, sentence},
 };
 
 /// Bytes read at a time.
@@ -248,11 +241,9 @@ impl Person {
                 }
                 (Some(cut.in_words()), cut.costs_the_hand())
             }
-            (None, Some((unanswered, waited)), _) => {
-                (Some(ending::rushed(unanswered, self.game.round(), waited)), true)
-            }
-            (None, None, Turn::Answered(after)) => (Some(ending::no_result(after)), true),
-            (None, None, _) if self.game.round() == 0 => (Some(ending::NO_SEAT.to_owned()), false),
+            (None, Some((unanswered, waited)), _) => (Some(lines::rushed(unanswered, self.game.round(), waited)), true),
+            (None, None, Turn::Answered(after)) => (Some(lines::no_result(after)), true),
+            (None, None, _) if self.game.round() == 0 => (Some(lines::NO_SEAT.to_owned()), false),
             (None, None, _) => (None, false),
         };
         self.end(reason, failed);
@@ -342,5 +333,385 @@ async fn connected(state: &mut State) -> Reached {
     match state {
         State::Joining(_, connecting) => connecting.await,
         State::Playing | State::Over(_) => future::pending().await,
+    }
+}
+
+impl Person {
+    fn join(&mut self) {
+        self.join_after(Duration::ZERO);
+    }
+
+    fn join_after(&mut self, pause: Duration) {
+        let Some(place) = self.again.clone() else { return };
+        if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
+            self.state = State::Joining(over, Box::pin(reach(place, pause)));
+        }
+    }
+
+    /// Looks for a dealer that was lost where the directory says, if there is one.
+    fn look_for_dealer(&mut self) {
+        if !self.again.as_ref().is_some_and(Place::follows) {
+            return;
+        }
+        let (since, backoff) = self.search.get_or_insert_with(|| (Instant::now(), Backoff::default()));
+        if since.elapsed() >= FOLLOW {
+            return;
+        }
+        let pause = backoff.next_wait();
+        if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
+            warn!("{reason}; looks for the room");
+        }
+        self.leaving = false;
+        self.join_after(pause);
+    }
+
+    fn joined(&mut self, (place, connected): Reached) {
+        self.stage.change();
+        let State::Joining(over, _) = mem::replace(&mut self.state, State::Playing) else { return };
+        self.again = Some(place);
+        match connected {
+            Ok(wire) => {
+                self.link = Link::Wire(wire);
+                self.count();
+                self.game.join_again();
+                let now = Instant::now();
+                self.clock.stop(now);
+                (self.inbox, self.hold, self.rushed) = (Inbox::new(now), None, None);
+                (self.advised, self.answered, self.joined) = (false, None, now);
+            }
+            Err(error) => {
+                self.state = State::Over(Over { reason: Some(format!("{error:#}")), ranked: true, ..over });
+                if self.search.is_some() {
+                    self.leaving = self.view.is_none();
+                    self.look_for_dealer();
+                }
+            }
+        }
+    }
+
+    // Adds the game to those that are over.
+    fn count(&mut self) {
+        let session = &self.game.session;
+        self.played.add(session.score, session.forfeits);
+    }
+
+    // Gives the terminal back, and says in lines what the screen has shown.
+    fn finish(mut self) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
+        let drawn = self.view.take().is_some();
+        let told = self.conclude(drawn);
+        self.count();
+        let Self { stage, state, played, .. } = self;
+        drop(stage);
+        for line in told {
+            lines::say(&line)?;
+        }
+        let ended = match state {
+            State::Over(Over { reason: Some(reason), failed: true, .. })
+            | State::Joining(Over { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
+            _ => Ok(()),
+        };
+        Ok((played, ended))
+    }
+
+    fn conclude(&mut self, drawn: bool) -> Vec<String> {
+        let mut told = vec![];
+        match &self.state {
+            State::Playing => {
+                // Messages that arrived while a result was shown count too.
+                while let Some(byte) = self.inbox.next_byte()
+                    && self.game.session.receive(&[byte]).is_ok()
+                {
+                    while self.game.poll_event().is_some() {}
+                }
+                let practices = matches!(self.link, Link::Practice(_));
+                if !practices && self.game.has_open_hand() {
+                    self.game.forfeit();
+                    told.push(lines::LEFT_A_HAND.to_owned());
+                }
+            }
+            State::Over(over) | State::Joining(over, _) => {
+                told.extend(self.game.outcome().filter(|_| drawn));
+                told.extend(over.reason.as_deref().filter(|_| !over.failed).map(sentence));
+            }
+        }
+        told.extend(self.game.coach.summary().map(|judgement| format!("{judgement}.")));
+        told
+    }
+}
+
+// Connects to the dealer after a pause.
+async fn reach(mut place: Place, pause: Duration) -> Reached {
+    sleep(pause).await;
+    let connected = place.reconnect().await;
+    (place, connected)
+}
+
+/// The longest line that is read; nothing that can be said is longer.
+const LINE: usize = 64;
+
+/// What a person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Do(Action),
+    Advice,
+    Leave,
+}
+
+impl Wish {
+    fn of_key(key: u8) -> Option<Self> {
+        Some(match key.to_ascii_lowercase() {
+            b'h' => Self::Do(Action::Hit),
+            b's' => Self::Do(Action::Stand),
+            b'a' => Self::Advice,
+            b'q' => Self::Leave,
+            _ => return None,
+        })
+    }
+
+    fn of_line(line: &[u8]) -> Option<Self> {
+        let word = line.trim_ascii().to_ascii_lowercase();
+        let whole = [&b"hit"[..], b"stand", b"advice", b"quit"].contains(&&*word);
+        if whole || word.len() == 1 { Self::of_key(word[0]) } else { None }
+    }
+}
+
+impl Person {
+    fn happen(&mut self, event: StageEvent) -> io::Result<()> {
+        match event {
+            StageEvent::Key(typed) => self.key(typed),
+            StageEvent::Byte(b'\n') => {
+                let line = mem::take(&mut self.line);
+                match Wish::of_line(&line) {
+                    Some(wish) => self.fulfil(wish)?,
+                    None => lines::say("Type hit, stand, advice or quit.")?,
+                }
+            }
+            StageEvent::Byte(byte) => {
+                if self.line.len() <= LINE {
+                    self.line.push(byte);
+                }
+            }
+            // The last line may have no end.
+            StageEvent::End => {
+                match Wish::of_line(&self.line) {
+                    Some(wish) => self.fulfil(wish)?,
+                    None => self.leaving = true,
+                }
+                self.line.clear();
+            }
+            StageEvent::Leave => self.leaving = true,
+            StageEvent::Gone(error) => {
+                debug!(%error, "the terminal is gone");
+                self.leaving = true;
+            }
+            StageEvent::Frame | StageEvent::Mouse(_) => {}
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, typed: Key) {
+        self.stage.change();
+        let Some(view) = &mut self.view else { return };
+        match typed {
+            Key::Interrupt | Key::EndOfInput => self.leaving = true,
+            Key::Redraw => self.stage.forget(),
+            Key::Suspend => self.stage.suspend(),
+            _ if view.help => view.help = false,
+            Key::Byte(b'?') | Key::Function(1) => view.help = true,
+            Key::Byte(b'q' | b'Q') => self.leaving = true,
+            Key::Byte(key) => match &mut self.state {
+                State::Over(_) if key == b'\n' => self.join(),
+                State::Over(over) | State::Joining(over, _) => over.ranked ^= key == b'\t',
+                State::Playing => match self.hold {
+                    Some(Hold::Key) if key != b'\n' && key != b' ' => {}
+                    Some(_) => self.hold = None,
+                    None => {
+                        // Nobody decides about a hand that cannot be seen.
+                        if let Some(wish) = Wish::of_key(key).filter(|_| self.seen) {
+                            // Nothing is written where there is a screen.
+                            let _ = self.fulfil(wish);
+                        }
+                    }
+                },
+            },
+            Key::Pad { .. } | Key::Function(_) => {}
+        }
+    }
+
+    fn fulfil(&mut self, wish: Wish) -> io::Result<()> {
+        match wish {
+            Wish::Leave => self.leaving = true,
+            Wish::Advice => {
+                self.advised = true;
+                if let Some(advice) = self.game.advice().filter(|_| self.view.is_none()) {
+                    lines::advise(advice)?;
+                }
+            }
+            Wish::Do(action) => {
+                if let Some(message) = self.game.decide(action) {
+                    trace!("> {message}");
+                    self.answered = Some(self.clock.stop(Instant::now()));
+                    if let Some(grade) = self.game.grade.filter(|_| self.view.is_none()) {
+                        lines::say(&grade.in_words())?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that may wait while a result is shown; what comes behind them stays in the system.
+const MAX_WAITING: usize = 64 << 10;
+
+/// Pieces of a stream and when they came.
+#[derive(Debug)]
+struct Inbox {
+    pieces: VecDeque<(Instant, Bytes)>,
+    waiting: usize,
+    // When the byte came that was looked at last.
+    arrived: Instant,
+    // Nothing more comes.
+    closed: bool,
+}
+
+impl Inbox {
+    const fn new(now: Instant) -> Self {
+        Self { pieces: VecDeque::new(), waiting: 0, arrived: now, closed: false }
+    }
+
+    /// Whether there is room, and more may come.
+    const fn wants_more(&self) -> bool {
+        !self.closed && self.waiting < MAX_WAITING
+    }
+
+    fn take(&mut self, read: io::Result<usize>, piece: Bytes) {
+        match read {
+            Ok(1..) => {
+                self.waiting += piece.len();
+                self.pieces.push_back((Instant::now(), piece));
+            }
+            Ok(0) => self.closed = true,
+            Err(error) => {
+                debug!(%error, "the connection is broken");
+                self.closed = true;
+            }
+        }
+    }
+
+    fn next_byte(&mut self) -> Option<u8> {
+        let (at, piece) = self.pieces.front_mut()?;
+        self.arrived = *at;
+        let byte = piece.get_u8();
+        self.waiting -= 1;
+        if piece.is_empty() {
+            self.pieces.pop_front();
+        }
+        Some(byte)
+    }
+
+    /// Whether all was looked at and nothing more comes.
+    fn is_over(&self) -> bool {
+        self.closed && self.pieces.is_empty()
+    }
+}
+
+/// Counts down from the dealer's limit while a decision is due.
+///
+/// The wire does not tell the limit, so it is what the person says, until the dealer turns out to wait less long.
+#[derive(Debug, Clone)]
+pub(crate) struct Clock {
+    // As far as it is known.
+    pub(crate) limit: Option<Duration>,
+    asked: Option<Instant>,
+}
+
+impl Clock {
+    /// A clock for this limit; none shows no time and takes no dealer to be late.
+    pub(crate) const fn new(limit: Option<Duration>) -> Self {
+        Self { limit, asked: None }
+    }
+
+    pub(crate) const fn start(&mut self, at: Instant) {
+        self.asked = Some(at);
+    }
+
+    /// The question is answered or taken back. Tells how long it was due until `now`.
+    pub(crate) fn stop(&mut self, now: Instant) -> Duration {
+        self.asked.take().map_or(Duration::ZERO, |asked| now.saturating_duration_since(asked))
+    }
+
+    /// The dealer has waited no longer than this.
+    pub(crate) fn learn(&mut self, waited: Duration) {
+        self.limit = self.limit.map(|limit| limit.min(waited));
+    }
+
+    /// Whole seconds that are left, rounded down: the dealer's clock was started a little earlier.
+    pub(crate) fn left(&self, now: Instant) -> Option<u64> {
+        let due = self.asked? + self.limit?;
+        Some(due.saturating_duration_since(now).as_secs())
+    }
+
+    /// When another number of seconds is left.
+    pub(crate) fn next_change(&self, now: Instant) -> Option<Instant> {
+        let due = self.asked? + self.limit?;
+        let left = due.checked_duration_since(now)?;
+        // A moment more, so that the number has changed by then.
+        Some(now + Duration::from_nanos(left.subsec_nanos().into()) + Duration::from_millis(1))
+    }
+}
+
+/// A time for people to read: `0.03 s`, `2.5 s`, `30 s`.
+pub(crate) fn in_words(time: Duration) -> String {
+    match time.as_secs_f64() {
+        short if short < 1.0 => format!("{short:.2} s"),
+        short if short < 10.0 && time.subsec_millis() >= 50 => format!("{short:.1} s"),
+        long => format!("{long:.0} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn seconds_are_counted_down() {
+        let now = Instant::now();
+        let mut clock = Clock::new(Some(seconds(30)));
+        assert_eq!((clock.left(now), clock.next_change(now)), (None, None));
+        clock.start(now);
+        assert_eq!(clock.left(now), Some(30));
+        let change = clock.next_change(now).unwrap();
+        assert_eq!(clock.left(change), Some(29));
+        assert_eq!(clock.left(clock.next_change(change).unwrap()), Some(28));
+        assert_eq!(clock.left(now + seconds(31)), Some(0));
+        assert_eq!(clock.next_change(now + seconds(31)), None);
+        assert_eq!(clock.stop(now + seconds(31)), seconds(31));
+        assert_eq!(clock.left(now), None);
+    }
+
+    #[test]
+    fn a_dealer_that_waits_less_long_is_believed() {
+        let now = Instant::now();
+        let mut clock = Clock::new(Some(seconds(30)));
+        clock.learn(seconds(40));
+        clock.learn(seconds(5));
+        clock.start(now);
+        assert_eq!((clock.limit, clock.left(now)), (Some(seconds(5)), Some(5)));
+        let mut none = Clock::new(None);
+        none.learn(seconds(5));
+        none.start(now);
+        assert_eq!(none.left(now), None);
+    }
+
+    #[test]
+    fn times_are_short() {
+        for (millis, words) in [(0, "0.00 s"), (26, "0.03 s"), (2_540, "2.5 s"), (4_000, "4 s"), (30_004, "30 s")] {
+            assert_eq!(in_words(Duration::from_millis(millis)), words);
+        }
     }
 }

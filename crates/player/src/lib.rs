@@ -27,17 +27,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod advice;
 mod args;
 mod bot;
-mod clock;
-mod coach;
 mod game;
 mod human;
 mod link;
 mod session;
-mod summary;
-mod tables;
 mod view;
 
 use std::{
@@ -53,7 +48,7 @@ use cmdkit::HostPort;
 use rand::rngs::SysRng;
 use tokio::runtime;
 
-pub use advice::{Advice, Advisor};
+pub use crate::game::{Advice, Advisor};
 pub use args::Args;
 pub use game::Game;
 pub use view::View;
@@ -61,8 +56,7 @@ pub use view::View;
 use crate::{
     args::Plan,
     link::{Link, Practice},
-    session::Session,
-    summary::Summary,
+    session::{Session, Summary},
 };
 
 /// The default name at a practice table.

@@ -1,26 +1,25 @@
 //! What the screen shows: how it went so far, the cards, the odds and the table's advice.
 
-mod bankroll;
-mod cards;
-mod closing;
-
 use std::time::Duration;
 
-use blackjack::{Action, Verdict};
+use blackjack::{Action, Card, Score, Verdict, cards::Suit};
 use ratatui::{
     buffer::Buffer,
     layout::{Rect, Size},
     style::{Color, Modifier, Style},
+    symbols::Marker,
     text::{Line, Span},
-    widgets::{Paragraph, Widget},
+    widgets::{
+        Clear, Paragraph, Widget,
+        canvas::{Canvas, Line as Stroke},
+    },
 };
-use termkit::{Overlay, Palette, StatusLine, TooSmall, wrap};
+use termkit::{Overlay, Palette, Rank, Ranking, StatusLine, TooSmall, wrap};
 use tokio::time::Instant;
 
-pub(crate) use self::closing::{Again, Closing, sentence};
 use crate::{
-    clock::in_words,
     game::{Game, odds_in_words, total_in_words},
+    human::in_words,
 };
 
 /// The least columns and rows.
@@ -150,7 +149,7 @@ impl View {
         let cards_end = self.table(game, scene, body, buffer);
         if let Some(closing) = scene.closing.filter(|closing| closing.ranked) {
             let below = Rect { y: cards_end, height: body.bottom() - cards_end, ..body };
-            closing::draw(game, &closing, [below, body], buffer);
+            draw_closing(game, &closing, [below, body], buffer);
         }
         if scene.keys {
             let place = Rect { y: area.bottom() - 1, height: 1, ..area };
@@ -197,7 +196,7 @@ impl View {
         Paragraph::new(lines).render(place, buffer);
         let place = Rect { y: place.bottom() + 1, height: chart, ..place };
         if chart > 0 {
-            bankroll::draw(&game.bankroll, self.palette, place, buffer);
+            draw_bankroll(&game.bankroll, self.palette, place, buffer);
         }
         if let Some(judgement) = judgement {
             Line::from(format!("{judgement}.")).render(Rect { y: top + whole - 1, height: 1, ..place }, buffer);
@@ -219,12 +218,12 @@ impl View {
             return lines;
         }
         let size = match height {
-            _ if large => cards::Size::Large,
-            FRAMED.. => cards::Size::Framed,
-            _ => cards::Size::Plain,
+            _ if large => CardSize::Large,
+            FRAMED.. => CardSize::Framed,
+            _ => CardSize::Plain,
         };
         let size = size.fitting(game.hand().cards().len(), width);
-        let row = |cards: &[blackjack::Card], hidden| cards::picture(cards, hidden, size, self.palette);
+        let row = |cards: &[Card], hidden| picture(cards, hidden, size, self.palette);
         if let Some(dealer) = &game.revealed {
             lines.push(Line::from(format!("Round {}. The dealer has {}", game.round(), total_in_words(dealer))));
             lines.extend(row(dealer.cards(), 0));
@@ -234,7 +233,7 @@ impl View {
         }
         lines.push(Line::from(format!("You have {}", game.total())));
         lines.extend(row(game.hand().cards(), 0));
-        if size != cards::Size::Plain || !scene.keys {
+        if size != CardSize::Plain || !scene.keys {
             lines.push(Line::default());
         }
         // As many lines in any case, so that nothing below moves.
@@ -300,5 +299,458 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
     vec![line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
 }
 
+/// Dots of a cell of braille, side by side.
+const DOTS: usize = 2;
+
+/// Draws what was won and lost so far, as a heading and a line below it that shows as many rounds as there are dots.
+fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, area: Rect, buffer: &mut Buffer) {
+    let Some(&now) = bankroll.back() else { return };
+    let shown = bankroll.len().min(usize::from(area.width) * DOTS);
+    let values = || bankroll.iter().skip(bankroll.len() - shown).copied();
+    let (low, high) = (values().min().unwrap_or(0).min(0), values().max().unwrap_or(0).max(0));
+    let heading = match shown - 1 {
+        0 => format!("Bankroll {now:+}"),
+        1 => format!("Bankroll {now:+} after 1 round"),
+        rounds => format!("Bankroll {now:+}, between {low:+} and {high:+} in {rounds} rounds"),
+    };
+    let (place, style) = (Rect { height: area.height.min(1), ..area }, Style::new().add_modifier(Modifier::DIM));
+    Line::styled(heading, style).render(place, buffer);
+    let place = Rect { y: area.y + place.height, height: area.height - place.height, ..area };
+    if shown < 2 || place.is_empty() {
+        return;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "numbers to be drawn, far below 2^52")]
+    let points: Vec<(f64, f64)> = values().enumerate().map(|(round, value)| (round as f64, value as f64)).collect();
+    let colour = match now {
+        1.. => Color::LightGreen,
+        0 => Color::Reset,
+        _ => Color::LightRed,
+    };
+    let colour = palette.style(colour, Modifier::empty()).fg.unwrap_or(Color::Reset);
+    // A line that begins at the left edge, with a dot for each round at least.
+    #[expect(clippy::cast_precision_loss, reason = "numbers to be drawn, far below 2^52")]
+    let bounds = ([0.0, (usize::from(place.width) * DOTS - 1) as f64], [low as f64, (high.max(low + 1)) as f64]);
+    let stretch = if shown * 4 <= usize::from(place.width) * DOTS { 4.0 } else { 1.0 };
+    Canvas::default()
+        .marker(Marker::Braille)
+        .x_bounds(bounds.0)
+        .y_bounds(bounds.1)
+        .paint(|canvas| {
+            for pair in points.windows(2) {
+                let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+                canvas.draw(&Stroke { x1: x1 * stretch, y1, x2: x2 * stretch, y2, color: colour });
+            }
+        })
+        .render(place, buffer);
+}
+
+/// Columns of the text below the ranks.
+const TEXT: usize = 58;
+
+/// Whether a dealer can be joined again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// There is no dealer.
+    Never,
+    /// One can try.
+    Possible,
+    /// It is being joined.
+    Joining,
+}
+
+/// How a game ended, and what can be done about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Closing<'a> {
+    /// Why, if there is more to say than that the dealer has taken leave.
+    pub(crate) reason: Option<&'a str>,
+    /// Whether the ranks are shown, and not the cards behind them.
+    pub(crate) ranked: bool,
+    /// Whether there can be another game.
+    pub(crate) again: Again,
+    /// Whether keys are ignored for now.
+    pub(crate) ignores_keys: bool,
+}
+
+/// Text that begins with a capital and ends with a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", rest.as_str())
+}
+
+/// Draws the ranks in the first of the areas that has room for all of it, or in the last one. There are two ranks, since
+/// everybody plays against the dealer alone.
+fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &mut Buffer) {
+    let Score { wins, pushes, losses, busts } = game.session.score;
+    let lost = losses + busts;
+    let rank = |own: u64, other: u64| if own >= other { 1 } else { 2 };
+    let row = |name: &str, own, other, mine| Rank {
+        rank: rank(own, other),
+        name: name.to_owned(),
+        score: format!("{own} won"),
+        own: mine,
+    };
+    let mut ranks = [row(game.client().name().as_str(), wins, lost, true), row("the dealer", lost, wins, false)];
+    ranks.sort_by_key(|row| row.rank);
+    let mut text: Vec<String> = closing.reason.map(sentence).into_iter().collect();
+    text.extend(last_hand(game));
+    let forfeits = match game.session.forfeits {
+        0 => String::new(),
+        count => format!(", {count} forfeited"),
+    };
+    text.push(format!("Bankroll {:+}; {busts} bust, {pushes} pushed{forfeits}.", game.session.score.bankroll()));
+    text.extend(game.coach.summary().map(|judgement| format!("{judgement}.")));
+    let [below, whole] = areas;
+    let width = TEXT.min(usize::from(whole.width).saturating_sub(4));
+    let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();
+    let ranking = Ranking::new("Game over", &ranks, &lines);
+    if ranking.size().height <= below.height {
+        // What is left of the lines beside the box would be hard to read.
+        Clear.render(below, buffer);
+        ranking.render(below, buffer);
+    } else {
+        ranking.render(whole, buffer);
+    }
+}
+
+fn last_hand(game: &Game) -> Option<String> {
+    let outcome = game.outcome()?;
+    if game.verdict().is_none() {
+        // The hand on the table is the next one, which has no result.
+        return Some(outcome);
+    }
+    let own: Vec<String> = game.hand().cards().iter().map(|&card| short(card)).collect();
+    let upcard = game.upcard().map(|card| format!(" against {}", short(card))).unwrap_or_default();
+    Some(format!("{outcome} The hand was {} ({}){upcard}.", own.join(" "), total_in_words(game.hand())))
+}
+
+/// How large cards are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum CardSize {
+    /// One line, without a frame.
+    Plain,
+    /// Rank and suit in a frame.
+    Framed,
+    /// As on a table.
+    Large,
+}
+
+impl CardSize {
+    /// The largest size in which so many cards fit so many columns, up to this one.
+    fn fitting(self, cards: usize, columns: u16) -> Self {
+        let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
+        [Self::Large, Self::Framed].into_iter().find(|&size| size <= self && fits(size)).unwrap_or(Self::Plain)
+    }
+
+    const fn columns(self) -> u16 {
+        match self {
+            Self::Plain => 5,
+            Self::Framed => 6,
+            Self::Large => 11,
+        }
+    }
+}
+
+/// A row of cards, and behind them so many that lie face down.
+fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> Vec<Line<'static>> {
+    let shown = cards.iter().map(|&card| Face::of(card, palette));
+    let faces: Vec<Face> = shown.chain(std::iter::repeat_n(Face::hidden(), hidden)).collect();
+    match size {
+        CardSize::Plain => {
+            let spans = faces.iter().flat_map(|face| [face.span(face.whole()), Span::raw("  ")]);
+            vec![std::iter::once(Span::raw("  ")).chain(spans).collect()]
+        }
+        CardSize::Framed => {
+            let row = |edge: &str| Line::from(edge.repeat(faces.len()));
+            let middle = faces.iter().flat_map(|face| {
+                let whole = face.whole();
+                // The suits are one column wide, though not one byte long.
+                let blanks = " ".repeat(4_usize.saturating_sub(whole.chars().count()));
+                [Span::raw(format!("│{blanks}")), face.span(whole), Span::raw("│")]
+            });
+            vec![row("┌────┐"), middle.collect(), row("└────┘")]
+        }
+        CardSize::Large => {
+            let edge = |edge: &str| Line::from(edge.repeat(faces.len()));
+            let row = |text: fn(&Face) -> String| {
+                let cells = faces.iter().flat_map(|face| [Span::raw("│"), face.span(text(face)), Span::raw("│")]);
+                cells.collect::<Line<'static>>()
+            };
+            let blank = || row(|_| " ".repeat(9));
+            vec![
+                edge("┌─────────┐"),
+                row(|face| format!(" {:<8}", face.rank)),
+                blank(),
+                row(|face| format!("{:^9}", face.suit)),
+                blank(),
+                row(|face| format!("{:>8} ", face.rank)),
+                edge("└─────────┘"),
+            ]
+        }
+    }
+}
+
+/// A card in two words.
+fn short(card: Card) -> String {
+    Face::of(card, Palette::MONO).whole()
+}
+
+#[derive(Clone)]
+struct Face {
+    rank: String,
+    suit: char,
+    style: Style,
+}
+
+impl Face {
+    fn of(card: Card, palette: Palette) -> Self {
+        let rank = match card.rank() {
+            1 => "A".to_owned(),
+            11 => "J".to_owned(),
+            12 => "Q".to_owned(),
+            13 => "K".to_owned(),
+            number => number.to_string(),
+        };
+        let suit = match card.suit() {
+            Suit::Clubs => '♣',
+            Suit::Diamonds => '♦',
+            Suit::Hearts => '♥',
+            Suit::Spades => '♠',
+        };
+        Self { rank, suit, style: style(card, palette) }
+    }
+
+    fn hidden() -> Self {
+        Self { rank: "?".to_owned(), suit: '?', style: Style::new().add_modifier(Modifier::DIM) }
+    }
+
+    fn whole(&self) -> String {
+        format!("{}{}", self.rank, self.suit)
+    }
+
+    fn span(&self, text: String) -> Span<'static> {
+        Span::styled(text, self.style)
+    }
+}
+
+fn style(card: Card, palette: Palette) -> Style {
+    match card.suit() {
+        Suit::Diamonds | Suit::Hearts => palette.style(Color::LightRed, Modifier::BOLD),
+        Suit::Clubs | Suit::Spades => Style::new().add_modifier(Modifier::BOLD),
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod card_tests {
+    use super::*;
+
+    #[test]
+    fn cards_are_as_large_as_fits() {
+        assert_eq!(CardSize::Large.fitting(2, 80), CardSize::Large);
+        assert_eq!(CardSize::Large.fitting(8, 80), CardSize::Framed);
+        assert_eq!(CardSize::Framed.fitting(2, 80), CardSize::Framed);
+        assert_eq!(CardSize::Large.fitting(14, 80), CardSize::Plain);
+        let (ten, red) = (Card::new(10).unwrap(), Card::new(14).unwrap());
+        let lines = picture(&[ten, red], 1, CardSize::Large, Palette::MONO);
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "┌─────────┐┌─────────┐┌─────────┐",
+                "│ 10      ││ A       ││ ?       │",
+                "│         ││         ││         │",
+                "│    ♣    ││    ♦    ││    ?    │",
+                "│         ││         ││         │",
+                "│      10 ││       A ││       ? │",
+                "└─────────┘└─────────┘└─────────┘",
+            ]
+        );
+    }
+
+    #[test]
+    fn red_suits_are_red_and_bold_without_colour() {
+        let card = |number, palette| style(Card::new(number).unwrap(), palette);
+        assert_eq!((card(14, Palette::COLOUR).fg, card(1, Palette::COLOUR).fg), (Some(Color::LightRed), None));
+        assert_eq!(card(14, Palette::MONO).fg, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Advisor;
+    use blackjack::{Card, Dialect, Hand, Name};
+
+    const PLAYING: Scene<'static> = Scene { keys: true, advised: false, left: Some(24), ..Scene::LOOK };
+    const DEAL: &str = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION";
+
+    fn lines(buffer: &Buffer) -> Vec<String> {
+        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        buffer
+            .content
+            .chunks(usize::from(buffer.area.width.max(1)))
+            .map(|cells| row(cells).trim_end().to_owned())
+            .collect()
+    }
+
+    fn drawn(game: &Game, scene: &Scene<'_>, width: u16, height: u16) -> Vec<String> {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        View::new(Palette::MONO).render_scene(game, scene, buffer.area, &mut buffer);
+        lines(&buffer)
+    }
+
+    fn has(lines: &[String], text: &str) -> bool {
+        lines.iter().any(|line| line.contains(text))
+    }
+
+    #[test]
+    fn who_looks_on_sees_cards_odds_and_advice_and_no_keys() {
+        assert_eq!(
+            drawn(&Game::after(DEAL), &Scene::LOOK, 76, 17),
+            [
+                "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000",
+                "",
+                "Round 1. The dealer shows",
+                "┌────┐┌────┐",
+                "│  3♦││  ??│",
+                "└────┘└────┘",
+                "You have 16",
+                "┌────┐┌────┐",
+                "│ 10♣││  6♥│",
+                "└────┘└────┘",
+                "",
+                "Hit    win  24.5 %  push   4.8 %  lose  70.6 %  reward -0.461",
+                "Stand  win  37.5 %  push   0.0 %  lose  62.5 %  reward -0.250  <- best play",
+                "",
+                "",
+                "",
+                ""
+            ]
+        );
+    }
+
+    #[test]
+    fn advice_is_hidden_until_it_is_asked_for() {
+        let asked = Game::after(DEAL);
+        let hidden = drawn(&asked, &PLAYING, 80, 24);
+        assert!(!has(&hidden, "the table"), "{hidden:#?}");
+        assert_eq!(hidden[0], "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                         ? keys");
+        assert_eq!(hidden[23], "H hit   S stand   A advice   Q leave                         24 s left to answer");
+        let shown = drawn(&asked, &Scene { advised: true, ..PLAYING }, 80, 24);
+        assert!(has(&shown, "<- best play") && !has(&shown, "A advice"), "{shown:#?}");
+    }
+
+    #[test]
+    fn a_decision_is_graded_and_a_result_stands_out() {
+        let after = Game::after(&format!("{DEAL}, HIT, CARD Ten of Spades, RESULT BUST"));
+        let result = drawn(&after, &Scene { hold: Some(Hold::Until(Instant::now())), left: None, ..PLAYING }, 80, 24);
+        for said in [
+            "Round 1: you are bust with 26.",
+            "Hit was wrong: standing is worth 0.21 more.",
+            "Bankroll -1 after 1 round",
+            "0 of 1 decision right; mistakes cost 0.21 a round.",
+            "Enter go on   Q leave",
+        ] {
+            assert!(has(&result, said), "{said} is not in\n{result:#?}");
+        }
+        let view = View::new(Palette::COLOUR);
+        assert_eq!(view.style(Some(Verdict::Bust)).fg, Some(Color::LightRed));
+        assert_eq!(view.style(Some(Verdict::Win)).fg, Some(Color::LightGreen));
+        // The next hand hides it.
+        let next = Game::after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}"));
+        assert!(!has(&drawn(&next, &PLAYING, 80, 24), "was right"));
+    }
+
+    #[test]
+    fn a_practice_dealer_shows_its_hand() {
+        let mut after = Game::after(&format!("{DEAL}, STAND, RESULT LOOSE"));
+        let mut dealer = Hand::new();
+        for number in [30, 16] {
+            dealer.push(Card::new(number).unwrap());
+        }
+        after.revealed = Some(dealer);
+        let scene = Scene { hold: Some(Hold::Key), left: None, ..PLAYING };
+        let lines = drawn(&after, &scene, 80, 24);
+        assert!(
+            has(&lines, "The dealer has 7") && has(&lines, "│  4♥││  3♦│") && has(&lines, "Enter next hand"),
+            "{lines:#?}"
+        );
+    }
+
+    #[test]
+    fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
+        let small = drawn(&Game::after(DEAL), &Scene { advised: true, ..PLAYING }, 68, 10);
+        assert_eq!([&small[3], &small[5]], ["  3♦  ??", "  10♣  6♥"]);
+        assert!(has(&small, "reward -0.250") && small[9].starts_with("H hit"), "{small:#?}");
+        assert!(drawn(&Game::after(DEAL), &PLAYING, 40, 9).concat().contains("needs 10"));
+        let closing = Closing { reason: Some("x"), ranked: true, again: Again::Possible, ignores_keys: false };
+        for (width, height) in [(0, 0), (1, 1), (68, 10), (69, 11), (80, 24), (120, 40), (300, 100)] {
+            for closing in [None, Some(closing)] {
+                drawn(&Game::after("BEGIN, CARD Ten of Clubs"), &Scene { closing, ..PLAYING }, width, height);
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_window_has_large_cards_in_its_middle() {
+        let lines = drawn(&Game::after(DEAL), &PLAYING, 200, 60);
+        let top = lines.iter().position(|line| line.contains("Round 1. The dealer shows")).unwrap();
+        assert!((12..30).contains(&top), "row {top}");
+        assert_eq!(lines[top + 1].trim_start(), "┌─────────┐┌─────────┐");
+        assert_eq!(lines[top + 1].find('┌'), Some(50));
+    }
+
+    #[test]
+    fn who_waits_for_a_seat_is_told_what_can_be_known() {
+        let game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+        let lines = drawn(&game, &Scene { left: None, waited: Some(12), ..PLAYING }, 80, 24);
+        assert!(has(&lines, "12 s so far") && lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
+        assert_eq!(lines[23], "Q leave");
+    }
+
+    #[test]
+    fn message_without_its_zero_byte_is_named_instead_of_the_queue() {
+        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+        game.session.receive(b"BEGINCARD Ten of Clubs").unwrap();
+        let unended = game.session.unended().unwrap();
+        let scene = Scene { left: None, waited: Some(12), unended: Some(&unended), ..PLAYING };
+        let lines = drawn(&game, &scene, 80, 24);
+        assert!(has(&lines, "Warning: the dealer sent 'BEGINCARD Ten of Clubs' and no zero byte"), "{lines:#?}");
+        assert!(!has(&lines, "so far"), "{lines:#?}");
+        game.session.receive(b"\0").unwrap_err();
+    }
+
+    #[test]
+    fn a_dealer_that_does_not_wait_is_spoken_of() {
+        let scene = Scene { rushed: Some(Duration::from_millis(26)), ..PLAYING };
+        let lines = drawn(&Game::after(DEAL), &scene, 80, 24);
+        assert!(has(&lines, "The dealer does not wait for your answer: it goes on after 0.03 s."), "{lines:#?}");
+    }
+
+    #[test]
+    fn the_result_of_a_game_lies_over_the_cards() {
+        let game = Game::after(&format!("{DEAL}, STAND, RESULT WIN, QUIT"));
+        let closing = Closing { reason: None, ranked: true, again: Again::Possible, ignores_keys: false };
+        let scene = |closing| Scene { left: None, closing: Some(closing), ..PLAYING };
+        let lines = drawn(&game, &scene(closing), 80, 24);
+        for said in [
+            "┌ Game over ─",
+            "> 1. Ann         1 won ★",
+            "  2. the dealer  0 won",
+            "Round 1: you win with 16. The hand was 10♣ 6♥ (16)",
+            "3♦.",
+            "Bankroll +1; 0 bust, 0 pushed.",
+            "1 of 1 decision right; mistakes cost 0.00 a round.",
+        ] {
+            assert!(has(&lines, said), "{said} is not in\n{lines:#?}");
+        }
+        assert_eq!(lines[23], "Enter play again   Tab cards   Q leave");
+        let cards = drawn(&game, &scene(Closing { ranked: false, ..closing }), 80, 24);
+        assert!(!has(&cards, "Game over") && has(&cards, "│ 10♣││  6♥│") && cards[23].contains("Tab result"));
+        assert_eq!(drawn(&game, &scene(Closing { ignores_keys: true, ..closing }), 80, 24)[23], "");
+        assert!(drawn(&game, &scene(Closing { again: Again::Joining, ..closing }), 80, 24)[23].ends_with("joining"));
+        let reason = Closing { reason: Some("you did not answer"), ..closing };
+        assert!(has(&drawn(&game, &scene(reason), 80, 24), "You did not answer."));
+    }
+}

@@ -15,7 +15,6 @@
 mod args;
 mod demo;
 mod gui;
-mod narration;
 mod player;
 
 use std::{
@@ -44,8 +43,7 @@ use tracing::{debug, info, warn};
 use crate::{
     args::{Args, Plan, Role, Screen},
     gui::Gui,
-    narration::GameLog,
-    player::{Player, Steering},
+    player::{GameLog, Player, Steering},
 };
 
 /// Where robots-gui waits for pictures unless it is told otherwise.

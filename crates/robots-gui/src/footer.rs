@@ -6,8 +6,8 @@ use robots::{DrawMessage, GamePicture};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    contact::{Contact, Server},
-    looks::label_text,
+    picture::label_text,
+    sender::{Contact, Server},
     view::{Showing, UserRole, View},
 };
 

@@ -27,15 +27,11 @@
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
-mod contact;
 mod footer;
 mod keys;
-mod layout;
 mod lobby;
-mod looks;
 mod picture;
 mod results;
-mod roster;
 mod scene;
 mod sender;
 mod story;
@@ -44,7 +40,7 @@ mod testing;
 mod view;
 mod window;
 
-pub use contact::{Contact, Server};
+pub use crate::sender::{Contact, Server};
 pub use picture::Picture;
 pub use view::{Follow, UserRole, View};
 pub use window::{Left, Window};

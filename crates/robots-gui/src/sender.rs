@@ -1,6 +1,7 @@
 //! Sending keys to the client.
 
 use std::{
+    collections::VecDeque,
     future,
     io::{self, ErrorKind},
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -9,7 +10,10 @@ use std::{
 
 use anyhow::Context;
 use bytes::BytesMut;
-use netcore::wire::{Encode, Writer};
+use netcore::{
+    Time,
+    wire::{Encode, Writer},
+};
 use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
@@ -144,6 +148,114 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }
 
+/// The state of the client's connection to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Server {
+    /// Connected, or unknown.
+    #[default]
+    There,
+    /// Lost; the client reconnects.
+    Lost,
+    /// Over.
+    Gone,
+}
+
+/// The state of the contact to the client, for display.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contact {
+    /// The address of the client, as the user typed it.
+    pub(crate) client: String,
+    /// The port on which pictures come.
+    pub(crate) port: u16,
+    /// The time since the last picture, if it is suspiciously long.
+    pub(crate) silence: Option<Duration>,
+    /// How long a turn takes, once that was measured.
+    pub(crate) turn_duration: Option<Duration>,
+    /// Whether nobody listens at the client's address.
+    pub(crate) refused: bool,
+    pub(crate) server: Server,
+    pub(crate) keys_ignored: bool,
+    /// The number of datagrams that were no pictures.
+    pub(crate) unreadable: u64,
+}
+
+/// The silence in a game that is reported, unless its turns are known to be longer.
+const IN_GAME: Duration = Duration::from_secs(3);
+/// The same in the lobby, where pictures come only when somebody joins.
+const IN_LOBBY: Duration = Duration::from_secs(30);
+
+/// The turns that are measured before their length is shown, and the number of turns in the median.
+const MEASURED: usize = 3;
+const REMEMBERED: usize = 9;
+/// A turn that takes this many times longer than the median is the first live one after the history of a game, whose turns
+/// arrive without pauses.
+const SLOWER: u32 = 10;
+const NOTICEABLE: Duration = Duration::from_millis(20);
+
+/// When pictures came.
+#[derive(Debug, Clone)]
+pub(crate) struct Pulse {
+    last: Time,
+    // The turn of the last picture, if it was one of a game.
+    turn: Option<u16>,
+    // How long the last turns took.
+    turns: VecDeque<Duration>,
+    heard: bool,
+}
+
+impl Pulse {
+    /// Nothing has come yet.
+    pub(crate) fn new(now: Time) -> Self {
+        Self { last: now, turn: None, turns: VecDeque::new(), heard: false }
+    }
+
+    /// Records that a picture arrived: of this turn of a game, or of a lobby.
+    pub(crate) fn heard(&mut self, now: Time, turn: Option<u16>) {
+        let passed = match (self.turn, turn) {
+            (Some(before), Some(turn)) => turn.checked_sub(before).filter(|&turns| turns > 0),
+            _ => None,
+        };
+        match passed {
+            Some(turns) => self.took(now.since(self.last) / u32::from(turns)),
+            // A picture that came twice says nothing about turns.
+            None if turn == self.turn => {}
+            None => self.turns.clear(),
+        }
+        (self.last, self.turn, self.heard) = (now, turn, true);
+    }
+
+    fn took(&mut self, turn: Duration) {
+        if self.median().is_some_and(|median| turn > median * SLOWER + NOTICEABLE) {
+            self.turns.clear();
+        }
+        self.turns.push_back(turn);
+        if self.turns.len() > REMEMBERED {
+            self.turns.pop_front();
+        }
+    }
+
+    fn median(&self) -> Option<Duration> {
+        let mut turns: Vec<Duration> = self.turns.iter().copied().collect();
+        turns.sort_unstable();
+        turns.get(turns.len() / 2).copied()
+    }
+
+    /// How long a turn takes, if that can be said.
+    pub(crate) fn turn_duration(&self) -> Option<Duration> {
+        self.median().filter(|_| self.turns.len() >= MEASURED)
+    }
+
+    /// How long nothing has come, if that is longer than it should be.
+    pub(crate) fn silence(&self, now: Time) -> Option<Duration> {
+        let allowed = match (self.heard, self.turn) {
+            (true, None) => IN_LOBBY,
+            (false, _) => IN_GAME,
+            (true, Some(_)) => self.turns.back().map_or(IN_GAME, |&turn| IN_GAME.max(turn * 2)),
+        };
+        Some(now.since(self.last)).filter(|&silence| silence >= allowed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +292,51 @@ mod tests {
         assert!(sender.is_refused());
         sender.send(InputMessage::PlaceBomb);
         assert!(!sender.is_refused());
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(seconds * 1_000)
+    }
+
+    #[test]
+    fn a_game_is_silent_sooner_than_a_lobby() {
+        let mut pulse = Pulse::new(at(0));
+        assert_eq!((pulse.silence(at(2)), pulse.silence(at(3))), (None, Some(Duration::from_secs(3))));
+        pulse.heard(at(10), None);
+        assert_eq!((pulse.silence(at(39)), pulse.silence(at(40))), (None, Some(Duration::from_secs(30))));
+        pulse.heard(at(50), Some(0));
+        assert_eq!((pulse.silence(at(52)), pulse.silence(at(53))), (None, Some(Duration::from_secs(3))));
+    }
+
+    #[test]
+    fn slow_turns_are_waited_for() {
+        let mut pulse = Pulse::new(at(0));
+        pulse.heard(at(0), Some(0));
+        pulse.heard(at(10), Some(1));
+        assert_eq!((pulse.silence(at(29)), pulse.silence(at(30))), (None, Some(Duration::from_secs(20))));
+        pulse.heard(at(30), None);
+        pulse.heard(at(90), Some(0));
+        assert_eq!(pulse.silence(at(93)), Some(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn the_length_of_a_turn_is_measured_and_the_history_of_a_game_does_not_count() {
+        let mut pulse = Pulse::new(at(0));
+        let mut now = 0;
+        let mut hear = |pulse: &mut Pulse, after: u64, turn| {
+            now += after;
+            pulse.heard(Time::from_millis(now), Some(turn));
+            pulse.turn_duration().map(|turn| turn.as_millis())
+        };
+        for turn in 0..100 {
+            hear(&mut pulse, 0, turn);
+        }
+        assert_eq!(hear(&mut pulse, 150, 100), None);
+        assert_eq!(hear(&mut pulse, 200, 101), None);
+        assert_eq!(hear(&mut pulse, 210, 102), Some(200));
+        // Two pictures were lost, and one came late.
+        assert_eq!(hear(&mut pulse, 600, 105), Some(200));
+        assert_eq!(hear(&mut pulse, 900, 106), Some(200));
+        assert_eq!(hear(&mut pulse, 100, 0), None, "another game");
     }
 }

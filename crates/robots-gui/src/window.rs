@@ -21,9 +21,8 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use crate::{
-    contact::{Contact, Pulse, Server},
     keys::{self, Action},
-    sender::{Sender, readable},
+    sender::{Contact, Pulse, Sender, Server, readable},
     view::{Follow, UserRole, View},
 };
 

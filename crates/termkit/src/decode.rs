@@ -19,10 +19,7 @@
 
 use std::time::Duration;
 
-use crate::{
-    event::{Event, Gesture, Mouse},
-    keys::{Key, Pad},
-};
+use crate::keys::{Event, Gesture, Key, Mouse, Pad};
 
 const ESC: u8 = 0x1b;
 const ESC_KEY: Event = Event::Key(Key::Byte(ESC));

@@ -5,7 +5,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::event::Event;
+use crate::keys::Event;
 
 /// Starts a thread that passes all events to `sink`, until `sink` returns `false` or the terminal hangs up.
 ///

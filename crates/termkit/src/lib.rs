@@ -20,14 +20,10 @@
 //! assert_eq!(buffer, Buffer::with_lines(["hij", "mno"]));
 //! ```
 
-mod camera;
 #[cfg(any(all(unix, not(target_vendor = "apple")), test))]
 mod decode;
-mod event;
 pub mod events;
 mod grid;
-#[cfg(feature = "tokio")]
-mod inputs;
 mod keys;
 mod overlay;
 mod palette;
@@ -38,23 +34,21 @@ mod screen;
 mod signals;
 #[cfg(feature = "tokio")]
 mod stage;
-mod status;
 #[cfg(unix)]
 pub mod stops;
-mod wrap;
 
-pub use camera::Camera;
-pub use event::{Event, Gesture, Mouse};
-pub use grid::GridView;
-pub use keys::{Key, Pad};
-pub use overlay::{Overlay, TooSmall};
-pub use palette::{Depth, Palette};
-pub use printable::printable;
-pub use ranking::{Rank, Ranking, fit};
-pub use screen::{Keyboard, Screen};
+pub use crate::{
+    grid::{Camera, GridView},
+    keys::{Event, Gesture, Key, Mouse, Pad},
+    overlay::{Overlay, StatusLine, TooSmall},
+    palette::{Depth, Palette},
+    printable::{printable, wrap},
+    ranking::{Rank, Ranking, fit},
+    screen::{Keyboard, Screen},
+};
+
 #[cfg(feature = "tokio")]
-pub use signals::{Signal, Signals};
-#[cfg(feature = "tokio")]
-pub use stage::{Source, Stage, StageEvent};
-pub use status::StatusLine;
-pub use wrap::wrap;
+pub use crate::{
+    signals::{Signal, Signals},
+    stage::{Source, Stage, StageEvent},
+};

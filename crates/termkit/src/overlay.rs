@@ -8,7 +8,7 @@ use ratatui::{
     widgets::{Block, Clear, Paragraph, Widget, Wrap},
 };
 
-use crate::wrap::{wrap, wrap_after};
+use crate::printable::{wrap, wrap_after};
 
 /// The minimum width of the text beside a key. In a narrower window the text continues below the key.
 const NARROWEST: usize = 16;
@@ -125,6 +125,47 @@ fn wrapped_lines(text: &str, width: usize) -> usize {
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
+/// The minimum number of blank columns between the two texts.
+const GAP: usize = 2;
+
+/// A line of text, cut at the right edge, with a second text at the right edge if both fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusLine<'a> {
+    text: &'a str,
+    right: &'a str,
+}
+
+impl<'a> StatusLine<'a> {
+    /// Creates a line with `text` at the left.
+    pub const fn new(text: &'a str) -> Self {
+        Self { text, right: "" }
+    }
+
+    /// Adds `right` at the right edge. It is omitted if there is no room for it.
+    #[must_use]
+    pub const fn right(mut self, right: &'a str) -> Self {
+        self.right = right;
+        self
+    }
+}
+
+impl Widget for &StatusLine<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let width = usize::from(area.width);
+        let (end, _) = buffer.set_stringn(area.x, area.y, self.text, width, Style::new());
+        let taken = usize::from(end - area.x);
+        let right = self.right.chars().count();
+        if right > 0 && taken + GAP + right <= width {
+            let x = area.right() - u16::try_from(right).unwrap_or(area.width);
+            buffer.set_stringn(x, area.y, self.right, right, Style::new().add_modifier(Modifier::BOLD));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ratatui::buffer::Cell;
@@ -201,5 +242,35 @@ mod tests {
         for (width, height) in [(0, 0), (1, 1), (3, 2)] {
             said(width, height);
         }
+    }
+
+    fn status(line: &StatusLine<'_>, width: u16) -> String {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
+        line.render(buffer.area, &mut buffer);
+        buffer.content.iter().map(|cell| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn a_line_is_cut_at_the_right_edge() {
+        assert_eq!(status(&StatusLine::new("Player A has 3"), 20), "Player A has 3      ");
+        assert_eq!(status(&StatusLine::new("Player A has 3"), 10), "Player A h");
+        assert_eq!(status(&StatusLine::new("Player A has 3"), 0), "");
+    }
+
+    #[test]
+    fn what_stands_at_the_right_edge_gives_way() {
+        let line = StatusLine::new("Player A").right("<>");
+        assert_eq!(status(&line, 12), "Player A  <>");
+        assert_eq!(status(&line, 15), "Player A     <>");
+        assert_eq!(status(&line, 11), "Player A   ");
+        assert_eq!(status(&line, 4), "Play");
+    }
+
+    #[test]
+    fn an_area_outside_the_buffer_is_left_alone() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        StatusLine::new("text").right("!").render(Rect::new(2, 0, 9, 1), &mut buffer);
+        StatusLine::new("text").render(Rect::new(0, 7, 4, 1), &mut buffer);
+        assert_eq!(buffer, Buffer::with_lines(["  te"]));
     }
 }

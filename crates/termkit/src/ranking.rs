@@ -10,7 +10,7 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::wrap::wrap;
+use crate::printable::wrap;
 
 /// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
 /// the gap before the score, and the mark of a winner with its blank.

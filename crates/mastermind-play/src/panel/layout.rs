@@ -11,9 +11,13 @@
 //! the window.
 
 use mastermind::code::MAX_LENGTH;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::{
+    layout::{Position, Rect, Size},
+    text::Line,
+};
+use termkit::Overlay;
 
-use super::{guide, state::Menu};
+use crate::panel::state::{HELP, Menu};
 
 /// The smallest window.
 pub(crate) const SIZE: Size = Size::new(76, 18);
@@ -65,7 +69,7 @@ impl Panels {
             let half = rest / 2;
             (Rect::new(right, y, half, height), Rect::new(right + half, y, rest - half, height))
         } else {
-            let above = guide::height(rest, height.saturating_sub(MESSAGES));
+            let above = guide_height(rest, height.saturating_sub(MESSAGES));
             (Rect::new(right, y, rest, above), Rect::new(right, y + above, rest, height - above))
         };
         let guess = Rect::new(x, y, left, guess_height);
@@ -163,6 +167,44 @@ impl MenuPlaces {
     }
 }
 
+/// The parts of an answer, and what each means.
+pub(super) const ANSWERS: [(&str, &str); 2] =
+    [("RED", ": right digit, right place."), ("WHITE", ": right digit, wrong place.")];
+/// The pegs stand in so many columns.
+const COLUMNS: u16 = 4;
+/// Rows of the pegs.
+pub(super) const PEGS: u16 = 8 / COLUMNS;
+/// There are at least so many lines of keys.
+const KEYS: u16 = 10;
+/// A panel that is narrower has a row for each part of an answer.
+const WIDE_GUIDE: u16 = 68;
+
+/// Rows of the panel with its frame, and with the keys if the rows that are `spare` are enough for them.
+pub(super) fn guide_height(width: u16, spare: u16) -> u16 {
+    let least = 2 + PEGS + answers(width);
+    // Lines are wrapped only where they may be shown.
+    let keys = if spare > least + KEYS { 1 + keys(width).len() } else { 0 };
+    let keys = u16::try_from(keys).unwrap_or(u16::MAX);
+    if least + keys <= spare { least + keys } else { least }
+}
+
+/// Rows of what an answer means.
+pub(super) const fn answers(width: u16) -> u16 {
+    if width >= WIDE_GUIDE { 1 } else { 2 }
+}
+
+/// The keys, in lines for a panel of so many columns.
+pub(super) fn keys(width: u16) -> Vec<Line<'static>> {
+    let rows = HELP.split(|row| *row == ("", "")).next().unwrap_or_default();
+    Overlay::new("", rows).lines(usize::from(width.saturating_sub(4)))
+}
+
+/// The place of a peg and its name, counted from 0.
+pub(super) fn place(guide: Rect, peg: usize) -> Rect {
+    let (number, width) = (u16::try_from(peg).unwrap_or(u16::MAX), guide.width.saturating_sub(2) / COLUMNS);
+    Rect::new(guide.x + 1 + number % COLUMNS * width, guide.y + 1 + number / COLUMNS, width, 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +225,7 @@ mod tests {
                 let cells = [guess, history, guide, log].map(Rect::area).iter().sum::<u32>();
                 assert_eq!(cells, area.area(), "{area}: {panels:?}");
                 assert_eq!((log.right(), log.bottom()), (area.right(), area.bottom()), "{area}: {panels:?}");
-                assert!(guide.height >= guide::height(guide.width, 0), "{area}: {panels:?}");
+                assert!(guide.height >= guide_height(guide.width, 0), "{area}: {panels:?}");
                 assert!(panels.history_row(9) + peg.height < history.bottom(), "{area}: {panels:?}");
                 assert!(panels.answer(9).x + ANSWER - 3 <= history.right(), "{area}: {panels:?}");
                 assert!(log.width >= 40 && panels.submit().right() < guess.right(), "{area}: {panels:?}");

@@ -1,23 +1,19 @@
 //! The state of the panel game, which keys and the mouse change. It does no input and output.
 
-mod play;
-mod setup;
-
 use mastermind::{
-    Day, Peg, Record, Rules,
+    Code, Day, Lifeline, Peg, Record, Rules, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::Entry,
+    game::{Action, Availability, Entry, Event, Outcome},
 };
 use termkit::Gesture;
 
-use super::{
-    log::Log,
-    state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
-};
 use crate::{
     book::Added,
-    round::Round,
-    settings::{Setter, Settings},
+    panel::{
+        log::{Log, Message, Tone},
+        state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
+    },
+    round::{Round, Setter, Settings},
     voice,
 };
 
@@ -298,5 +294,300 @@ impl Table {
     /// Colours of the code; before the rules are chosen, as many as can be expected.
     pub(super) fn colours(&self) -> usize {
         self.rules().unwrap_or(self.settings.rules).colours()
+    }
+}
+
+impl Table {
+    fn turn_symbol(&mut self, next: bool) {
+        // A code has no ninth symbol.
+        let symbols = self.colours() + usize::from(self.state != State::Set);
+        let symbol = &mut self.symbols[self.cursor];
+        *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
+    }
+
+    /// Puts a symbol at the cursor, and goes on to the next position.
+    fn put(&mut self, symbol: usize) {
+        self.symbols[self.cursor] = symbol;
+        self.cursor = (self.cursor + 1) % self.length();
+    }
+
+    fn edit(&mut self, key: Press) -> Asked {
+        let key = if key == Press::Back { Press::Left } else { key };
+        if let Some(position) = key.moves(self.cursor, self.length()) {
+            self.cursor = position;
+        }
+        match key {
+            Press::Up => self.turn_symbol(true),
+            Press::Down => self.turn_symbol(false),
+            Press::Digit(digit) => {
+                let colours = self.colours();
+                let ninth = digit == 9 && self.state == State::Edit;
+                let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
+                if let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) {
+                    self.put(symbol);
+                } else {
+                    self.log.add(format!("There is no {digit} in this game: its digits are 1 to {colours}."));
+                }
+            }
+            Press::Enter => return self.submit(),
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    fn submit(&mut self) -> Asked {
+        let length = self.length();
+        let peg = |position| if let Symbol::Peg(peg) = self.symbol(position) { Some(peg) } else { None };
+        let pegs: Vec<Peg> = (0..length).filter_map(peg).collect();
+        match Code::new(&pegs).ok().filter(|code| code.len() == length) {
+            code if self.state == State::Set => self.take_code(code),
+            Some(guess) => return self.apply(Action::Guess(guess)),
+            None if pegs.is_empty() => self.ask_for_lifeline(),
+            None => {
+                self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
+            }
+        }
+        Asked::Nothing
+    }
+
+    fn ask_for_lifeline(&mut self) {
+        let Some(round) = &self.round else { return };
+        let availability = Lifeline::ALL.map(|lifeline| round.game().availability(lifeline));
+        if availability.contains(&Availability::Available) {
+            let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Panel));
+            self.log.add(format!(
+                "Which one? 1 tells a digit of the code and takes {first}; 2 tells a digit and its position and takes \
+                 {second}. UP and DOWN choose, ENTER takes it, BACKSPACE goes back."
+            ));
+            self.state = State::Pick(Lifeline::Colour);
+        } else if availability.contains(&Availability::Used) {
+            self.log.add("There is one lifeline in a game, and you have had yours.");
+        } else {
+            self.log.add("It is too late for a lifeline: it would leave you no row for a guess.");
+        }
+    }
+
+    fn pick(&mut self, key: Press, lifeline: Lifeline) -> Asked {
+        match key {
+            Press::Up | Press::Down => {
+                let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
+                self.state = State::Pick(other);
+            }
+            Press::Digit(number) => match Lifeline::from_number(number.into()) {
+                Some(lifeline) => self.state = State::Pick(lifeline),
+                None => self.log.add(format!("There is no lifeline {number}, only 1 and 2.")),
+            },
+            Press::Back => self.state = State::Edit,
+            Press::Enter => return self.apply(Action::Lifeline(lifeline)),
+            Press::Other => {}
+            _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        }
+        Asked::Nothing
+    }
+
+    fn apply(&mut self, action: Action) -> Asked {
+        let Some(round) = &mut self.round else { return Asked::Nothing };
+        let events = match round.apply(action) {
+            Ok(events) => events,
+            Err(error) => {
+                self.log.add(voice::refused(error, Style::Panel));
+                return Asked::Nothing;
+            }
+        };
+        let row = round.game().turns_gone();
+        let mut asked = Asked::Nothing;
+        if let Some(puzzle) = round.to_be_taken_down() {
+            asked = Asked::Begin;
+            self.session.begin(puzzle);
+        }
+        self.state = State::Edit;
+        self.reset_editor();
+        for event in events {
+            match event {
+                Event::Answered(guess, feedback) => self.log.add(Message::new([
+                    (format!("RED: {}", feedback.red), Tone::Red),
+                    (format!("  WHITE: {}", feedback.white), Tone::White),
+                    (format!("  for {guess} in row {row}"), Tone::Message),
+                ])),
+                Event::Revealed(revealed) => self.log.add_all(voice::revealed(revealed, Style::Panel)),
+                Event::OutOfReach(lifeline) => self.log.add(voice::out_of_reach(lifeline, Style::Panel)),
+                Event::Ended(outcome) => asked = self.finish(outcome),
+            }
+        }
+        self.hint_unasked();
+        asked
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> Asked {
+        self.state = State::Over;
+        self.log.add_all(voice::ending(outcome));
+        if let Outcome::Won(turns) = outcome {
+            let unit = if turns == 1 { "turn" } else { "turns" };
+            self.log.add(format!("It took you {turns} {unit} of ten."));
+        }
+        if let Some(round) = &self.round {
+            self.log.add_all(voice::hints(round.game().hints()));
+            self.log.add_all(round.again());
+        }
+        let Some(duel) = &mut self.duel else { return Asked::Count };
+        duel.outcomes[duel.guesser - 1] = Some(outcome);
+        if duel.outcomes.contains(&None) {
+            self.state = State::Between;
+            self.log.add(BETWEEN);
+        } else {
+            self.log.add_all(voice::verdict(duel.outcomes));
+            self.log.add(AGAIN);
+        }
+        // Duels are not counted.
+        Asked::Nothing
+    }
+
+    /// The hint of a turn, where there is one on each.
+    fn hint_unasked(&mut self) {
+        if self.settings.hints && self.state == State::Edit {
+            self.hint();
+        }
+    }
+
+    fn hint(&mut self) {
+        match self.state {
+            State::Edit | State::Pick(_) => {}
+            State::Over => return self.log.add(OVER),
+            _ => return self.log.add("No hint before there is a code to be found."),
+        }
+        let hint = self.round.as_mut().and_then(Round::hint);
+        for line in hint.iter().flat_map(voice::advice) {
+            self.log.add(Message::new([(format!("Hint: {line}"), Tone::White)]));
+        }
+    }
+}
+
+impl Table {
+    /// Asks what is not given on the command line.
+    fn begin(&mut self) {
+        self.log.clear();
+        match (self.settings.setter, self.settings.wanted.length) {
+            (Setter::Day(_), _) => self.deal(self.settings.rules.length(), self.settings.rules.repeats()),
+            (_, None) => self.state = State::Length(MIN_LENGTH),
+            (_, Some(length)) => self.ask_repeats(length),
+        }
+    }
+
+    fn choose_length(&mut self, key: Press, length: usize) {
+        if let Some(choice) = key.moves(length - MIN_LENGTH, MAX_LENGTH - MIN_LENGTH + 1) {
+            self.state = State::Length(MIN_LENGTH + choice);
+            return;
+        }
+        match key {
+            Press::Digit(digit) if (MIN_LENGTH..=MAX_LENGTH).contains(&digit.into()) => {
+                self.state = State::Length(digit.into());
+            }
+            Press::Digit(_) => self.log.add(format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
+            Press::Enter => self.ask_repeats(length),
+            Press::Other => {}
+            _ => self.log.add(CHOOSING),
+        }
+    }
+
+    fn ask_repeats(&mut self, length: usize) {
+        match self.settings.wanted.repeats {
+            None => self.state = State::Repeats { length, repeats: true },
+            Some(repeats) => self.deal(length, repeats),
+        }
+    }
+
+    fn choose_repeats(&mut self, key: Press, length: usize, repeats: bool) {
+        // Yes is the first choice.
+        if let Some(choice) = key.moves(usize::from(!repeats), 2) {
+            self.state = State::Repeats { length, repeats: choice == 0 };
+            return;
+        }
+        match key {
+            Press::Back if self.settings.wanted.length.is_none() => self.state = State::Length(length),
+            Press::Enter => self.deal(length, repeats),
+            Press::Other => {}
+            _ => self.log.add(CHOOSING),
+        }
+    }
+
+    /// Begins a game by these rules, or a duel.
+    fn deal(&mut self, length: usize, repeats: bool) {
+        let rules = match self.settings.wanted.rules(length, repeats) {
+            Ok(rules) => rules,
+            Err(error) => return self.log.add(format!("Not possible: {error}.")),
+        };
+        self.log.clear();
+        if self.settings.setter == Setter::People {
+            self.duel = Some(Duel { rules, outcomes: [None; 2], guesser: 2 });
+            self.log.add(voice::DUEL);
+            return self.ask_code();
+        }
+        let mut round = self.settings.deal(rules, Style::Panel);
+        self.log.add("I have a code. You have ten rows. I like my odds.");
+        if let Some(day) = round.day() {
+            self.log.add(format!("It is the puzzle of {day} (by the clock of Greenwich): {rules}."));
+        }
+        self.tip();
+        let has_begun = |record: &Record| round.puzzle().is_some_and(|puzzle| record.has_begun(puzzle));
+        if has_begun(&self.session) || self.record.as_ref().is_some_and(has_begun) {
+            round.set_attempt(false);
+            self.log.add(voice::again(round.day()));
+        } else if round.day().is_some() {
+            self.log.add(voice::FIRST);
+        }
+        self.guess(round);
+    }
+
+    /// Lets the player guess.
+    fn guess(&mut self, round: Round) {
+        self.round = Some(round);
+        self.reset_editor();
+        self.state = State::Edit;
+        self.hint_unasked();
+    }
+
+    fn tip(&mut self) {
+        if !std::mem::replace(&mut self.tip_given, true) {
+            self.log.add(format!(
+                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind {} \
+                 comes LIFELINE.",
+                self.settings.rules.colours()
+            ));
+        }
+    }
+
+    /// Lets one of two people set a code.
+    fn ask_code(&mut self) {
+        let Some(duel) = self.duel else { return };
+        let (setter, guesser) = (duel.setter(), duel.guesser);
+        self.log.add(format!(
+            "Player {setter}, set a code for player {guesser}, who looks away. Arrows and digits change it, ENTER hides it."
+        ));
+        self.round = None;
+        self.reset_editor();
+        self.state = State::Set;
+    }
+
+    /// Hides the code that was set and lets the other one guess.
+    fn take_code(&mut self, code: Option<Code>) {
+        let Some(Duel { rules, guesser, .. }) = self.duel else { return };
+        match code.and_then(|code| self.settings.deal_code(rules, Style::Panel, code).ok()) {
+            None => self.log.add(voice::no_secret(rules)),
+            Some(round) => {
+                self.log.clear();
+                self.log.add(format!("Player {guesser}, there is a code for you. You have ten rows."));
+                self.tip();
+                self.guess(round);
+            }
+        }
+    }
+
+    /// Lets the two change places.
+    fn next_duellist(&mut self) {
+        if let Some(duel) = &mut self.duel {
+            duel.guesser = duel.setter();
+        }
+        self.log.clear();
+        self.ask_code();
     }
 }

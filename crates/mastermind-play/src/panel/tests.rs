@@ -3,13 +3,11 @@
 // What every key does in every state.
 mod keys;
 // What the mouse does.
-mod mouse;
 // Puzzles of days and seeds, which count once, and duels.
 mod puzzles;
 // What is on the screen in the course of a game.
 mod screens;
 // What is where in windows of all sizes.
-mod windows;
 
 use mastermind::{Day, Peg, Record};
 use ratatui::{
@@ -28,8 +26,7 @@ use super::{
 };
 use crate::{
     book::Added,
-    round::Attempt,
-    settings::{Setter, Settings, Wanted},
+    round::{Attempt, Setter, Settings, Wanted},
 };
 
 fn with(length: Option<usize>, repeats: Option<bool>, colours: Option<usize>, setter: Setter, seed: u64) -> Table {

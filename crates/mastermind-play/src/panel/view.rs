@@ -1,13 +1,9 @@
 //! What the screen shows. Where it is shown is the matter of [`layout`](super::layout).
 
-mod guide;
-mod menu;
-mod standing;
-
 use mastermind::{
-    Lifeline, Peg,
+    Lifeline, Peg, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::{Entry, TURNS},
+    game::{Entry, Outcome, TURNS},
 };
 use ratatui::{
     buffer::Buffer,
@@ -18,16 +14,18 @@ use ratatui::{
 };
 use termkit::{Depth, Mouse, Overlay, TooSmall, wrap};
 
-use super::{
-    guide::place,
-    keys::HELP,
-    layout::{MenuPlaces, Panels, SIZE},
-    log::Tone,
-    look::{Role, style},
-    state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
-    table::Table,
+use crate::{
+    BAR,
+    panel::{
+        layout::{ANSWERS, MenuPlaces, PEGS, Panels, SIZE, answers, keys, place},
+        log::Tone,
+        look::{Role, name, style},
+        state::{HELP, LIFELINE, Menu, Overlaid, State, Symbol, Target},
+        table::Table,
+    },
+    round::{Round, Setter},
+    voice,
 };
-use crate::{BAR, voice};
 
 /// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
@@ -368,4 +366,147 @@ impl Cell {
 /// Whether a window is too small to show the game.
 pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
+}
+
+/// From so many columns on, a peg here has three columns.
+const LARGE: u16 = 13;
+
+impl View<'_> {
+    fn guide(&self, buffer: &mut Buffer, panels: Panels) {
+        let guide = panels.guide;
+        self.frame(buffer, guide, "Pegs");
+        for peg in (0..self.table.colours()).filter_map(Peg::new) {
+            let place = place(guide, peg.index());
+            let width = if place.width < LARGE { 1 } else { 3 };
+            // Between the columns of an outline.
+            self.pegs(buffer, Size::new(width, 1), Position::new(place.x + 1, place.y), &[Cell::Peg(peg)], None);
+            self.put(buffer, place.x + width + 2, place.y, name(self.depth, peg), Role::Plain);
+        }
+        let first = guide.y + 1 + PEGS;
+        let (rows, mut x) = (answers(guide.width), guide.x + 2);
+        for ((part, meaning), row) in ANSWERS.into_iter().zip(0..) {
+            let role = if row == 0 { Role::Red } else { Role::Plain };
+            let y = first + row.min(rows - 1);
+            let end = self.put(buffer, x, y, part, role);
+            let end = self.put(buffer, end, y, meaning, Role::Plain);
+            if rows == 1 {
+                x = end + 2;
+            }
+        }
+        let room = first + rows + 1..guide.bottom() - 1;
+        let keys = if room.is_empty() { vec![] } else { keys(guide.width) };
+        for (y, line) in room.zip(keys) {
+            buffer.set_line(guide.x + 2, y, &line, guide.width - 4);
+        }
+    }
+}
+
+const TITLE: &str = "MASTERMIND";
+
+impl View<'_> {
+    fn menu(&self, buffer: &mut Buffer, area: Rect, selected: Menu) {
+        let places = MenuPlaces::new(area);
+        let pegs: Vec<Cell> = (0..MAX_LENGTH).filter_map(Peg::new).map(Cell::Peg).collect();
+        self.pegs(buffer, Size::new(1, 1), Position::new(places.column(37), places.top), &pegs, None);
+        self.put(buffer, places.column(40), places.top + 2, TITLE, Role::Plain);
+        for (choice, name, chosen) in [(Menu::Play, "Play", Role::ChosenPlay), (Menu::Quit, "Quit", Role::Chosen)] {
+            let place = places.choice(choice);
+            self.put(buffer, place.x, place.y, name, if choice == selected { chosen } else { Role::Plain });
+        }
+        // Long lines wrap, and the lines below them move down.
+        let mut next = 0;
+        let mut centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
+            next = next.max(row);
+            for line in wrap(text, usize::from(area.width)) {
+                let width = u16::try_from(line.chars().count()).unwrap_or(u16::MAX).min(area.width);
+                if places.top + next < places.tip.y {
+                    self.put(buffer, area.x + (area.width - width) / 2, places.top + next, line, role);
+                }
+                next += 1;
+            }
+        };
+        match self.table.settings.setter {
+            Setter::Day(day) => centred(buffer, 9, &format!("The puzzle of {day}"), Role::Message),
+            Setter::People => centred(buffer, 9, voice::DUEL, Role::Message),
+            Setter::Seed => {}
+        }
+        if let Some(record) = self.table.record.as_ref().filter(|record| record.played() > 0) {
+            centred(buffer, 11, &voice::summary(record), Role::Quiet);
+        }
+        if let Some(trouble) = &self.table.trouble {
+            centred(buffer, 11, trouble, Role::Message);
+        }
+        if let Some(remark) = self.table.log.rows(usize::from(area.width), 1).first() {
+            centred(buffer, 12, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
+        }
+        self.frame(buffer, places.tip, "Helpful Tip!");
+        // The original program has them at column 18; a narrow window has room only farther left.
+        let (row, most) = (places.tip.y + places.tip.height / 3, places.tip.right().saturating_sub(1));
+        for (row, line) in (row..).zip(TIP) {
+            let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
+            self.put(buffer, places.column(18).min(left), row, line, Role::Message);
+        }
+        self.at_right(buffer, places.tip, places.tip.bottom() - 1, " ? keys  s statistics ");
+    }
+}
+
+const TIP: [&str; 2] = [
+    "There is no help here; you are on your own, as it should be.",
+    "(All right: arrow keys move you about, ENTER goes in.)",
+];
+
+/// Columns of the title of the messages.
+const TITLE_WIDTH: usize = " THE MASTERMIND ".len();
+/// The key that shows all keys.
+const KEYS: &str = " ? keys ";
+/// Keys after a game, from the longest form to the shortest.
+const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q leaves ", " ENTER again  Q leave "];
+
+impl View<'_> {
+    fn standing(&self, buffer: &mut Buffer, panels: Panels) {
+        let (panel, bottom) = (panels.log, panels.log.bottom() - 1);
+        let width = usize::from(panel.width.saturating_sub(4));
+        self.at_right(buffer, panel, bottom, KEYS);
+        let Some(game) = self.table.round.as_ref().map(Round::game) else { return };
+        let hints = match game.hints() {
+            0 => String::new(),
+            1 => ", 1 hint".into(),
+            hints => format!(", {hints} hints"),
+        };
+        let row = match game.outcome() {
+            None => format!("row {}/{TURNS}", game.turn()),
+            Some(Outcome::Won(turns)) => format!("won in {turns}/{TURNS}"),
+            Some(Outcome::Lost(_)) => "lost".into(),
+        };
+        let row = format!(" {row}{hints} ");
+        let known = format!(" code {} ", game.hint_code());
+        // In a narrow frame the title gives way to what informs.
+        let free = usize::from(panel.width).saturating_sub(TITLE_WIDTH) / 2;
+        if row.len() + 2 > free || known.len() + 2 > free {
+            let line = "─".repeat(usize::from(panel.width - 2));
+            self.put(buffer, panel.x + 1, panel.y, &line, Role::Quiet);
+        }
+        self.put(buffer, panel.x + 2, panel.y, &row, Role::Plain);
+        let known_width = u16::try_from(known.len()).unwrap_or(0);
+        self.put(buffer, panel.right() - known_width - 2, panel.y, &known, Role::Plain);
+        if game.outcome().is_some() {
+            let over = self.table.state == State::Over && !self.quiet;
+            let room = width - KEYS.len();
+            if let Some(again) = AGAIN.iter().find(|again| over && again.len() <= room) {
+                self.put(buffer, panel.x + 2, bottom, again, Role::Plain);
+            }
+            return;
+        }
+        let [long, short] = [true, false].map(|long| {
+            let lifelines = Lifeline::ALL.map(|lifeline| {
+                let (number, status) = (lifeline.number(), voice::status(game, lifeline));
+                let cost = voice::cost(lifeline, Style::Panel);
+                if long { format!("#{number} {status}, {cost}") } else { format!("#{number} {status}") }
+            });
+            lifelines.join(if long { "; " } else { "  " })
+        });
+        let forms = [format!(" lifelines: {long} "), format!(" {long} "), format!(" {short} ")];
+        let fitting = forms.iter().find(|form| form.len() + KEYS.len() <= width);
+        self.put(buffer, panel.x + 2, bottom, fitting.unwrap_or(&forms[2]), Role::Plain);
+    }
 }

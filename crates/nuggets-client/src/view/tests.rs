@@ -1,5 +1,5 @@
+use super::sight_tests::{client, player as ann};
 use super::*;
-use crate::seen::tests::{client, player as ann};
 use netcore::Client as _;
 use ratatui::{Terminal, backend::TestBackend};
 

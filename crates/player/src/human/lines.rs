@@ -1,12 +1,15 @@
 //! The game in lines, where there is no screen.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use blackjack::{Action, Hand, client::Meaning};
 
 use crate::{
-    advice::Advice,
-    game::{Game, odds_in_words, total_in_words},
+    game::{Advice, Game, odds_in_words, total_in_words},
+    human::in_words,
 };
 
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
@@ -60,4 +63,103 @@ pub(super) fn say(line: &str) -> io::Result<()> {
 fn names(hand: &Hand) -> String {
     let names: Vec<&str> = hand.cards().iter().map(|card| card.name()).collect();
     names.join(", ")
+}
+
+/// A dealer that moves on sooner than this after its question has not waited for a person.
+const IMPATIENT: Duration = Duration::from_secs(1);
+/// By how much the time between question and goodbye may be shorter here than the limit is at the dealer.
+const TRAVEL: Duration = Duration::from_secs(1);
+
+const FOR_PROGRAMS: &str = "Such dealers are made for programs; with --best one plays for you";
+
+/// What a goodbye means that comes while the person's answer is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CutOff {
+    /// Nobody could have answered in that time.
+    Impatient(Duration),
+    /// The limit was reached.
+    Late(Duration),
+    /// Something else made the dealer end, or its limit is shorter than was said.
+    Stopped(Duration),
+}
+
+impl CutOff {
+    /// What it means after a question that was open so long.
+    pub(super) fn after(waited: Duration, limit: Option<Duration>) -> Self {
+        match limit {
+            Some(limit) if waited + TRAVEL >= limit && waited >= IMPATIENT => Self::Late(limit),
+            _ if waited < IMPATIENT => Self::Impatient(waited),
+            _ => Self::Stopped(waited),
+        }
+    }
+
+    /// Whether the dealer takes the hand for lost.
+    pub(super) const fn costs_the_hand(self) -> bool {
+        !matches!(self, Self::Stopped(_))
+    }
+
+    pub(super) fn in_words(self) -> String {
+        match self {
+            Self::Impatient(waited) => format!(
+                "the dealer did not wait for your answer: it said goodbye {} after its question, and the hand is lost. \
+                 {FOR_PROGRAMS}",
+                in_words(waited)
+            ),
+            Self::Late(limit) => format!(
+                "you did not answer within {}, so the dealer gave your seat away and the hand is lost",
+                in_words(limit)
+            ),
+            Self::Stopped(waited) => format!(
+                "the dealer said goodbye while your answer was due, after {0}. If {0} is its limit, it takes the hand for \
+                 lost; --think tells this program the limit",
+                in_words(waited)
+            ),
+        }
+    }
+}
+
+/// A dealer has decided rounds without waiting for the person.
+pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
+    let waited = in_words(waited);
+    if rounds == 1 {
+        return format!("the dealer did not wait for your answer: it went on after {waited}. {FOR_PROGRAMS}");
+    }
+    format!(
+        "the dealer did not wait for your answer in {unanswered} of {rounds} rounds: it went on after {waited}. {FOR_PROGRAMS}"
+    )
+}
+
+/// The dealer has said goodbye and not told the result of a hand that was answered so late.
+pub(super) fn no_result(answered: Duration) -> String {
+    format!(
+        "the dealer said goodbye without a result for your hand. You had answered after {}; dealers that wait 0.03 s, as \
+         those of courses do, drop whoever takes longer. {FOR_PROGRAMS}",
+        in_words(answered)
+    )
+}
+
+/// The dealer has said goodbye before the first round.
+pub(super) const NO_SEAT: &str = "the dealer said goodbye before the first round: it has no seat for you";
+
+/// The person has left in the middle of a hand.
+pub(super) const LEFT_A_HAND: &str = "You left in the middle of a hand, so it is lost.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_tells_a_limit_from_impatience_and_from_the_dealers_own_end() {
+        let (second, limit) = (Duration::from_secs(1), Some(Duration::from_secs(30)));
+        for (waited, limit, meant) in [
+            (second / 38, limit, CutOff::Impatient(second / 38)),
+            (second * 12, limit, CutOff::Stopped(second * 12)),
+            (Duration::from_millis(29_990), limit, CutOff::Late(second * 30)),
+            (second * 31, limit, CutOff::Late(second * 30)),
+            (second * 31, None, CutOff::Stopped(second * 31)),
+            (second / 38, Some(second / 38), CutOff::Impatient(second / 38)),
+        ] {
+            assert_eq!(CutOff::after(waited, limit), meant);
+        }
+    }
 }

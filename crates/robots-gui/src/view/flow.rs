@@ -7,7 +7,7 @@ use super::{
     *,
 };
 use crate::{
-    contact::{Contact, Server},
+    sender::{Contact, Server},
     testing::{bomb, game, lines},
 };
 

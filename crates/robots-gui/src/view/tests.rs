@@ -5,7 +5,7 @@ use robots::{DrawMessage, Parameters};
 
 use super::*;
 use crate::{
-    contact::{Contact, Server},
+    sender::{Contact, Server},
     testing::{at, bomb, game, lines, parameters, player},
 };
 
