@@ -3,7 +3,7 @@
 pub(crate) mod address;
 mod announce;
 pub(crate) mod arrivals;
-mod attend;
+mod attendant;
 pub(crate) mod callers;
 pub(crate) mod codes;
 mod drain;
@@ -11,7 +11,6 @@ pub(crate) mod elsewhere;
 pub(crate) mod feeding;
 pub(crate) mod files;
 pub(crate) mod following;
-mod handing;
 pub(crate) mod host_names;
 pub(crate) mod ladders;
 pub(crate) mod links;
@@ -26,7 +25,6 @@ pub(crate) mod play;
 pub(crate) mod ports;
 mod pruning;
 pub(crate) mod refusal;
-mod rematches;
 pub(crate) mod reports;
 pub(crate) mod resources;
 pub(crate) mod rooms;
@@ -53,10 +51,9 @@ use self::{
     address::Address,
     announce::announce,
     arrivals::Players,
-    attend::attend,
+    attendant::attend,
     elsewhere::Elsewhere,
     files::RoomFiles,
-    handing::hand_on,
     ladders::board::Ladders,
     lobby::{Lists, Lobby},
     metrics::Metrics,
@@ -64,7 +61,6 @@ use self::{
     pictures::Pictures,
     ports::Ports,
     refusal::Refusal,
-    rematches::rematches,
     reports::Reports,
     resources::{MAX_ROOMS, Resources},
     rooms::Rooms,
@@ -76,7 +72,12 @@ use crate::{
     fleet::{Fleet, Refused},
     replays::Replays,
     results::Results,
-    room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
+    room::{
+        Fate, Room,
+        bans::Bans,
+        file::RoomFile,
+        opening::{Place, open},
+    },
 };
 
 /// Why a room cannot be opened.
@@ -309,12 +310,7 @@ impl Hub {
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
         let _context = self.handles.rest.enter();
         room.bots.start();
-        room.news.tell();
-        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
-        tokio::spawn(rematches(Arc::clone(&room)));
-        if room.is_owned() {
-            tokio::spawn(hand_on(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
-        }
+        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);

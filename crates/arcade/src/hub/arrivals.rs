@@ -10,7 +10,7 @@ use netcore::HostId;
 
 use crate::{
     games::Game,
-    room::{Room, holds::Whom},
+    room::{Room, reservations::Holder},
 };
 
 /// How long a seat is kept for a client that *Play now* has led to it.
@@ -62,7 +62,7 @@ impl Players {
                 return true;
             }
             if let Some(before) = before.upgrade() {
-                before.holds.release(Whom::Host(before.mask.host(host), browser));
+                before.roster.release(Holder::Host(before.roster.mask.host(host), browser));
             }
             reserved.remove(&(host, browser));
         }

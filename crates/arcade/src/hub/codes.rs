@@ -12,7 +12,7 @@ use super::{
 };
 use crate::room::{
     Room,
-    access::{self, Access, SHORT_CODE},
+    file::{Access, SHORT_CODE, read_code},
 };
 
 /// How long a look-up of a host that has used up its tries takes. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS) it bounds the rate
@@ -83,7 +83,7 @@ impl Hub {
 
     // A text that is no code guesses nothing.
     async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
-        match access::read(typed) {
+        match read_code(typed) {
             None => Tried::Wrong,
             Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, Purpose::ShortRoomCode, || find(&code)),
             Some(code) => self.look_up(host, Purpose::RoomCode, async { find(&code) }).await,

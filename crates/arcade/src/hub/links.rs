@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::room::access;
+use crate::room::file::{SHORT_CODE, draw_code, read_code};
 
 /// How long a code is valid.
 pub(crate) const LINK_LIVES: Duration = Duration::from_mins(10);
 /// Letters of each half of a code.
-const HALF: usize = access::SHORT_CODE;
+const HALF: usize = SHORT_CODE;
 
 /// Draws a code. It is longer than the code of a room, since a name is worth more.
 ///
 /// # Errors
 /// When the system has no random numbers.
 pub(crate) fn draw() -> anyhow::Result<String> {
-    Ok(access::draw(HALF)? + "-" + &access::draw(HALF)?)
+    Ok(draw_code(HALF)? + "-" + &draw_code(HALF)?)
 }
 
 /// The hash of a code, which is stored; none if the text is not a code. Case, spaces and hyphens do not matter.
 pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
     let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
     let (first, second) = letters.split_at_checked(HALF)?;
-    let code = access::read(first)? + "-" + &access::read(second)?;
+    let code = read_code(first)? + "-" + &read_code(second)?;
     Some(Sha256::digest(format!("device\n{code}")).into())
 }
 

@@ -24,7 +24,7 @@ use prometheus_client::{
 
 pub(crate) use self::classic::classic;
 use super::{elsewhere::Elsewhere, ladders::board::Ladders, resources::Resources, rooms::Rooms};
-use crate::{games::Game, results::Health, room::counters::Counters};
+use crate::{games::Game, results::Health, room::hub_room::Counters};
 
 /// Upper bounds of the lateness of deadlines, in seconds.
 const LATENESS: [f64; 11] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 10.0];

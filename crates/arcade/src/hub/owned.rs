@@ -11,8 +11,7 @@ use crate::{
     games::Options,
     room::{
         Room,
-        access::{self, Access, CODE},
-        owner::Owner,
+        file::{Access, CODE, Owner, draw_code},
     },
 };
 
@@ -62,7 +61,7 @@ impl Hub {
         match (wish.visibility, &wish.word) {
             (Visibility::Public, None) => Ok(Access::Public),
             (Visibility::Link, None) => loop {
-                let code = access::draw(CODE)?;
+                let code = draw_code(CODE)?;
                 if self.rooms.all().iter().any(|room| room.access.code() == Some(&*code)) {
                     continue;
                 }

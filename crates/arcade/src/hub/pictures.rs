@@ -23,8 +23,8 @@ use crate::{
     games::Picture,
     room::{
         Room,
-        addresses::own_watcher,
         mailbox::{Leaves, Next, Piece},
+        roster::own_watcher,
     },
 };
 

@@ -8,11 +8,11 @@ use std::{
 
 use netcore::{HostId, Level};
 
-use super::{Hub, OpenError, arrivals::MAX_RESERVATION, attend::FILL, rooms::free};
+use super::{Hub, OpenError, arrivals::MAX_RESERVATION, attendant::FILL, rooms::free};
 use crate::{
     fleet::NodeShown,
     games::{Game, Options},
-    room::{Room, holds::Whom},
+    room::{Room, reservations::Holder},
 };
 
 /// Names whose ratings are looked up for one who wants to play.
@@ -51,13 +51,13 @@ fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
 }
 
 // How many are still missing in a room until a match begins, when one more comes.
-fn missing(room: &Room, whom: Whom) -> u32 {
+fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
     if info.options.starts_at_once() || info.phase == "playing" {
         return 0;
     }
     let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-    let led = u32::try_from(room.holds.besides(whom)).unwrap_or(u32::MAX);
+    let led = u32::try_from(room.roster.reserved_besides(holder)).unwrap_or(u32::MAX);
     info.seats.saturating_sub(seated.saturating_add(led).saturating_add(1))
 }
 
@@ -65,8 +65,9 @@ impl Hub {
     // Rooms of a game with a free seat for somebody at `host`.
     fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
         self.rooms.all().into_iter().filter(move |room| {
-            let led = room.holds.besides(Whom::Host(room.mask.host(host), browser));
-            let may = !room.refuses(host) && !room.members.bars(room.mask.host(host));
+            let shown = room.roster.mask.host(host);
+            let led = room.roster.reserved_besides(Holder::Host(shown, browser));
+            let may = !room.roster.has_spent(shown) && !room.roster.is_barred(shown);
             room.game == game && may && free(room, &room.info.borrow()) > led
         })
     }
@@ -95,14 +96,14 @@ impl Hub {
     /// # Errors
     /// When a new room is needed and cannot be opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
-        let whom = |room: &Arc<Room>| Whom::Host(room.mask.host(host), seeker.browser);
+        let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
         // Bots of a room with an owner come by the word of the owner.
-        let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, whom(room)) == 0;
+        let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
         let rank = |room: &Arc<Room>| {
             let info = room.info.borrow();
             let proven = info.players.iter().filter(|player| player.proven);
             let others: Vec<i64> = proven.filter_map(|player| seeker.ratings.get(&player.name).copied()).collect();
-            (!is_far(seeker.rating, &others, room.holds.occupied()), info.people)
+            (!is_far(seeker.rating, &others, room.roster.occupied()), info.people)
         };
         // Of equal ones the first.
         let best = self.open_to(game, host, seeker.browser).filter(suits).map(|room| (rank(&room), room));
@@ -112,7 +113,7 @@ impl Hub {
             None => self.open(&Options::usual(game), Some(host), false)?,
         };
         let between = self.players.arrive(game, Instant::now());
-        let lacks = missing(&room, whom(&room));
+        let lacks = missing(&room, holder(&room));
         let company = seeker.company.filter(|_| !room.is_owned());
         let mut wait = if lacks == 0 { Some(Duration::ZERO) } else { between.map(|between| between * lacks) };
         if company.is_some() && lacks > 0 {
@@ -120,7 +121,7 @@ impl Hub {
         }
         let may = self.players.reserve(host, seeker.browser, &room);
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
-        let kept = may && room.holds.lead(whom(&room), MAX_RESERVATION, (seats / 2).max(1), company);
+        let kept = may && room.roster.reserve(holder(&room), MAX_RESERVATION, (seats / 2).max(1), company);
         Ok(Led { room, kept, wait: wait.map(|wait| wait.as_secs()) })
     }
 }

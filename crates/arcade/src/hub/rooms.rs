@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::{files::RoomFiles, resources::Resources};
-use crate::room::{Room, holds::Whom, info::Info};
+use crate::room::{Room, info::Info, reservations::Holder};
 
 /// How many bots fill a room in which people wait for company.
 pub(super) fn missing(room: &Room) -> usize {
@@ -40,7 +40,7 @@ pub(super) fn free(room: &Room, info: &Info) -> usize {
 
 /// Seats of a room to which somebody whom nobody knows may be led.
 pub(super) fn leads(room: &Room, info: &Info) -> usize {
-    free(room, info).saturating_sub(room.holds.besides(Whom::Host(HostId::Other, 0)))
+    free(room, info).saturating_sub(room.roster.reserved_besides(Holder::Host(HostId::Other, 0)))
 }
 
 /// The rooms of a hub.
@@ -196,7 +196,7 @@ impl Rooms {
     pub(crate) fn fill(&self, room: &Room, host: Option<HostId>) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
-        (0..missing).try_for_each(|_| self.seat_bot(room, room.holds.level_of_company(), host))
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
     /// Has so many bots in a room; those that come play at this level, and those that came last go first.

@@ -12,7 +12,7 @@ use super::*;
 use super::{callers::Callers, host_names::HostNames, resources::Settings};
 use crate::{
     games::{Game, Options},
-    room::fragile::CULPRIT,
+    room::fixtures::CULPRIT,
 };
 
 /// A hub with two rooms of nuggets.
@@ -37,7 +37,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         keep_seats: Duration::from_mins(1),
         site: None,
         log: Arc::default(),
-        costs: Arc::default(),
+        hints: Arc::default(),
         watch_delay: Duration::ZERO,
         counters: metrics.counters(),
     };

@@ -42,7 +42,7 @@ use crate::{
         threads::Threads,
     },
     results::Results,
-    room::{file::RoomFile, guard::Bans, info::Site, place::Place},
+    room::{bans::Bans, file::RoomFile, info::Site, opening::Place},
     web::{self, connections::Server, tls::Tls},
 };
 
@@ -105,7 +105,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         bans,
         ledgers: results.clone(),
         keep_seats: Duration::from_secs(args.keep_seats),
-        costs: Arc::default(),
+        hints: Arc::default(),
         watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
         site: fleet.as_ref().map(|fleet| Site { node: fleet.name().to_owned(), host: fleet.host().to_string() }),

@@ -22,8 +22,8 @@ enum Aside {
 /// Does what the page at this seat wants. What is not known is ignored: a page may be newer than the hub.
 pub(super) fn hear(room: &Room, seat: SocketAddr, text: &str) {
     match serde_json::from_str(text) {
-        Ok(Aside::Say(phrase)) => room.say(seat, phrase),
-        Ok(Aside::Rematch(ready)) => room.want_rematch(seat, ready),
+        Ok(Aside::Say(phrase)) => room.roster.say(seat, phrase),
+        Ok(Aside::Rematch(ready)) => room.roster.answer_invitation(seat, ready),
         Err(_) => {}
     }
 }

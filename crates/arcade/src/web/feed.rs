@@ -162,7 +162,7 @@ impl Feed {
         if self.hub.bans().has(host) {
             return Some(Ending::Banned);
         }
-        self.room.members.bars(self.room.mask.host(host)).then_some(Ending::RemovedByOwner)
+        self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(Ending::RemovedByOwner)
     }
 
     // Ends watchers that may not look on any longer. Returns whether the other end can be reached.

@@ -133,8 +133,8 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
 }
 
 fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
-    if !names.is_empty() && room.known.note(seat, names) {
-        room.recognize().into_iter().for_each(|name| results.use_name(name));
+    if !names.is_empty() && room.roster.set_names(seat, names) {
+        room.prove_names().into_iter().for_each(|name| results.use_name(name));
     }
 }
 

@@ -79,7 +79,7 @@ async fn command(
         }
         return error(StatusCode::FORBIDDEN, "this is not the token of the owner of this room");
     }
-    room.hear_owner(caller.host());
+    room.set_owner_active(caller.host());
     // What changes is written down.
     match block_in_place(|| done(&hub, &room, &command, caller.host())) {
         Ok(()) => Json(room.info.borrow().clone()).into_response(),

@@ -19,10 +19,10 @@ use crate::{
     games::{Frames, Game},
     hub::following::{Guest, Said},
     room::{
-        counters::Counters,
         feed::Item,
+        hub_room::Counters,
+        info::PageNews,
         mailbox::{Ending, Mailbox, Next, Piece},
-        news::PageNews,
     },
 };
 
@@ -123,7 +123,7 @@ async fn tell(
         };
         let sent = match said {
             Said::Item(Item::Frame(frame)) => {
-                counters.sent();
+                counters.sent.inc();
                 beats.spoke();
                 send(&mut sink, message(frame, frames)).await
             }
@@ -241,7 +241,7 @@ async fn write(
                     if !send(&mut sink, message(frame, frames)).await {
                         return;
                     }
-                    counters.sent();
+                    counters.sent.inc();
                     beats.spoke();
                 }
                 Next::Piece(Piece::History(log)) => {
@@ -249,7 +249,7 @@ async fn write(
                         if !send(&mut sink, message(frame, frames)).await {
                             return;
                         }
-                        counters.sent();
+                        counters.sent.inc();
                     }
                 }
                 Next::End(ending) => {

@@ -152,8 +152,8 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         Some(room) if room.access.is_listed() => return pump::end(socket, Ending::Private).await,
         _ => return pump::end(socket, Ending::Missing).await,
     };
-    let host = room.mask.host(caller.host());
-    if room.members.bars(host) {
+    let host = room.roster.mask.host(caller.host());
+    if room.roster.is_barred(host) {
         return pump::end(socket, Ending::RemovedByOwner).await;
     }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
@@ -164,16 +164,16 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
         Some(_) => return pump::end(socket, Ending::Expired).await,
     };
-    let seat = match returns.map_or_else(|| room.mask.seat(caller.host()), Ok) {
+    let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
     };
     let plays = role == Role::Player;
     let comes_anew = plays && returns.is_none();
     if let Some(past) = entry.past.filter(|_| comes_anew).and_then(|past| hub.secret().verify(id, &past)) {
-        room.move_on(past.seat, seat);
+        room.roster.move_member(past.seat, seat);
     }
-    if let Some((_, ending)) = room.members.refuses(host, Some(seat)).filter(|_| comes_anew) {
+    if let Some((_, ending)) = room.roster.refusal(host, Some(seat)).filter(|_| comes_anew) {
         return pump::end(socket, ending).await;
     }
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
@@ -188,14 +188,11 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     };
     let Some(mailbox) = mailbox else { return };
     let is_owner = entry.owner.is_some_and(|token| room.has_owner(&token));
-    let (_here, words) = room.pages.enter(plays.then_some(seat), is_owner);
+    let (_here, words) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
-        room.hear_owner(caller.host());
+        room.set_owner_active(caller.host());
     }
-    if plays {
-        room.invites.greet(seat);
-    }
-    let mut news = room.news.look(plays.then_some(seat));
+    let mut news = room.news.subscribe(plays.then_some(seat));
     let mut hello = news.room().to_string();
     if let Some(own) = news.own() {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));

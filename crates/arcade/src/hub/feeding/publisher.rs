@@ -17,10 +17,10 @@ use crate::{
     fleet::feeds::{Feeds, Owned},
     room::{
         Room,
-        addresses::own_watcher,
-        feed::{Item, Kind, MAX_ITEM, Told, backlog::Backlog},
+        feed::{Backlog, Event, Item, Kind, MAX_ITEM},
+        info::PageNews,
         mailbox::{Leaves, Mailbox, Next, Piece},
-        news::PageNews,
+        roster::own_watcher,
     },
 };
 
@@ -88,8 +88,8 @@ async fn run(
     let address = own_watcher();
     let mailbox = room.gate.enter(Role::Watcher, address.into(), address, false).await.ok_or(Over::Closed)?;
     let mailbox = Leaves(mailbox);
-    let (_here, mut words) = room.pages.enter(None, false);
-    let mut news = room.news.look(None);
+    let (_here, mut words) = room.roster.enter(None, false);
+    let mut news = room.news.subscribe(None);
     let number = SysRng.try_next_u64().map_err(|_| Over::Broken)?;
     let mut log = Log { owned, feeds, last, run: number, told: 0, backlog: Backlog::new(room.game), begun: false };
     log.tell(vec![Item::News(Bytes::copy_from_slice(news.room().as_bytes()))]).await?;
@@ -179,7 +179,7 @@ impl Log<'_> {
         if !self.begun {
             self.snapshot().await?;
         }
-        let changes = Told { kind: Kind::Change, run: self.run, number: self.told, items };
+        let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
                 // What comes now is not in the snapshot, since those who follow take only one of the two.
@@ -190,7 +190,7 @@ impl Log<'_> {
                 }
             }
             // The snapshot of the next piece has this one.
-            for item in Told::read(body).map(|told| told.items).unwrap_or_default() {
+            for item in Event::read(body).map(|told| told.items).unwrap_or_default() {
                 self.backlog.take(&item);
                 self.told += 1;
             }
@@ -200,7 +200,7 @@ impl Log<'_> {
 
     async fn snapshot(&mut self) -> Result<(), Over> {
         let items = self.backlog.all().to_vec();
-        let snapshot = Told { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.told, items };
+        let snapshot = Event { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.told, items };
         for (at, body) in snapshot.write().into_iter().enumerate() {
             if !self.append(at == 0, &body).await? {
                 return Err(Over::Broken);

@@ -13,10 +13,7 @@ use tracing::debug;
 use crate::{
     games::Game,
     room::{
-        feed::{
-            Item, Kind, Told,
-            backlog::{Backlog, MAX_BACKLOG},
-        },
+        feed::{Backlog, Event, Item, Kind, MAX_BACKLOG},
         mailbox::{Ending, MAX_OUTGOING},
     },
 };
@@ -191,7 +188,7 @@ impl Channel {
 
     /// Takes in an event. Returns whether more can follow.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
-        let Some(Told { kind, run, number, items }) = Told::read(body) else {
+        let Some(Event { kind, run, number, items }) = Event::read(body) else {
             debug!("an event that another version has written");
             return false;
         };

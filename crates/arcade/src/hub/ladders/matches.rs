@@ -108,10 +108,10 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
 async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
         // As the room is told of it; it lets nobody else in.
-        let shown = room.mask.shown(link, own);
-        room.known.open(shown);
-        room.known.note(shown, &[name.to_owned()]);
-        room.members.join(shown, name, "");
+        let shown = room.roster.mask.shown(link, own);
+        room.roster.open_seat(shown);
+        room.roster.set_names(shown, &[name.to_owned()]);
+        room.roster.add_member(shown, name, "");
     };
     let mut line = match game.link() {
         Link::Datagram => {

@@ -7,10 +7,9 @@ use netcore::{GameEvent, HostId, Level, Phase};
 
 use super::*;
 use crate::room::{
-    addresses::Addresses,
     info::Player,
-    known::Seats,
     register::{Description, Register},
+    roster::Roster,
 };
 
 pub(super) fn described() -> Description {
@@ -18,10 +17,10 @@ pub(super) fn described() -> Description {
 }
 
 /// The register of a room whose journal is not looked at.
-pub(super) fn register(directory: &Path, known: Arc<Seats>, players: &[Player]) -> Arc<Register> {
+pub(super) fn register(directory: &Path, roster: Arc<Roster>, players: &[Player]) -> Arc<Register> {
     let mut facts = None;
     play_as(directory, 0, MAX_SIZE, &Facts::new(), |_, end, _| facts = Some(end.facts()));
-    Arc::new(Register::new(facts.unwrap(), &described(), (known, Arc::default()), players))
+    Arc::new(Register::new(facts.unwrap(), &described(), roster, players))
 }
 
 const ANN: &str = "10.0.0.1:1";
@@ -29,16 +28,16 @@ const BOB: &str = "10.0.0.2:2";
 
 /// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays well.
 fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
-    let (known, bots) = (Arc::new(Seats::new([7; 32])), Arc::<Addresses>::default());
-    known.open(ANN.parse().unwrap());
-    known.note_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
-    bots.insert(BOB.parse().unwrap(), Level::Hard);
+    let roster = Arc::<Roster>::default();
+    roster.open_seat(ANN.parse().unwrap());
+    roster.set_seat_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
+    roster.add_bot(BOB.parse().unwrap(), Level::Hard);
     let mut register = None;
-    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::clone(&bots)), &[]);
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), Arc::clone(&roster), &[]);
     play_as(directory, matches, max, &described().facts(), |room, end, outputs| {
         let register = register.get_or_insert_with(|| begin(end.facts()));
         if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Ended { .. }))) {
-            known.note(ANN.parse().unwrap(), &["Ann".into()]);
+            roster.set_names(ANN.parse().unwrap(), &["Ann".into()]);
         }
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
         register.follow(outputs, Phase::Lobby, address, |_| None);
@@ -95,11 +94,11 @@ fn a_result_needs_nothing_of_its_journal_that_is_not_kept() {
 #[test]
 fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
     let directory = TempDir::new();
-    let (known, ann) = (Arc::new(Seats::new([7; 32])), ANN.parse().unwrap());
-    known.open(ann);
-    known.note(ann, &["Ann".into()]);
+    let (roster, ann) = (Arc::<Roster>::default(), ANN.parse().unwrap());
+    roster.open_seat(ann);
+    roster.set_names(ann, &["Ann".into()]);
     let (mut register, mut live) = (None, vec![]);
-    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::default()), &[]);
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), Arc::clone(&roster), &[]);
     let path = play_as(directory.path(), 1, MAX_SIZE, &described().facts(), |room, end, outputs| {
         let register = register.get_or_insert_with(|| begin(end.facts()));
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
@@ -109,7 +108,7 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
                 Output::Event(GameEvent::Started { .. }) => {
                     let kinds: Vec<_> = register.seats().into_values().map(|fact| fact.seated.kind).collect();
                     assert!(kinds.contains(&Kind::Proven), "{kinds:?}");
-                    known.forget(&["Ann".into()]);
+                    roster.remove_names(&["Ann".into()]);
                     register.revoke(&["Ann".into()]);
                 }
                 Output::Event(GameEvent::Ended { game, .. }) => live = register.take_ended(*game).kinds,

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     games::Game,
     results::*,
-    room::{info::Player, known::Seats, ledger::Ledgers as _},
+    room::{info::Player, ledger::Ledgers as _, roster::Roster},
 };
 
 pub(super) fn told(number: u32) -> NewMatch {
@@ -100,10 +100,10 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
     let first = started(directory.path()).await;
     let begun = Known { until: 2_000_000, zero: 10_000 };
     first.state().running.insert("cut.journal".into(), BTreeMap::from([(4, begun)]));
-    let known = Arc::<Seats>::default();
+    let known = Arc::<Roster>::default();
     let player = |number: u8, name: &str, bot| {
         let (peer, address) = (netcore::PeerId(number.into()), SocketAddr::from(([10, 0, 0, number], 1)));
-        known.open(address);
+        known.open_seat(address);
         Player {
             peer,
             address: Some(address.to_string()),
@@ -120,7 +120,7 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
     let room = (Game::Robots, &description);
     let mut ledger = Arc::clone(&first).open((Path::new("cut.journal"), 7), false, room, Arc::clone(&register));
     // She is back with her key, and he is not.
-    assert!(known.note(SocketAddr::from(([10, 0, 0, 1], 1)), &["Ann".into()]));
+    assert!(known.set_names(SocketAddr::from(([10, 0, 0, 1], 1)), &["Ann".into()]));
     let standing = |rank: u32, name: &str, seat: &str| netcore::Standing {
         rank,
         name: name.into(),

@@ -10,7 +10,7 @@ use std::{
 use tokio::time::timeout;
 
 use super::*;
-use crate::room::ready::Ready;
+use crate::room::mailbox::Ready;
 
 /// A socket that always has another frame, and counts those that were read.
 struct Flood<'a>(Message, &'a Cell<u64>);

@@ -7,7 +7,7 @@ fn frame(text: &str) -> Item {
 }
 
 fn bodies(kind: Kind, run: u64, number: u64, items: Vec<Item>) -> Vec<Bytes> {
-    Told { kind, run, number, items }.write()
+    Event { kind, run, number, items }.write()
 }
 
 /// Publishes a snapshot, or a change.

@@ -1,4 +1,4 @@
-//! Who may not be here: hosts that the operator has banned, and peers that are removed from a room.
+//! Hosts that the operator has banned, and the removal of peers from a room.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -15,7 +15,7 @@ use cmdkit::{read_file, replace_file};
 use netcore::{Framing, HostId, Link};
 use netshell::{Removal, Warden};
 
-use super::{hosts::Hosts, known::Seats, mask::Mask};
+use super::roster::Roster;
 use crate::games::Game;
 
 /// Hosts that can be banned at the same time.
@@ -23,7 +23,7 @@ pub(crate) const MAX_BANS: usize = 10_000;
 /// The largest file of bans, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// The hosts that may not enter. They are written down.
+/// The hosts that may not enter. They are stored in a file.
 #[derive(Debug)]
 pub(crate) struct Bans {
     path: PathBuf,
@@ -36,7 +36,7 @@ impl Bans {
     /// Reads the bans in the file at `path`; none if there is no such file.
     ///
     /// # Errors
-    /// When it cannot be read or is damaged: nobody who is banned is to come back by that.
+    /// If it cannot be read or is damaged: that must not lift any bans.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let hosts = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes)
@@ -58,10 +58,10 @@ impl Bans {
         self.hosts().iter().map(|&host| host_text(host)).collect()
     }
 
-    /// Bans a host, or lifts its ban. Gives whether that is a change.
+    /// Bans a host, or lifts its ban. Returns whether that is a change.
     ///
     /// # Errors
-    /// When there are too many, or it cannot be written down.
+    /// If there are too many, or the file cannot be written.
     pub(crate) fn set(&self, host: HostId, banned: bool) -> anyhow::Result<bool> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut after = self.hosts().clone();
@@ -87,7 +87,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
     lines.map(|line| host(line).map_err(anyhow::Error::msg)).collect()
 }
 
-/// Parses a host: an IPv4 address, or an IPv6 address, which stands for its network of 64 bits.
+/// Parses a host: an IPv4 address, or an IPv6 address, which means its network of 64 bits.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
     let ip: IpAddr = address
@@ -105,7 +105,7 @@ pub(crate) fn host_text(host: HostId) -> String {
     }
 }
 
-/// The peers that are to be removed from a room.
+/// A queue of peers that are to be removed from a room.
 #[derive(Debug, Default)]
 pub(crate) struct Removals(Mutex<Queue>);
 
@@ -116,7 +116,7 @@ struct Queue {
 }
 
 impl Removals {
-    /// Has the room remove these.
+    /// Removes these peers from the room.
     pub(crate) fn push(&self, removal: Removal) {
         let mut queue = self.queue();
         queue.removals.push_back(removal);
@@ -133,43 +133,27 @@ impl Removals {
 }
 
 /// The warden of one room.
-pub(crate) struct Guard {
+pub(super) struct Guard {
     game: Game,
     bans: Arc<Bans>,
     removals: Arc<Removals>,
-    mask: Mask,
-    hosts: Arc<Hosts>,
-    known: Arc<Seats>,
+    roster: Arc<Roster>,
 }
 
 impl Guard {
-    pub(crate) const fn new(
-        game: Game,
-        bans: Arc<Bans>,
-        removals: Arc<Removals>,
-        mask: Mask,
-        hosts: Arc<Hosts>,
-        known: Arc<Seats>,
-    ) -> Self {
-        Self { game, bans, removals, mask, hosts, known }
+    pub(super) const fn new(game: Game, bans: Arc<Bans>, removals: Arc<Removals>, roster: Arc<Roster>) -> Self {
+        Self { game, bans, removals, roster }
     }
 }
 
 impl Warden for Guard {
-    // Seats of browsers have pseudonyms already; their transport asks for the true host.
+    // Seats of browsers have pseudonyms already; their transport checks the true host.
     fn admits(&mut self, address: SocketAddr) -> bool {
         !self.bans.has(address.into())
     }
 
     fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
-        let shown = self.mask.shown(link, address);
-        if shown != address {
-            self.hosts.expect(shown.to_string(), address.into());
-        }
-        if link == Link::Stream {
-            self.known.host_codes.note(shown, address.into());
-        }
-        shown
+        self.roster.shown(link, address)
     }
 
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {
@@ -192,7 +176,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn bans_are_kept_and_a_damaged_file_lifts_none() {
+    fn bans_are_stored_and_a_damaged_file_lifts_none() {
         let directory = testkit::TempDir::new();
         let path = directory.path().join("bans");
         let bans = Bans::open(path.clone()).unwrap();

@@ -1,12 +1,60 @@
-//! An engine that fails when it is told to.
+//! Rooms for tests.
+
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
+use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
+use netcore::{Engine, Hosted, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
 use nuggets::{ClientMessage, server::Server};
+use testkit::TempDir;
+use tokio::sync::watch;
 
-use crate::games::shown::{Show, Shown};
+use super::{
+    hub_room::{Broken, Counters, HubRoom, Setting},
+    info::Info,
+    register::{Description, Register},
+    roster::Roster,
+};
+use crate::games::{
+    Game,
+    shown::{Show, Shown},
+};
 
-/// Whoever has this name makes the engine panic.
+/// A room of nuggets, what is published of it, and the directory of its journal.
+pub(crate) type NuggetsRoom = (HubRoom<Server>, watch::Receiver<Info>, TempDir);
+
+/// A room of nuggets on this map. Without a delay it is unrated.
+pub(crate) fn nuggets_room(
+    roster: &Arc<Roster>,
+    map: &[u8],
+    config: nuggets::Config,
+    delay: Option<Duration>,
+) -> NuggetsRoom {
+    let directory = TempDir::new();
+    let (grid, _) = nuggets::Grid::parse(map).unwrap();
+    let engine = Server::new(Arc::new(grid), config).unwrap();
+    let head = Head::new(&engine, "test", vec![], 9);
+    let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
+    let (_, (room, _, end)) = writing.create(directory.path(), Hosted::new(engine), head).unwrap();
+    let mut usual = Info::usual(Game::Nuggets);
+    usual.counts.rated = delay.is_some();
+    let (sender, info) = watch::channel(usual);
+    let text = String::new;
+    let description = Description { room: text(), title: text(), class: text(), casual: text() };
+    let setting = Setting {
+        game: Game::Nuggets,
+        roster: Arc::clone(roster),
+        register: Arc::new(Register::new(end.facts(), &description, Arc::clone(roster), &[])),
+        info: Arc::new(sender),
+        counters: Counters::default(),
+        hints: Arc::default(),
+        delay: delay.unwrap_or_default(),
+        broken: Broken::default(),
+    };
+    (HubRoom::new(room, setting, None), info, directory)
+}
+
+/// A player with this name makes the engine panic.
 pub(crate) const CULPRIT: &str = "Culprit";
 
 /// A server of nuggets with a defect. The tests of this crate host nuggets with it.
