@@ -1,39 +1,29 @@
 //! The hub: all rooms of the process.
 
 pub(crate) mod address;
-mod announce;
-pub(crate) mod arrivals;
 mod attendant;
 pub(crate) mod callers;
 pub(crate) mod codes;
-mod drain;
 pub(crate) mod elsewhere;
-pub(crate) mod feeding;
 pub(crate) mod files;
-pub(crate) mod following;
-pub(crate) mod host_names;
 pub(crate) mod ladders;
-pub(crate) mod links;
 pub(crate) mod lobby;
+pub(crate) mod matchmaking;
 pub(crate) mod metrics;
+mod migration;
 pub(crate) mod moves;
-mod moving;
-mod opening;
-pub(crate) mod owned;
+pub(crate) mod opening;
 pub(crate) mod pictures;
-pub(crate) mod play;
 pub(crate) mod ports;
 mod pruning;
-pub(crate) mod refusal;
+pub(crate) mod publisher;
 pub(crate) mod reports;
 pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
 pub(crate) mod shares;
-mod status;
-mod taking_over;
+pub(crate) mod subscription;
 pub(crate) mod threads;
-pub(crate) mod tries;
 
 use std::{
     panic::AssertUnwindSafe,
@@ -44,29 +34,34 @@ use std::{
 
 use futures_util::FutureExt as _;
 use journal_core::{Copying, JournalEnd};
-use tokio::{sync::watch, task::JoinSet};
+use netcore::Leave;
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, timeout_at},
+};
 use tracing::{error, info, warn};
 
 use self::{
     address::Address,
-    announce::announce,
-    arrivals::Players,
     attendant::attend,
-    elsewhere::Elsewhere,
+    codes::Tries,
+    elsewhere::{Elsewhere, announce},
     files::RoomFiles,
     ladders::board::Ladders,
     lobby::{Lists, Lobby},
+    matchmaking::Players,
     metrics::Metrics,
     moves::Moves,
     pictures::Pictures,
     ports::Ports,
-    refusal::Refusal,
     reports::Reports,
     resources::{MAX_ROOMS, Resources},
     rooms::Rooms,
     secret::Secret,
+    shares::Refusal,
     threads::Handles,
-    tries::Tries,
 };
 use crate::{
     fleet::{Fleet, Refused},
@@ -376,3 +371,82 @@ impl Hub {
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// The most time that journals get to reach the disk at the end; what a room needs to go on is safe before that.
+const CLOSING: Duration = Duration::from_secs(3);
+
+impl Hub {
+    /// Has the process end, and gives running matches this long.
+    pub(crate) fn ask_to_end(&self, patience: Duration) {
+        self.drain.send_replace(Some(patience));
+    }
+
+    /// Resolves when somebody has asked the process to end.
+    pub(crate) async fn asked_to_end(&self) -> Duration {
+        let mut drain = self.drain.subscribe();
+        match drain.wait_for(Option::is_some).await {
+            Ok(patience) => patience.unwrap_or_default(),
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Lets running matches go on until none is left or the deadline is close, and then ends all rooms so that they come back. The
+    /// process can end at the deadline. `hurry` ends the waiting.
+    pub(crate) async fn drain(&self, deadline: Instant, hurry: impl Future<Output = ()>) {
+        self.rooms.drain();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let last_moves = deadline - CLOSING.min(left / 2);
+        let running = self.rooms.running();
+        if running > 0 {
+            let seconds = left.as_secs();
+            info!(
+                "{running} matches go on for {seconds} s at most; they are suspended then, and a second signal does that at once"
+            );
+        }
+        let finished = async {
+            let mut lists = self.lists().changes();
+            while self.rooms.running() > 0 && lists.changed().await.is_ok() {}
+        };
+        tokio::select! {
+            _ = timeout_at(last_moves, finished) => {}
+            () = hurry => {}
+        }
+        for room in self.rooms.all() {
+            room.bots.abort();
+            room.stop(Leave::Resumable, Fate::Kept);
+        }
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ends = vec![];
+        let deadline = deadline.max(Instant::now() + CLOSING / 2);
+        while let Ok(Some(ended)) = timeout_at(deadline, tasks.join_next()).await {
+            ends.extend(ended.ok().flatten());
+        }
+        let closed = spawn_blocking(move || {
+            ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
+        });
+        if !closed.await.unwrap_or_default() {
+            warn!("not all journals were closed on disk in time; their rooms are restored all the same");
+        }
+    }
+}
+
+impl Hub {
+    /// What the operator is shown.
+    pub(crate) fn status(&self) -> Value {
+        let rooms = self.rooms.all();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "status": if self.rooms.is_draining() { "draining" } else { "ready" },
+            "address": self.address().map(|address| &address.here),
+            "port": self.address().map(|address| address.port),
+            "rooms": self.rooms.counts(),
+            "running": self.rooms.running(),
+            "people": rooms.iter().map(|room| room.info.borrow().people).sum::<usize>(),
+            "bots": rooms.iter().map(|room| room.bots.count()).sum::<usize>(),
+            "sockets": self.resources.sockets(),
+            "bans": self.bans().list().len(),
+            "ports": rooms.len(),
+            "fleet": self.elsewhere().map(|elsewhere| elsewhere.status(&self.rooms)),
+        })
+    }
+}

@@ -175,7 +175,7 @@ impl Rooms {
     /// Seats one more bot in a room, for which a host or the hub itself has asked. Fails when there is no seat for it, and with [`Refusal`]
     /// when there are too many bots.
     ///
-    /// [`Refusal`]: super::refusal::Refusal
+    /// [`Refusal`]: super::shares::Refusal
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!("the hub is about to end");

@@ -9,7 +9,10 @@ use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::timeout;
 
 use super::*;
-use super::{callers::Callers, host_names::HostNames, resources::Settings};
+use super::{
+    callers::{Callers, HostNames},
+    resources::Settings,
+};
 use crate::{
     games::{Game, Options},
     room::fixtures::CULPRIT,

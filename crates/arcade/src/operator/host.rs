@@ -30,9 +30,8 @@ use crate::{
     hub::{
         Hub, Parts,
         address::Address,
-        callers::Callers,
+        callers::{Callers, HostNames},
         files::make_private,
-        host_names::HostNames,
         ladders::board::Ladders,
         lobby::Publisher,
         metrics::Metrics,

@@ -7,11 +7,13 @@
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
+    Extension, Json, Router,
     body::Body,
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, Query, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
+    routing::post,
 };
 use hyper::upgrade;
 use hyper_util::rt::TokioIo;
@@ -23,14 +25,13 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tracing::debug;
 
 use super::{
-    answer::{error, later, no_such_room},
     caller::{self, SocketPermit, is_secure},
+    response::{error, later, no_such_room},
 };
 use crate::{
     fleet::{
         Fleet, NodeShown,
-        dial::dial,
-        seal::{self, Relayed},
+        seal::{self, Answered, PATH, Relayed, dial},
     },
     hub::Hub,
 };
@@ -55,16 +56,15 @@ const OF_CONNECTION: [HeaderName; 6] = [
     header::PROXY_AUTHORIZATION,
 ];
 
-/// Recognizes requests that other nodes pass on. A proof that is none is one of nobody.
-pub(super) async fn recognize(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
-    if let Some(proof) = request.headers_mut().remove(seal::HEADER)
+/// Recognizes a request that another node passes on, by its proof. An invalid proof is ignored.
+pub(super) fn recognize(hub: &Hub, request: &mut Request) {
+    if let Some(proof) = hub.elsewhere().and_then(|_| request.headers_mut().remove(seal::HEADER))
         && let Some(elsewhere) = hub.elsewhere()
         && let Ok(proof) = proof.to_str()
         && let Some(relayed) = elsewhere.fleet.unseal(proof, request.method().as_str(), path_of(request.uri()))
     {
         request.extensions_mut().insert(relayed);
     }
-    next.run(request).await
 }
 
 fn path_of(uri: &Uri) -> &str {
@@ -177,7 +177,7 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
 pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
     // It is asked for nobody in particular.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
-    let proof = fleet.seal(&seal::Request { method: "GET", path, relayed });
+    let proof = fleet.seal(&seal::SealedRequest { method: "GET", path, relayed });
     let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?;
     let request = Request::get(path)
         .header(header::HOST, &node.address)
@@ -208,7 +208,7 @@ async fn try_pass(
     let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?.fleet;
     let path = path_of(request.uri()).to_owned();
     let relayed = Relayed { client, secure };
-    let proof = fleet.seal(&seal::Request { method: request.method().as_str(), path: &path, relayed });
+    let proof = fleet.seal(&seal::SealedRequest { method: request.method().as_str(), path: &path, relayed });
     let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
 
     let mut sender = dial(&node.address).await?;
@@ -255,6 +255,25 @@ fn strip(headers: &mut HeaderMap) {
         headers.remove(name);
     }
     headers.remove("keep-alive");
+}
+
+/// The route for other nodes.
+pub(super) fn routes() -> Router<Arc<Hub>> {
+    Router::new().route(PATH, post(promise))
+}
+
+async fn promise(
+    State(hub): State<Arc<Hub>>,
+    proven: Option<Extension<Relayed>>,
+    Query(asked): Query<seal::Asked>,
+) -> Response {
+    let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
+        return error(StatusCode::FORBIDDEN, "this is for the other hubs of the arcade");
+    };
+    match elsewhere.fleet.promise(asked.into()).await {
+        Some(promise) => Json(Answered::from(promise)).into_response(),
+        None => error(StatusCode::SERVICE_UNAVAILABLE, "the hub is busy"),
+    }
 }
 
 #[cfg(test)]
