@@ -114,7 +114,7 @@ pub(crate) struct Hub {
     replays: Replays,
     /// How often codes and words were tried in vain.
     pub(crate) tries: Tries,
-    /// What players report of others.
+    /// Reports of players about others.
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
@@ -134,9 +134,9 @@ pub(crate) struct Parts {
     /// The other hubs of the arcade, if there are any.
     pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) handles: Handles,
-    /// How long a room stays that somebody made and in which nobody is.
+    /// How long an empty user-created room stays open.
     pub(crate) empty_rooms: Duration,
-    /// How long the owner of a room may be away before somebody else owns it.
+    /// How long the owner of a room may be away before the room gets another one.
     pub(crate) owner_away: Duration,
 }
 
@@ -196,7 +196,7 @@ impl Hub {
 
     /// The page listens at this address.
     pub(crate) fn listens(&self, address: Address) {
-        // It is told once.
+        // It is set once.
         let _ = self.address.set(address);
     }
 
@@ -237,7 +237,7 @@ impl Hub {
         lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
     }
 
-    /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
+    /// Restores the rooms that were open before. A room that cannot be opened is skipped and logged.
     pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
         // Programs have lost their connections to it, and begin another match.
         for room in before.extract_if(.., |room| room.ladder) {
@@ -283,7 +283,7 @@ impl Hub {
             // Its sockets and timers are those of the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
-            // Programs of the ladder come to its own port, and this is the hub's way to the room.
+            // Programs of the ladder connect to its own port; this port is the hub's way to the room.
             let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
@@ -294,7 +294,7 @@ impl Hub {
             open(file, (&self.place, copy), keys, sockets, lease.port, lease)?
         };
         let file = room.file().clone();
-        // A thousand rooms that come back as they were need no disk.
+        // Unchanged rooms need no disk access.
         if file == before {
             self.rooms.files.copy(&file)?;
         } else {
@@ -337,7 +337,7 @@ impl Hub {
     // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
-        // Somebody has closed it since it was to begin anew.
+        // It was closed after it was to restart.
         if room.is_to_close() {
             return self.rooms.forget(room);
         }
@@ -363,7 +363,7 @@ impl Hub {
         &self.pictures
     }
 
-    /// The lobby as it is now: for everybody, or all of it for the operator.
+    /// The current lobby: its public part, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
         Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
     }
@@ -372,7 +372,7 @@ impl Hub {
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The most time that journals get to reach the disk at the end; what a room needs to go on is safe before that.
+/// The time that journals get to reach the disk at the end; the state that rooms need is safe before that.
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
@@ -381,7 +381,7 @@ impl Hub {
         self.drain.send_replace(Some(patience));
     }
 
-    /// Resolves when somebody has asked the process to end.
+    /// Resolves when the process is to end.
     pub(crate) async fn asked_to_end(&self) -> Duration {
         let mut drain = self.drain.subscribe();
         match drain.wait_for(Option::is_some).await {

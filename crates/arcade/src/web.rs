@@ -1,11 +1,12 @@
 //! The web server: the page, its sockets, and the interface for programs.
 //!
 //! A request passes four layers: [`observe`] counts it and sets headers of its response, [`admit`] checks who makes it,
-//! [`response::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] passes it on to the hub that has its room.
+//! [`limits::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] passes it on to the hub that has its room.
 
 mod api;
 mod caller;
 pub(crate) mod connections;
+mod devices;
 mod feed;
 pub(crate) mod film;
 pub(crate) mod health;
@@ -13,6 +14,7 @@ mod keepalive;
 mod ladder;
 mod leaders;
 mod learn;
+mod limits;
 mod live;
 mod names;
 mod page;
@@ -66,7 +68,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(room_api::routes())
         .merge(share::routes())
         .merge(api::routes())
-        .merge(names::routes())
+        .merge(devices::routes())
         .merge(reports::routes())
         .merge(leaders::routes())
         .merge(ladder::routes())
@@ -82,7 +84,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     };
     router
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(from_fn_with_state(Arc::clone(hub.resources()), response::account))
+        .layer(from_fn_with_state(Arc::clone(hub.resources()), limits::account))
         .layer(from_fn_with_state(state(), admit))
         .layer(from_fn_with_state(state(), observe))
         .layer(Extension(page))

@@ -1,4 +1,4 @@
-//! Those who make requests: where they are, how often they ask, and by what names they may call the hub.
+//! The clients that make requests: their addresses, their rates, and the names by which they may call the hub.
 
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,11 @@ use super::shares::Kind;
 
 /// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
-/// The cost of a request, a page or a socket: 1,000 at once, then 50 a second.
+/// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it at once.
+/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it together.
 pub(crate) const FILE: u32 = 1;
-/// Complaints about what callers send, of each kind: ten at once, and then one a minute. A complaint costs [`COMPLAINT`].
+/// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
@@ -29,7 +29,7 @@ const MAX_FORWARDED: usize = 16;
 /// Those who make requests.
 #[derive(Debug)]
 pub(crate) struct Callers {
-    // The reverse proxies that tell the addresses of their clients.
+    // The trusted reverse proxies, which forward the addresses of their clients.
     proxies: Vec<IpAddr>,
     /// What the hub may be called.
     pub(crate) names: HostNames,
@@ -85,7 +85,7 @@ impl Callers {
         self.proxies.contains(&peer.ip().to_canonical())
     }
 
-    /// The address of a client: the other end of its connection, or what a reverse proxy that the operator trusts says of it.
+    /// The address of a client: the other end of its connection, or the one that a trusted reverse proxy forwards.
     ///
     /// The header is a list to which each proxy appends whom it has served, so the last address that is not that of a proxy counts.
     /// Anything before it could have been made up by the client.

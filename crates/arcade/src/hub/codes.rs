@@ -122,7 +122,7 @@ const TRY: u32 = 30;
 /// Counters of wrong tries. Above that, full ones are forgotten, and then the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
 
-/// What a client tries. Each purpose has a counter of its own, so that wrong tries of one do not delay the others.
+/// The purpose of a try. Each purpose has a counter of its own, so that wrong tries for one do not delay the others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
     /// The code of a room with a link. The right one passes also above the limit.
@@ -209,7 +209,7 @@ fn charge(counters: &mut BTreeMap<(HostId, Purpose), TokenBucket>, now: Time, ke
     if counters.len() >= MAX_TRYING && !counters.contains_key(&key) {
         counters.retain(|_, tries| !tries.is_full(now));
         if counters.len() >= MAX_TRYING {
-            // A limit that new hosts share would let a crowd of hosts lock out all others.
+            // A limit shared by new hosts would let a crowd of hosts lock out all others.
             let full_at = counters.iter_mut().map(|(key, tries)| (tries.ready_at(now, TRIES.burst), key));
             if let Some(fullest) = full_at.min().map(|(_, key)| key.clone()) {
                 counters.remove(&fullest);

@@ -9,6 +9,7 @@
 
 pub(crate) mod board;
 mod keeper;
+mod line;
 pub(crate) mod program;
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::{
 
 /// Names whose ratings are looked up for one who wants to play.
 pub(crate) const MAX_RATED: usize = 16;
-/// How far ratings may be from each other at once, and how much more with each second that somebody waits.
+/// How far ratings may differ immediately, and how much more with each second of waiting.
 const NEAR: (u64, u64) = (100, 10);
 
 /// Somebody who wants to play.
@@ -25,32 +25,32 @@ const NEAR: (u64, u64) = (100, 10);
 pub(crate) struct Seeker {
     /// Tells the browsers of a host apart.
     pub(crate) browser: u64,
-    /// How well bots play that come if nobody else does; none if no bots are wanted.
+    /// The level of bots that join if no other players do; none if no bots are wanted.
     pub(crate) company: Option<Level>,
     /// Its rating in the game, if it has one.
     pub(crate) rating: Option<i64>,
-    /// Those of others, by their names.
+    /// The ratings of other players, by their names.
     pub(crate) ratings: BTreeMap<String, i64>,
 }
 
-/// Where somebody is led.
+/// The room for a client.
 #[derive(Debug)]
 pub(crate) struct Led {
     pub(crate) room: Arc<Room>,
     /// Whether the seat is kept.
     pub(crate) kept: bool,
-    /// For how many seconds the match does not begin yet, as far as anybody can know.
+    /// In how many seconds the match is expected to begin, if there is an estimate.
     pub(crate) wait: Option<u64>,
 }
 
-/// Whether somebody of this rating waits too far from those of a room, in which somebody waits for so long.
+/// Whether a rating differs too much from those of a room where people have waited for this time.
 fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
     let Some(own) = own.filter(|_| !others.is_empty()) else { return false };
     let mean = others.iter().sum::<i64>() / i64::try_from(others.len()).unwrap_or(i64::MAX);
     mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
 }
 
-// How many are still missing in a room until a match begins, when one more comes.
+// How many players are missing in a room for a match, after one more has joined.
 fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
     if info.options.starts_at_once() || info.phase == "playing" {
@@ -62,7 +62,7 @@ fn missing(room: &Room, holder: Holder) -> u32 {
 }
 
 impl Hub {
-    // Rooms of a game with a free seat for somebody at `host`.
+    // Rooms of a game with a free seat for a client at `host`.
     fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
         self.rooms.all().into_iter().filter(move |room| {
             let shown = room.roster.mask.host(host);
@@ -72,14 +72,14 @@ impl Hub {
         })
     }
 
-    /// The other node to which somebody is led who wants to play, if it is another one.
+    /// The other node that is the best for a client that wants to play.
     pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
         let elsewhere = self.elsewhere()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
         elsewhere.leads(game, most_here.unwrap_or_default(), &self.rooms)
     }
 
-    /// Those with names of their own who are in rooms that somebody may be led to, up to [`MAX_RATED`].
+    /// Verified names in rooms with a free seat, up to [`MAX_RATED`].
     pub(crate) fn waiting(&self, game: Game, host: HostId) -> Vec<String> {
         let mut names = vec![];
         for room in self.open_to(game, host, 0) {
@@ -90,14 +90,14 @@ impl Hub {
         names
     }
 
-    /// Leads somebody at `host` to a room with a free seat: of those whose people have a similar rating the one with the most people,
-    /// else to a new one, which nobody owns.
+    /// Finds a room with a free seat for a client at `host`: of those with a similar rating the one with the most people, else a new one
+    /// without an owner.
     ///
     /// # Errors
     /// When a new room is needed and cannot be opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
-        // Bots of a room with an owner come by the word of the owner.
+        // Only the owner adds bots to a room that has one.
         let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
         let rank = |room: &Arc<Room>| {
             let info = room.info.borrow();
@@ -134,7 +134,7 @@ pub(crate) const MAX_RESERVED: usize = 4_096;
 pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
 /// Arrivals of a game that are remembered, and for how long.
 const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
-/// With fewer nobody knows how often somebody comes.
+/// With fewer there is no estimate.
 const FEW: usize = 3;
 
 type Reserved = (Weak<Room>, Instant);
@@ -148,7 +148,7 @@ pub(crate) struct Players {
 }
 
 impl Players {
-    /// Somebody comes now. Gives how long it was between two of those who came before, if there are enough of them.
+    /// Records an arrival. Returns the mean time between those before it, if there were enough.
     pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
         let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         let arrivals = all.entry(game).or_default();
@@ -208,7 +208,7 @@ mod tests {
         let waits = [0, 10, 20, 30].map(|seconds| players.arrive(Game::Robots, at(seconds)));
         assert_eq!(waits, [None, None, None, Some(Duration::from_secs(10))]);
         assert_eq!(players.arrive(Game::Nuggets, at(30)), None);
-        // What was long ago says nothing.
+        // Old arrivals do not count.
         assert_eq!(players.arrive(Game::Robots, at(2_000)), None);
         for second in 0..1_000 {
             players.arrive(Game::Robots, at(3_000 + second));

@@ -133,7 +133,7 @@ pub(crate) enum Visibility {
     Word,
 }
 
-/// What somebody wants of a room besides its options.
+/// The properties of a new room beside its options.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Wish {
@@ -143,7 +143,7 @@ pub(crate) struct Wish {
 }
 
 impl Hub {
-    /// Opens a room that belongs to somebody at `host`. Gives the token of its owner too.
+    /// Opens a room with an owner at `host`. Also returns the token of the owner.
     ///
     /// # Errors
     /// As [`open`](Self::open), and when the wish is not possible.

@@ -1,7 +1,7 @@
-//! Rooms of this node that others show: each is published once, however many watch it there.
+//! Publishes rooms of this node for watchers at other nodes: each room once, however many clients watch it there.
 //!
 //! A node whose watchers want to see a room keeps one socket to this one, a *feed*; see `web/feed.rs`. While a room has a feed, a watcher of
-//! the hub, who counts as nobody, is told what all are told, and that is published. Nodes follow, and tell their watchers.
+//! the hub, which is not counted, receives its messages, and these are published. Nodes follow them and pass them on to their watchers.
 
 use std::{
     collections::BTreeMap,
@@ -57,8 +57,8 @@ impl Feeding {
         true
     }
 
-    /// Publishes a room of this node as long as somebody has what this gives. None if the room is not this node's, as far as the directory
-    /// has told.
+    /// Publishes a room of this node as long as the returned value exists. None if the room is not this node's according to the
+    /// directory.
     pub(crate) fn feed(self: &Arc<Self>, fleet: &Arc<Fleet>, room: &Arc<Room>) -> Option<watch::Receiver<Step>> {
         let id = room.file().id.clone();
         let owned = fleet.owned(&id)?;
@@ -84,7 +84,7 @@ impl Feeding {
                 if feeding.leave(&id, &steps) {
                     break;
                 }
-                // Another feed has come just now, and begins as the first one did.
+                // Another feed was opened just now, and begins as the first one did.
                 steps.send_replace(Step::Beginning);
             }
             drop(counted);
@@ -138,7 +138,7 @@ enum Over {
 /// Publishes a room until it closes the connection, or the brokers are away for too long. Gives which of the two.
 pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step>) -> Step {
     let mut last = None;
-    // A run ends when so much was told that a late watcher had too much to read: the next one begins as for somebody who comes now.
+    // A run ends when a new watcher would receive too much: the next one begins as for a new watcher.
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
@@ -148,7 +148,7 @@ pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step
     }
 }
 
-// One run: what one watcher is told. Ends well if there is to be another one.
+// One run: the messages to one watcher. Returns normally if another run follows.
 async fn run(
     Published { room, owned, feeds }: Published<'_>,
     last: &mut Option<Sequence>,
@@ -179,7 +179,7 @@ async fn run(
     }
 }
 
-// Waits for something to tell, and takes what is there. Gives also whether nothing follows.
+// Waits for messages, and takes those that are queued. Also returns whether the stream has ended.
 async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
@@ -191,7 +191,7 @@ async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiv
         },
         changed = news.changed() => {
             if changed.is_err() {
-                // Everything queued comes first.
+                // The queue is emptied first.
                 while let Some(next) = mailbox.next().now_or_never() {
                     if take(next, news, &mut items, &mut bytes) {
                         break;
@@ -236,7 +236,7 @@ struct Log<'a> {
     feeds: &'a Feeds,
     last: &'a mut Option<Sequence>,
     run: u64,
-    // Messages that were told.
+    // The number of messages.
     told: u64,
     backlog: Backlog,
     // Whether the run has a snapshot that followers find.
@@ -251,7 +251,7 @@ impl Log<'_> {
         let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
-                // What comes now is not in the snapshot, since those who follow take only one of the two.
+                // The message is not in the snapshot, since followers take only one of the two.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is wanted again at once");
@@ -279,7 +279,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    // Returns whether it is stored. Otherwise a snapshot has to come first.
+    // Returns whether it is stored. Otherwise a snapshot has to precede it.
     async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, Over> {
         let Owned { name, fence } = self.owned;
         let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };

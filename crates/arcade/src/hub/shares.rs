@@ -1,4 +1,4 @@
-//! Something of which there is only so much, shared out over hosts.
+//! A limited resource, shared out over hosts.
 //!
 //! What hosts may have depends on what is left: see [`netcore::Shares`]. Whoever waits is served host by host in turn, so a host that asks
 //! a hundred times delays another one by one turn. Those who wait are shared out by the same rule.
@@ -185,7 +185,7 @@ impl Drop for Waiter {
     }
 }
 
-/// Declares what is refused, and its names in the numbers.
+/// Declares the kinds of refusals, and their names in the metrics.
 macro_rules! kinds {
     ($($kind:ident: $name:literal,)*) => {
         /// What is refused.
@@ -231,7 +231,7 @@ kinds! {
 }
 
 impl Kind {
-    /// What a caller is told who is refused for this reason whatever others have.
+    /// The message to a caller that is refused for a reason that does not depend on others.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Requests => "too many requests; wait a moment",
@@ -246,7 +246,7 @@ impl Kind {
     }
 }
 
-/// Why somebody does not get something that is shared out.
+/// Why a share is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) kind: Kind,

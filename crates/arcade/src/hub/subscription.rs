@@ -1,7 +1,7 @@
-//! Rooms of other nodes that are watched here: the node follows what is published of each, and tells all who watch.
+//! Rooms of other nodes that are watched here: the node follows the publication of each room, and passes it on to all of its watchers.
 //!
-//! Nobody waits for a watcher. What does not fit into its queue is dropped, and so is everything after it until it has taken what is there;
-//! then it is told everything anew, as by a room of this node.
+//! Watchers have bounded queues. A message that does not fit is dropped, and so are all that follow until the watcher has emptied its queue;
+//! then it receives a snapshot, as from a room of this node.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -46,8 +46,8 @@ impl Following {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The channel of a public room of another node, if watchers here can be told what is published of it. If nobody follows it yet, gives
-    /// also what the channel asks of the node of the room: whoever gets that has to follow it.
+    /// The channel of a public room of another node, unless following it has failed recently. If no task follows it yet, also returns the
+    /// requests of the channel: the caller has to start one.
     pub(crate) fn channel(&self, id: &str, game: Game) -> Option<(Arc<Channel>, Option<mpsc::UnboundedReceiver<Ask>>)> {
         let mut state = self.state();
         if let Some(until) = state.barred.get(id) {
@@ -85,20 +85,20 @@ const OVERHEAD: usize = 64;
 /// Messages of a snapshot at most: those of the longest backlog.
 const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 
-/// What a channel asks of the node of its room.
+/// A request of a channel to the node of its room.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    /// Whether somebody from this address may look on.
+    /// Whether a client at this address may watch.
     Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), Ending>> },
-    /// Somebody looks on no longer.
+    /// A watcher has disconnected.
     Gone(u64),
 }
 
-/// What a watcher is told next.
+/// The next message to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     Item(Item),
-    /// Nothing more; without an ending its page comes again.
+    /// The end; without a reason the page reconnects.
     End(Option<Ending>),
 }
 
@@ -108,16 +108,16 @@ pub(crate) struct Channel {
     game: Game,
     state: Mutex<State>,
     asks: mpsc::UnboundedSender<Ask>,
-    // None until it is known whether watchers can be told anything.
+    // None until the first snapshot or the first failure.
     ready: watch::Sender<Option<bool>>,
 }
 
 #[derive(Debug)]
 struct State {
     backlog: Backlog,
-    // The run that is told, and how many messages of it; none before the first snapshot.
+    // The current run, and the number of its messages so far; none before the first snapshot.
     at: Option<(u64, u64)>,
-    // The pieces of a snapshot that have come.
+    // The parts of a snapshot that have arrived.
     coming: Option<(u64, u64, Vec<Item>)>,
     guests: BTreeMap<u64, Arc<Queue>>,
     next: u64,
@@ -131,17 +131,17 @@ struct Queue {
     notify: Notify,
 }
 
-/// That nothing more comes; why, if the room has said it.
+/// The end of the messages, and the reason if the room has given one.
 #[derive(Debug, Clone, Copy)]
 struct End(Option<Ending>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    // Everything from the beginning, which all who are told it share, and how much of it was taken.
+    // The snapshot, which watchers share, and how many of its items were taken.
     all: Option<(Arc<[Item]>, usize)>,
     items: VecDeque<Item>,
     bytes: usize,
-    // Whether it is to be told everything once it has taken what is there.
+    // Whether a snapshot follows once the queue is empty.
     behind: bool,
     end: Option<End>,
 }
@@ -166,7 +166,7 @@ impl Queue {
         self.notify.notify_one();
     }
 
-    // What is told now begins anew.
+    // Drops the queue, because another run begins.
     fn restart(&self) {
         let mut state = self.state();
         (state.all, state.bytes, state.behind) = (None, 0, true);
@@ -182,7 +182,7 @@ impl Queue {
 }
 
 impl Channel {
-    /// One that knows nothing yet, and what it asks.
+    /// A channel without a snapshot, and its requests.
     pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
         // As many as there are sockets.
         let (asks, asked) = mpsc::unbounded_channel();
@@ -206,23 +206,23 @@ impl Channel {
         self.game
     }
 
-    /// Whether nobody is told anything more.
+    /// Whether it has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.state().over
     }
 
-    /// Whether nobody looks on.
+    /// Whether it has no watchers.
     pub(crate) fn is_empty(&self) -> bool {
         self.state().guests.is_empty()
     }
 
-    /// Waits until it is known whether watchers can be told what the room tells.
+    /// Waits until it is known whether the room can be followed.
     pub(crate) async fn is_ready(&self) -> bool {
         let mut ready = self.ready.subscribe();
         ready.wait_for(Option::is_some).await.is_ok_and(|ready| *ready == Some(true))
     }
 
-    /// Lets somebody look on, if the node of the room does.
+    /// Adds a watcher, if the node of the room permits it.
     ///
     /// # Errors
     /// Why not; without an ending since the room is not followed any more.
@@ -234,7 +234,7 @@ impl Channel {
             state.next
         };
         self.asks.send(Ask::Come { number, address, answer }).map_err(|_| None)?;
-        // From now on it is told that the guest is gone, also if nobody waits for the answer.
+        // From now on the node is told when the guest has disconnected, also if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
         let guest = Guest { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
@@ -279,7 +279,7 @@ impl Channel {
 
     fn begin(&self, run: u64, number: u64, all: &[Item]) {
         let mut state = self.state();
-        // Those who were told all that came before learn nothing new from it.
+        // Watchers that received all messages before the snapshot do not need it.
         if state.at != Some((run, number)) {
             state.backlog.clear();
             for item in all {
@@ -312,14 +312,14 @@ impl Channel {
         true
     }
 
-    /// One of those who look on has to go.
+    /// Ends one watcher.
     pub(crate) fn remove(&self, number: u64, why: Ending) {
         if let Some(queue) = self.state().guests.get(&number) {
             queue.end(Some(why));
         }
     }
 
-    /// Nobody is told anything more, once everything queued is told.
+    /// Ends all watchers, once their queues are empty.
     pub(crate) fn end(&self, why: Option<Ending>) {
         let mut state = self.state();
         state.over = true;
@@ -328,7 +328,7 @@ impl Channel {
         self.ready.send_if_modified(|ready| ready.is_none().then(|| *ready = Some(false)).is_some());
     }
 
-    // Everything from the beginning, for somebody who has taken all that was there.
+    // Gives a watcher with an empty queue the snapshot.
     fn catch_up(&self, queue: &Queue) {
         let mut state = self.state();
         if state.at.is_none() {
@@ -340,7 +340,7 @@ impl Channel {
     }
 }
 
-/// Somebody who looks on; dropping it leaves.
+/// A watcher, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guest {
     channel: Arc<Channel>,
@@ -349,7 +349,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Waits for what is to be told next. Cancellation safe.
+    /// Waits for the next message. Cancel safe.
     pub(crate) async fn next(&self) -> Said {
         loop {
             let is_behind = {
@@ -384,7 +384,7 @@ impl Guest {
 impl Drop for Guest {
     fn drop(&mut self) {
         self.channel.state().guests.remove(&self.number);
-        // Without a task nobody has to know.
+        // The task may have ended.
         let _ = self.channel.asks.send(Ask::Gone(self.number));
     }
 }
@@ -411,7 +411,7 @@ mod tests {
 
     const SNAPSHOT: Kind = Kind::Snapshot { complete: true };
 
-    /// A channel whose room lets everybody look on.
+    /// A channel whose room permits all watchers.
     fn open(game: Game) -> Arc<Channel> {
         let (channel, mut asks) = Channel::new(game);
         tokio::spawn(async move {
@@ -457,9 +457,9 @@ mod tests {
         let late = come(&channel).await;
         assert!(publish(&channel, Kind::Change, (1, 2), vec![frame("c"), Item::Word("w".into())]));
         assert_eq!(taken(&early).await, items(&[frame("c"), Item::Word("w".into())]));
-        // What was said before it looked is not told.
+        // Words sent before it watched are not repeated.
         assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
-        // A snapshot of what everybody knows tells nothing.
+        // A snapshot without news is not sent.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
         assert!(publish(&channel, Kind::Change, (1, 4), vec![frame("d")]));
         assert_eq!(taken(&early).await, items(&[frame("d")]));
@@ -503,7 +503,7 @@ mod tests {
             assert_eq!(taken(&quick).await, items(&[picture(number)]));
         }
         let told = taken(&slow).await;
-        // What fitted, and then all that there is to see.
+        // The queued messages, and then the snapshot.
         assert!((10..25).contains(&told.len()), "{}", told.len());
         assert_eq!(told[..2], items(&[picture(0), picture(1)]));
         assert_eq!(told[told.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));

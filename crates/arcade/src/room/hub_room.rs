@@ -4,6 +4,7 @@
 //! follow from its outputs; outputs for spectators of a rated match wait; and the state for the lobby is published.
 
 use std::{
+    net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -12,10 +13,11 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use journal_core::{Journalled, Peer as JournalPeer};
 use netcore::{
-    Admission as DatagramAdmission, DecodeError, Gone, Input, Link, Outbox, Outcome, PeerId, Phase, Progress, Recorded,
-    Role, Room, Split, Status, Time,
+    Admission as DatagramAdmission, DecodeError, Gone, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress,
+    Recorded, Role, Room, Split, Status, Time,
 };
 use prometheus_client::metrics::{counter::Counter, histogram::Histogram};
 use tokio::sync::watch;
@@ -24,7 +26,6 @@ use super::{
     admission::{Admission, Hints},
     info::Info,
     mailbox::Ending,
-    opening::Before,
     register::Register,
     roster::{Peer, Roster},
     spectators::Spectators,
@@ -64,6 +65,15 @@ impl Broken {
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
+}
+
+/// The state that an earlier run of a room has left.
+pub(crate) struct Before {
+    /// The time at which it stopped.
+    pub(crate) at: Time,
+    pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
+    pub(crate) occupants: Vec<Occupant>,
+    pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
 /// What a room shares with the rest of the hub.

@@ -12,10 +12,10 @@ use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
+    hub_room::Before,
     info::{Info, Player, Row, phase, rank},
     ledger::Ledger,
     log::Log,
-    opening::Before,
     roster::{Roster, address_text, is_own_watcher},
 };
 

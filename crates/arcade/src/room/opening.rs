@@ -9,9 +9,8 @@ use std::{
 };
 
 use anyhow::Context as _;
-use bytes::Bytes;
 use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
-use netcore::{Hosted, Leave, Link, Occupant, PeerId, Recorded, Status, Time};
+use netcore::{Hosted, Leave, Recorded, Status, Time};
 use netshell::{Clock, ConnectionBudget, Host, Precision, serve};
 use servekit::Sockets;
 use tokio::{sync::watch, time::sleep};
@@ -24,7 +23,7 @@ use super::{
     bots::{Bots, reopen},
     ending::{Ending, Stopped},
     file::RoomFile,
-    hub_room::{Broken, Counters, HubRoom, Setting},
+    hub_room::{Before, Broken, Counters, HubRoom, Setting},
     info::{Info, News, Site, phase},
     ledger::Ledgers,
     log::Log,
@@ -73,15 +72,6 @@ impl Place {
     fn counters_of(&self, game: &str) -> Counters {
         self.counters.get(game).cloned().unwrap_or_default()
     }
-}
-
-/// The state that an earlier run of a room has left.
-pub(crate) struct Before {
-    /// The time at which it stopped.
-    pub(crate) at: Time,
-    pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
-    pub(crate) occupants: Vec<Occupant>,
-    farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
 /// A host without transports, and its journal.

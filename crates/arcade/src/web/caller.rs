@@ -1,4 +1,4 @@
-//! Who makes a request, by what name it calls the hub, and whether it may.
+//! The client that makes a request, and the checks that admit it.
 
 use std::{
     convert::Infallible,
@@ -26,7 +26,7 @@ use crate::hub::{
     shares::Kind,
 };
 
-/// The longest name of a hub that is repeated to the caller and in the log, in characters.
+/// The longest name of a hub in an error or a log line, in characters.
 const MAX_SHOWN: usize = 80;
 
 /// The client that makes a request.
@@ -52,7 +52,7 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrived(pub(crate) IpAddr);
 
-/// How a request came here.
+/// How a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     /// Without TLS, at a port that has none.
@@ -63,7 +63,7 @@ pub(crate) enum Link {
     Stray,
 }
 
-/// Leave to open a socket: the request comes from a page of this hub, and its host may have one more socket.
+/// Permission to open a socket: the request comes from a page of this hub, and its host may have one more socket.
 #[derive(Debug)]
 pub(crate) struct SocketPermit {
     pub(crate) caller: Caller,
@@ -100,13 +100,20 @@ fn peer(extensions: &Extensions) -> SocketAddr {
     connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer)
 }
 
-/// Whether the client uses TLS, as far as it is known: with the hub itself, or as a reverse proxy says that the operator trusts.
+/// Whether the client uses TLS: with the hub itself, or with a trusted reverse proxy, as its header states.
 pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> bool {
     if let Some(relayed) = extensions.get::<Relayed>() {
         return relayed.secure;
     }
     let proto = headers.get("x-forwarded-proto").and_then(|proto| proto.to_str().ok());
     extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
+}
+
+/// The address of a page of the hub, as other people can open it.
+pub(super) fn public_url(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let secure = is_secure(extensions, headers, &hub.resources().callers);
+    Some(hub.address()?.for_friends(host, secure, path))
 }
 
 /// Rejects a request that calls the hub by a name that is not its own: see [`HostNames`](crate::hub::callers::HostNames). A program that
@@ -159,11 +166,11 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
 }
 
 // Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
-// Programs other than browsers send no origin. A page without TLS is not one of a hub that has it, since others could have made it up.
+// Programs other than browsers send no origin. A page without TLS is not accepted by a hub that has TLS, since it could be forged.
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    // The node that passes it on has looked.
+    // The node that passes it on has checked.
     if extensions.get::<Relayed>().is_some() {
         return Ok(());
     }
@@ -188,7 +195,7 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
     Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence())))
 }
 
-// What a client has sent, for a log or an answer.
+// A value sent by a client, escaped for a log or an error.
 fn shown(sent: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(sent).chars().take(MAX_SHOWN).collect();
     start.escape_debug().to_string()

@@ -1,6 +1,7 @@
-//! Connections to the page: how many there may be, and how long each may keep the hub waiting.
+//! Connections to the page: their number, their time limits, and the rate at which they are read.
 //!
-//! A connection that becomes a WebSocket leaves this file: it has the limits of sockets from then on.
+//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers what a budget of messages does not
+//! see: bytes before a message is whole, such as fragments without content.
 
 use std::{
     convert::Infallible,
@@ -40,7 +41,8 @@ use tower::ServiceExt as _;
 
 use super::{
     caller::{Arrived, Link},
-    response::{Progress, refused},
+    limits::Progress,
+    response::refused,
     tls::{self, Tls},
 };
 use crate::hub::{
@@ -50,24 +52,24 @@ use crate::hub::{
 
 /// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
-/// How long a client may take nothing of what is written to it.
+/// How long a client may read nothing of a response.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// The read buffer of a WebSocket, in bytes. The library clears it for each attempt to read, also when it wakes up to send. With its default of
 /// 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
-/// What is read ahead of one connection, in bytes; longer heads of requests are refused.
+/// The read buffer of a connection, in bytes; longer heads of requests are rejected.
 const MAX_HEAD: usize = 16 << 10;
-/// Connections beyond the limits that are told so at the same time; others are closed without a word.
+/// Connections above the limits that receive an error at the same time; others are closed without one.
 const MAX_REFUSALS: usize = 64;
-/// How long an answer may take that is under way when the hub ends.
+/// How long a response may take that has begun when the hub ends.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// Limits the messages of a browser. A frame is refused by its header, before there is memory for it.
+/// Limits the messages of a browser. A frame is rejected by its header, before memory is allocated for it.
 pub(crate) fn bounded(upgrade: WebSocketUpgrade, max_message: usize) -> WebSocketUpgrade {
     upgrade.max_message_size(max_message).max_frame_size(max_message).read_buffer_size(READ)
 }
 
-/// What serves the connections of all listeners.
+/// Serves the connections of all listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     resources: Arc<Resources>,
@@ -107,7 +109,7 @@ impl Server {
     {
         let door = match &self.tls {
             None => None,
-            // Nothing can be said to anybody before the handshake.
+            // No error can be sent before the handshake.
             Some(tls) => match self.resources.handshake(peer) {
                 Ok(share) => Some(Door { tls: Arc::clone(tls), share }),
                 Err(kind) => return self.resources.refusals.count(kind),
@@ -136,7 +138,7 @@ impl Server {
         }
     }
 
-    /// Accepts no more connections, closes those that are idle, and waits a moment for answers that are under way.
+    /// Stops accepting, closes idle connections, and waits a moment for responses that have begun.
     pub(crate) async fn finish(self) {
         self.ends.send_replace(());
         // Connections that take longer end with the process.
@@ -144,13 +146,13 @@ impl Server {
     }
 }
 
-/// What a connection has to go through where there is TLS, with its share of all handshakes.
+/// The TLS handshake of a connection, with its share of all handshakes.
 struct Door {
     tls: Arc<Tls>,
     share: Share,
 }
 
-// Serves one connection until either side ends it, or it becomes a WebSocket. `held` is given back then.
+// Serves one connection until either side ends it, or it becomes a WebSocket. `held` is dropped then.
 async fn serve<S, A>(
     stream: S,
     door: Option<Door>,
@@ -186,7 +188,7 @@ async fn serve<S, A>(
     drop(held);
 }
 
-// A stream whose other end has to take what is written to it.
+// A stream that fails if its other end reads nothing.
 fn impatient<S: AsyncRead + AsyncWrite>(stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(STALL));
@@ -210,7 +212,7 @@ where
         .with_upgrades();
     let mut connection = pin!(connection);
     tokio::select! {
-        // What goes wrong with it is the client's business.
+        // Errors of a connection concern its client only.
         _ = connection.as_mut() => {}
         () = progress.missed() => {}
         _ = ends.changed() => {
@@ -232,7 +234,7 @@ pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 1
 /// A stream that is read at [`READ_BYTES`]. What exceeds it stays in the buffers of the system, and then with the client.
 pub(crate) struct Paced<S> {
     stream: S,
-    // What was looked at and not read.
+    // A byte that was peeked.
     first: Option<u8>,
     start: Instant,
     bucket: TokenBucket,
@@ -248,7 +250,7 @@ impl<S> Paced<S> {
 }
 
 impl<S: AsyncRead + Unpin> Paced<S> {
-    /// The next byte, which stays to be read.
+    /// Peeks the next byte.
     pub(crate) async fn first(&mut self) -> io::Result<u8> {
         let first = self.read_u8().await?;
         self.first = Some(first);
@@ -259,7 +261,7 @@ impl<S: AsyncRead + Unpin> Paced<S> {
 impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // Nothing is lost if there is no room.
+        // The byte stays if the buffer is full.
         if buffer.remaining() > 0
             && let Some(first) = this.first.take()
         {
@@ -321,7 +323,7 @@ mod tests {
             callers::{Callers, HostNames},
             resources::{MAX_BODY, MAX_CONNECTIONS, MAX_HANDSHAKES, Settings},
         },
-        web::response,
+        web::limits,
     };
 
     use super::*;
@@ -341,7 +343,7 @@ mod tests {
             .route("/echo", post(async |body: String| body))
             .route("/large", axum::routing::get(large))
             .layer(DefaultBodyLimit::max(MAX_BODY))
-            .layer(middleware::from_fn_with_state(Arc::clone(&resources), response::account));
+            .layer(middleware::from_fn_with_state(Arc::clone(&resources), limits::account));
         Server::new(resources, router, tls)
     }
 
@@ -406,7 +408,7 @@ mod tests {
         innocent.write_all(ask).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
         // Their connections end, and what they held is free.
-        tokio::time::sleep(2 * response::PATIENCE).await;
+        tokio::time::sleep(2 * limits::PATIENCE).await;
         assert_eq!(server.resources.answers.taken(), 0);
         for stream in &mut deaf {
             rest(stream).await;

@@ -1,13 +1,14 @@
 //! Feeds: sockets by which other nodes watch a room of this one, each for all of its watchers.
 //!
-//! What the room tells is published, see `hub/feeding.rs`. A feed says only when that has begun, and who may look on: the node that has the
-//! room decides, as for watchers of its own.
+//! The messages of the room are published, see `hub/publisher.rs`. A feed reports only when that has begun, and who may watch: the node that
+//! has the room decides, as for watchers of its own. A node that follows a room does so once for all of its watchers. If it cannot, a watcher
+//! gets a socket of its own to the node of the room; see `relay.rs`.
 //!
 //! ```text
-//! > {"come":7,"address":"192.0.2.1:40000"}     somebody wants to look on
+//! > {"come":7,"address":"192.0.2.1:40000"}     a client wants to watch
 //! > {"gone":7}
-//! < {"going":true}                             what is published can be followed; false, that nothing more is published
-//! < {"let":7}                                  may look on
+//! < {"going":true}                             the publication can be followed; false: it has failed
+//! < {"let":7}                                  may watch
 //! < {"end":7,"why":"banned"}                   may not, or no longer
 //! ```
 
@@ -60,12 +61,12 @@ use crate::{
 
 /// The longest message of a feed, in bytes.
 pub(super) const MAX_LINE: usize = 256;
-/// How often a feed says something, and it is looked whether its watchers may still be there.
+/// How often a feed sends a message, and checks whether its watchers may still watch.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
 /// Watchers of one feed at most.
 const MAX_WATCHERS: usize = 1 << 16;
 
-/// What a node says.
+/// A message of the watching node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Asks {
@@ -73,7 +74,7 @@ pub(super) enum Asks {
     Gone { gone: u64 },
 }
 
-/// What it is told.
+/// A message to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Answers {
@@ -90,7 +91,7 @@ pub(super) async fn feed(
     relayed: Option<Extension<Relayed>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    // Nobody else has the key.
+    // Only nodes have the key.
     let is_node = relayed.is_some();
     let room = hub.rooms.get(&id).filter(|room| is_node && room.access.is_public());
     let Some(room) = room else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
@@ -103,7 +104,7 @@ pub(super) async fn feed(
     })
 }
 
-// Those who look on by one feed.
+// The watchers of one feed.
 struct Feed {
     hub: Arc<Hub>,
     room: Arc<Room>,
@@ -176,7 +177,7 @@ impl Feed {
         }
     }
 
-    // Why somebody may not look on, as for those who watch at this node.
+    // Why a client may not watch, as for watchers of this node.
     fn refusal(&self, host: HostId) -> Option<Ending> {
         if self.hub.bans().has(host) {
             return Some(Ending::Banned);
@@ -184,7 +185,7 @@ impl Feed {
         self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(Ending::RemovedByOwner)
     }
 
-    // Ends watchers that may not look on any longer. Returns whether the other end can be reached.
+    // Ends watchers that may not watch any longer. Returns whether the other end can be reached.
     async fn look(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
@@ -208,24 +209,24 @@ impl Drop for Feed {
 }
 
 async fn say(socket: &mut WebSocket, answer: Answers) -> bool {
-    // Numbers and words have JSON.
+    // It can always be written as JSON.
     let text = serde_json::to_string(&answer).unwrap_or_default();
     send(socket, Message::Text(text.into())).await
 }
 
-/// How long a watcher waits until what the room tells can be followed; then it gets a socket of its own.
+/// How long a watcher waits until the room can be followed; then it gets a socket of its own.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// For how many periods the node of the room may say nothing.
+/// Periods without a message of the node of the room after which the feed has failed.
 const SILENT: u32 = 10;
-/// How long a room is followed that nobody watches any more.
+/// How long a room without watchers is followed.
 const LINGER: Duration = Duration::from_secs(5);
 /// How long the brokers may be away until watchers get sockets of their own.
 const AWAY: Duration = Duration::from_secs(15);
-/// How long after an error it is followed again.
+/// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves sockets that only look on at a public room of another node, and whose address says so, if this node can follow the room. All other
-/// requests go on.
+/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the room. All other
+/// requests are passed on.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
@@ -243,7 +244,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
         if asked.enter {
             let entry = timeout(ENTRY, first(&mut socket)).await;
-            // Its address has said that it looks on, and whoever has to prove something asks the node of the room.
+            // Its address states that it watches. The node of the room checks proofs.
             if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
                 return socket::end(socket, Ending::Unclear).await;
             }
@@ -253,7 +254,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     })
 }
 
-// The room that somebody only wants to look on at, if it is a public one of another node.
+// The room that a request only wants to watch, if it is a public one of another node.
 fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, Asked)> {
     let path = request.uri().path();
     let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
@@ -269,7 +270,7 @@ fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, Asked)> {
     Some((id.to_owned(), far.row.game, asked))
 }
 
-// The channel of a room, once it is known that it tells what the room does.
+// The channel of a room, once the room is followed.
 async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
     let (channel, asks) = hub.elsewhere()?.following.channel(id, game)?;
     if let Some(asks) = asks {
@@ -284,7 +285,7 @@ async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: 
     match channel.come(address).await {
         Ok(guest) => socket::look_on(socket, guest, channel.game(), &hub.metrics().game(channel.game().name())).await,
         Err(Some(why)) => socket::end(socket, why).await,
-        // Its page comes again.
+        // The page reconnects.
         Err(None) => {}
     }
     drop(fed);
@@ -292,7 +293,7 @@ async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: 
 
 type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Follows a room until nobody watches it any more, or it cannot be.
+/// Follows a room until it has no watchers, or that fails.
 async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::UnboundedReceiver<Ask>) {
     let Some(elsewhere) = hub.elsewhere() else { return };
     let counted = elsewhere.fleet.feeds.following();
@@ -308,7 +309,7 @@ async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::Un
     drop(counted);
 }
 
-// A feed of the node of the room.
+// Opens a feed at the node of the room.
 async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?;
     let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node has it"))?;
@@ -317,7 +318,7 @@ async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
 }
 
-// Passes questions of watchers on, and what is published to them. Ends well if it was over, and not if it failed.
+// Passes requests of watchers to the node of the room, and events to watchers. Fails if watchers need sockets of their own.
 async fn attend(
     mut feed: FeedSocket,
     room: &Name,
@@ -339,7 +340,7 @@ async fn attend(
         tokio::select! {
             Some(ask) = asks.recv() => {
                 let asks = match ask {
-                    // It is over for whoever does not wait any more.
+                    // The watcher has disconnected.
                     Ask::Come { answer, .. } if answer.is_closed() => continue,
                     Ask::Come { number, address, answer } => {
                         waiting.insert(number, answer);
@@ -350,7 +351,7 @@ async fn attend(
                         Asks::Gone { gone: number }
                     }
                 };
-                // Numbers and addresses have JSON.
+                // They can always be written as JSON.
                 let text = serde_json::to_string(&asks).unwrap_or_default();
                 let sent = timeout(connections::STALL, feed.send(tungstenite::Message::text(text))).await;
                 if !matches!(sent, Ok(Ok(()))) {
@@ -362,7 +363,7 @@ async fn attend(
                 let text = match message {
                     Some(Ok(tungstenite::Message::Text(text))) => text,
                     Some(Ok(tungstenite::Message::Ping(_) | tungstenite::Message::Pong(_))) => continue,
-                    // The room is over, or closes the connection after a game; watchers come again.
+                    // The room is over, or closes the connection after a game; watchers reconnect.
                     _ if going => return Ok(()),
                     _ => return Err("the node of the room does not publish it".to_owned()),
                 };
@@ -387,7 +388,7 @@ async fn attend(
     }
 }
 
-// Passes on what is published. Ends well if the connection was closed.
+// Passes events on until the connection is closed.
 async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<(), String> {
     let mut last = None;
     let mut away: Option<Instant> = None;

@@ -16,8 +16,8 @@ use tokio::task::block_in_place;
 
 use super::{
     api::{Answer, FramesQuery, failure::ApiError},
-    asset, caller, headers, page,
-    response::{self, missing},
+    asset, caller, headers, limits, page,
+    response::missing,
     share::escape,
 };
 use crate::{
@@ -62,7 +62,7 @@ pub(crate) fn router(film: Arc<Film>) -> Router {
         .route("/icon.svg", get(asset))
         .route("/manifest.webmanifest", get(asset))
         .fallback(async || missing())
-        .layer(middleware::from_fn_with_state(Arc::clone(&resources), response::account))
+        .layer(middleware::from_fn_with_state(Arc::clone(&resources), limits::account))
         .layer(middleware::from_fn_with_state(resources, caller::named))
         .layer(middleware::map_response(headers))
         .with_state(film)

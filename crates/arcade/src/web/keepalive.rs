@@ -13,17 +13,16 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 use super::connections::STALL;
 
-/// How often a page is sent [`BEAT`] if it is sent nothing else, so that it notices a network that is dead without a word; see
-/// link.js.
+/// How often a page receives [`BEAT`] if it receives no other message, so that it notices a dead network; see link.js.
 const PERIOD: Duration = Duration::from_secs(1);
-/// A message of the hub that says nothing.
+/// An empty message of the hub.
 const BEAT: &str = "{}";
-/// A client is sent a ping in every tenth period. All libraries of `WebSocket` answer it. A proxy answers only for itself, so that
-/// `TCP_USER_TIMEOUT` does not show a client behind it that has vanished.
+/// A client receives a ping in every tenth period, which all `WebSocket` libraries answer. `TCP_USER_TIMEOUT` does not detect a client that
+/// has vanished behind a proxy.
 const PING_EVERY: u32 = 10;
-/// Pings without an answer after which a client is taken for gone, when the next one is due: 20 to 30 seconds after it has vanished.
+/// Unanswered pings after which the next one fails: 20 to 30 seconds after the client has vanished.
 const MAX_UNANSWERED: u32 = 2;
-/// In place of the unanswered pings: the client is not read just now.
+/// In place of the number of unanswered pings: the client is not read just now.
 const UNREAD: u32 = u32::MAX;
 
 /// Whether a client answers pings.
@@ -31,17 +30,17 @@ const UNREAD: u32 = u32::MAX;
 pub(crate) struct Pulse(AtomicU32);
 
 impl Pulse {
-    /// Waits for what a client sends. Any message is an answer. Until the next call pings count as answered, because the client cannot
-    /// help that it is not read.
+    /// Waits for a message of the client. Any message is an answer. Until the next call pings count as answered, because the answers are not
+    /// read.
     pub(crate) async fn read<T>(&self, next: impl Future<Output = T>) -> T {
-        // A call that was cancelled has set it to the number of unanswered pings, which goes on.
+        // After a cancelled call it is the number of unanswered pings, which continues.
         let _ = self.0.compare_exchange(UNREAD, 0, Ordering::Relaxed, Ordering::Relaxed);
         let message = next.await;
         self.0.store(UNREAD, Ordering::Relaxed);
         message
     }
 
-    // Counts a ping that is about to be sent. Returns whether the client may still be there.
+    // Counts a ping that is about to be sent. Returns whether the client may still be connected.
     fn ping(&self) -> bool {
         let count = |unanswered| (unanswered < MAX_UNANSWERED).then(|| unanswered + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
@@ -49,17 +48,17 @@ impl Pulse {
     }
 }
 
-/// What a client is to be sent.
+/// A message that keeps a connection alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beat {
-    /// A message that says nothing.
+    /// An empty message.
     Idle,
     Ping,
-    /// Nothing: it does not answer pings.
+    /// The client does not answer pings.
     Gone,
 }
 
-/// When a client is to be sent a beat.
+/// The schedule of the keep-alive messages to a client.
 pub(crate) struct Beats<'a> {
     interval: Interval,
     periods: u32,
@@ -74,12 +73,12 @@ impl<'a> Beats<'a> {
         Self { interval, periods: 0, spoke: false, pulse }
     }
 
-    /// The client was sent something, so the next idle message is not needed.
+    /// Another message was sent, so the next empty one is not needed.
     pub(crate) fn spoke(&mut self) {
         self.spoke = true;
     }
 
-    /// Waits until the client is to be sent a ping, or has been sent nothing for a period, or almost two. Cancellation safe.
+    /// Waits until a ping is due, or no message was sent for one to two periods. Cancel safe.
     pub(crate) async fn due(&mut self) -> Beat {
         loop {
             self.interval.tick().await;
@@ -95,8 +94,8 @@ impl<'a> Beats<'a> {
     }
 }
 
-/// Sends what is due to a client. Returns whether it is there and has taken that in time. Pages do not see pings, so they get the idle
-/// message too.
+/// Sends what is due to a client. Returns whether it is connected and has accepted that in time. Pages do not see pings, so they receive the
+/// empty message too.
 pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> bool {
     let idle = Message::Text(Utf8Bytes::from_static(BEAT));
     match due {
@@ -106,7 +105,7 @@ pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> 
     }
 }
 
-/// Sends a message to a page, and gives whether it has taken it in time.
+/// Sends a message to a client. Returns whether it has accepted it in time.
 pub(crate) async fn send(sink: &mut (impl Sink<Message> + Unpin), message: Message) -> bool {
     matches!(timeout(STALL, sink.send(message)).await, Ok(Ok(())))
 }
@@ -117,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    // Reads like a socket until the client is gone; gives the seconds.
+    // Reads like a socket until the client is taken for gone. Returns the seconds.
     async fn lives(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
         let start = Instant::now();
         let mut beats = Beats::new(pulse);
@@ -148,7 +147,7 @@ mod tests {
         let pulse = Pulse::default();
         let floods = async || {
             pulse.read(ready(())).await;
-            // As long as the room takes nothing.
+            // The queue of the room is full.
             tokio::time::sleep(Duration::from_mins(2)).await;
         };
         assert_eq!(lives(&pulse, floods).await, 600);

@@ -25,10 +25,10 @@ use tokio::sync::mpsc;
 use super::{
     api::{Answer, ApiError, ask, game_of},
     caller::{Caller, SocketPermit},
-    connections,
+    connections, devices,
     keepalive::{Beat, Beats, Pulse, send},
-    names::{self, CLAIMS, Claims},
-    room_api::too_many,
+    names::{CLAIMS, Claims},
+    response::too_many,
 };
 use crate::{
     games::Game,
@@ -189,7 +189,7 @@ async fn leave(
     let of = name.clone();
     let asked = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
     if ask(&hub, caller, asked).await? {
-        names::forget(&hub, name);
+        devices::forget(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     hub.tries.charge(host, purpose);

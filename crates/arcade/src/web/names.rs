@@ -1,46 +1,25 @@
 //! Names that belong to a browser.
 //!
-//! A browser that is used first makes a random key and claims a name with it. The hub keeps a hash of the key only, so nobody who
-//! reads the database can take a name.
+//! A browser makes a random key when it is first used, and claims names with it. The hub stores a hash of the key only, so a reader of the
+//! database cannot take a name.
 
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use axum::{
-    Json, Router,
-    extract::{State, rejection::JsonRejection},
-    http::{Extensions, HeaderMap, StatusCode},
-    response::{IntoResponse as _, Response},
-    routing::post,
-};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use netcore::HostId;
-use serde::Deserialize;
-use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use store::{KEY_HASH_LENGTH, MAX_KEYS, MAX_NAMES, Redeemed, Replaced, Store};
+use store::KEY_HASH_LENGTH;
 use tokio::time::sleep;
 use tracing::debug;
 use unicode_normalization::is_nfc;
 use unicode_security::{GeneralSecurityProfile as _, MixedScript as _, general_security_profile::IdentifierType};
 
-use super::{
-    api::{Answer, ApiError, ask},
-    caller::Caller,
-    room_api::{self, too_many},
-};
-use crate::{
-    hub::{
-        self, Hub,
-        codes::{self, LINK_LIVES, Purpose, Tried},
-    },
-    results::{Results, clock::unix_now},
-    room::Room,
-};
+use crate::{results::Results, room::Room};
 
 /// Bytes of a key.
 const KEY_LENGTH: usize = 32;
@@ -169,133 +148,6 @@ async fn until_known<F: Future<Output = Option<Vec<String>>>>(ask: impl Fn() -> 
         sleep(pause).await;
         pause = (pause * 2).min(RETRY.1);
     }
-}
-
-/// The routes.
-pub(super) fn routes() -> Router<Arc<Hub>> {
-    Router::new()
-        .route("/api/names/link", post(link))
-        .route("/api/names/redeem", post(redeem))
-        .route("/api/names/key", post(replace))
-        .route("/api/names/release", post(release))
-}
-
-fn hash(key: &str, what: &str) -> Answer<KeyHash> {
-    KeyHash::of(key).ok_or_else(|| ApiError::bad(format!("'{what}' is 32 random bytes in base64url without padding")))
-}
-
-/// A name, and the key that proves it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Own {
-    name: String,
-    key: String,
-}
-
-fn not_owner() -> ApiError {
-    ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into())
-}
-
-async fn link(
-    State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    extensions: Extensions,
-    headers: HeaderMap,
-    body: Result<Json<Own>, JsonRejection>,
-) -> Answer {
-    let Json(Own { name, key }) = body?;
-    let key = hash(&key, "key")?;
-    let code = codes::draw().map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
-    let code_hash = codes::hash(&code).ok_or_else(|| ApiError::Later("no code can be made just now".into()))?;
-    let expires = unix_now() + u64::try_from(LINK_LIVES.as_millis()).unwrap_or(u64::MAX);
-    let issued = async move |store: Store| Ok(store.issue_code(&name, &key.0, &code_hash, expires).await?);
-    if !ask(&hub, caller, issued).await? {
-        return Err(not_owner());
-    }
-    // Drawn here, since the address of a picture would have the code in it, and proxies write addresses to their logs.
-    let url = room_api::shown_url(&hub, &extensions, &headers, &format!("/#name={code}"));
-    let qr = url.as_deref().and_then(hub::address::picture);
-    let seconds = LINK_LIVES.as_secs();
-    Ok(Json(json!({ "code": code, "seconds": seconds, "url": url, "qr": qr })).into_response())
-}
-
-/// A code, and the key of the device to which the name goes.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Redeem {
-    code: String,
-    key: String,
-}
-
-async fn redeem(
-    State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    body: Result<Json<Redeem>, JsonRejection>,
-) -> Answer<Response> {
-    let Json(Redeem { code, key }) = body?;
-    let key = hash(&key, "key")?;
-    let found = async {
-        let code = codes::hash(&code)?;
-        let redeemed =
-            ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await;
-        (!matches!(redeemed, Ok(Redeemed::Unknown))).then_some(redeemed)
-    };
-    let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
-        Tried::Right(redeemed) => redeemed?,
-        Tried::Wrong => Redeemed::Unknown,
-        Tried::TooMany(wait) => return Ok(too_many(wait)),
-    };
-    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
-    match redeemed {
-        Redeemed::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
-        Redeemed::Unknown => Err(ApiError::missing("no name has this code; it is valid once, and for ten minutes")),
-        Redeemed::TooManyKeys => {
-            conflict(format!("this name is on {MAX_KEYS} devices already; give it a new key first"))
-        }
-        Redeemed::TooManyNames => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
-    }
-}
-
-/// A name, the key that proves it, and the one that is to prove it alone.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Replace {
-    name: String,
-    key: String,
-    new: String,
-}
-
-async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Replace>, JsonRejection>) -> Answer {
-    let Json(Replace { name, key, new }) = body?;
-    let (key, new) = (hash(&key, "key")?, hash(&new, "new")?);
-    let of = name.clone();
-    let replaced = async move |store: Store| Ok(store.replace_keys(&of, &key.0, &new.0, unix_now()).await?);
-    match ask(&hub, caller, replaced).await? {
-        Replaced::Done => {
-            forget(&hub, name);
-            Ok(StatusCode::NO_CONTENT.into_response())
-        }
-        Replaced::NotOwner => Err(not_owner()),
-        Replaced::TooManyNames => {
-            Err(ApiError::Wrong(StatusCode::CONFLICT, format!("the new key has {MAX_NAMES} names already")))
-        }
-    }
-}
-
-async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Own>, JsonRejection>) -> Answer {
-    let Json(Own { name, key }) = body?;
-    let key = hash(&key, "key")?;
-    let of = name.clone();
-    if !ask(&hub, caller, async move |store: Store| Ok(store.release_name(&of, &key.0, unix_now()).await?)).await? {
-        return Err(not_owner());
-    }
-    forget(&hub, name);
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-// Seats and programs that use a key that lost this name.
-pub(super) fn forget(hub: &Hub, name: String) {
-    hub.forget_names(&[name]);
 }
 
 #[cfg(test)]

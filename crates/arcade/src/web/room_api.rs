@@ -1,7 +1,7 @@
 //! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and the way into rooms that are not
 //! public: links, words, and pictures of links.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     Extension, Json, Router,
@@ -19,11 +19,11 @@ use tokio::task::block_in_place;
 
 use super::{
     api::ask,
-    caller::{Caller, is_secure},
+    caller::{self, Caller},
     names::{KeyHash, check_name},
     page::Page,
     relay::{self, Asked},
-    response::{counted, error, impossible, later, missing, no_such_room, refused},
+    response::{error, impossible, later, missing, no_such_room, refused, too_many},
 };
 use crate::{
     games::{self, Game, Options},
@@ -31,7 +31,7 @@ use crate::{
         self, Hub, OpenError,
         codes::{Coded, Proof, Tried},
         matchmaking::{Led, MAX_RESERVATION, Seeker},
-        opening, shares,
+        opening,
     },
     room::Room,
 };
@@ -468,7 +468,8 @@ async fn room_picture(
             Tried::TooMany(wait) => return too_many(wait),
         },
     };
-    let Some(svg) = shown_url(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url)) else {
+    let Some(svg) = caller::public_url(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url))
+    else {
         return missing();
     };
     ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()
@@ -487,23 +488,11 @@ fn is_of_another_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
-pub(super) fn too_many(wait: Duration) -> Response {
-    let refused = error(StatusCode::TOO_MANY_REQUESTS, shares::Kind::Tries.sentence());
-    later(counted(shares::Kind::Tries, refused), wait.as_secs().saturating_add(1))
-}
-
 /// A page of the hub whose address is asked for.
 #[derive(Debug, Deserialize)]
 struct Shown {
     #[serde(default)]
     path: String,
-}
-
-/// The address that friends can open.
-pub(super) fn shown_url(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let secure = is_secure(extensions, headers, &hub.resources().callers);
-    Some(hub.address()?.for_friends(host, secure, path))
 }
 
 async fn address(
@@ -513,11 +502,11 @@ async fn address(
     headers: HeaderMap,
 ) -> Response {
     let open = hub.address().is_some_and(|address| address.friends.is_some());
-    Json(json!({ "url": shown_url(&hub, &extensions, &headers, &path), "friends": open })).into_response()
+    Json(json!({ "url": caller::public_url(&hub, &extensions, &headers, &path), "friends": open })).into_response()
 }
 
 async fn picture(State(hub): State<Arc<Hub>>, extensions: Extensions, headers: HeaderMap) -> Response {
-    match shown_url(&hub, &extensions, &headers, "").and_then(|address| hub::address::picture(&address)) {
+    match caller::public_url(&hub, &extensions, &headers, "").and_then(|address| hub::address::picture(&address)) {
         Some(svg) => {
             ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
         }

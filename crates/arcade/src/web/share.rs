@@ -14,7 +14,12 @@ use picture::{Picture, Rgb, Text};
 use store::{Match, MatchPlayer};
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{api, caller::Caller, page::Page, response::missing, room_api};
+use super::{
+    api,
+    caller::{self, Caller},
+    page::Page,
+    response::missing,
+};
 use crate::{games::Game, hub::Hub};
 
 /// How long the page of a match waits for the database; without an answer it comes without the result.
@@ -48,7 +53,7 @@ async fn shown(
     let found = timeout(PATIENCE, api::find(&hub, caller, id)).await;
     let head = found.ok().and_then(Result::ok).map(|found| {
         let picture = format!("matches/{}/picture.png", found.id);
-        tags(&found, room_api::shown_url(&hub, &extensions, &headers, &picture).as_deref())
+        tags(&found, caller::public_url(&hub, &extensions, &headers, &picture).as_deref())
     });
     page.answer_with(&headers, head.as_deref()).unwrap_or_else(missing)
 }

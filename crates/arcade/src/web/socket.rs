@@ -1,7 +1,10 @@
-//! The sockets of rooms: each carries the protocol of its game, and what the hub says besides.
+//! The sockets of rooms: each carries the protocol of its game, and messages of the hub.
 //!
-//! `/rooms/ID/socket` is a new player at once, or a watcher with `?watch=true`. With `?enter=true` the first message says who enters: an
-//! [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not taken from addresses, which are written into logs.
+//! `/rooms/ID/socket` opens the socket of a new player, or of a watcher with `?watch=true`. With `?enter=true` the first message identifies
+//! the client: an [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not accepted in addresses, which are written
+//! into logs.
+//!
+//! One task serves a socket. It moves messages between the socket and the mailbox of its seat.
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -53,24 +56,24 @@ pub(super) const MAX_MESSAGE: usize = 65_507;
 pub(super) const ENTRY: Duration = Duration::from_secs(5);
 /// The longest first message, in bytes.
 const MAX_ENTRY: usize = 1 << 10;
-/// Frames up to the first message; others than pings are none.
+/// Frames up to the first message. Only pings may precede it.
 const MAX_ENTRY_FRAMES: usize = 4;
 
-/// How long a socket waits for the room before its page is told so.
+/// How long a socket waits for the room before its page is notified.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What a page is told then.
+/// The notification.
 const WAITING: &str = r#"{"waiting":true}"#;
 
-/// What a socket says in its address.
+/// The query of a socket's address.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    /// Whether it only looks on.
+    /// Whether it only watches.
     #[serde(default)]
     pub(super) watch: bool,
-    /// Whether its first message says how it enters.
+    /// Whether its first message is an [`Entry`].
     #[serde(default)]
     pub(super) enter: bool,
-    // Secrets, which do not belong there.
+    // Secrets, which are rejected there.
     pub(super) seat: Option<String>,
     pub(super) key: Option<String>,
 }
@@ -83,9 +86,9 @@ pub(super) struct Entry {
     seat: Option<String>,
     /// The key of the owner of its names.
     key: Option<String>,
-    /// Whether it only looks on.
+    /// Whether it only watches.
     watch: bool,
-    /// The token of a seat that is over, of whoever comes anew.
+    /// The token of the previous seat of the same player.
     past: Option<String>,
     /// The token of the owner of the room.
     owner: Option<String>,
@@ -95,7 +98,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it looks on and proves nothing.
+    /// Whether it watches without proof of anything.
     pub(super) const fn only_looks_on(&self) -> bool {
         self.watch && self.owner.is_none()
     }
@@ -138,7 +141,7 @@ pub(crate) async fn socket(
     })
 }
 
-// The first message of a socket, if it is one.
+// The first message of a socket, if it is an entry.
 pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     for _ in 0..MAX_ENTRY_FRAMES {
         match socket.recv().await?.ok()? {
@@ -172,7 +175,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         return end(socket, Ending::RemovedByOwner).await;
     }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
-    // Whoever only looks on has nothing to come back to.
+    // A watcher has no seat to resume.
     let token = entry.seat.filter(|_| role == Role::Player);
     let returns = match token.map(|token| hub.secret().verify(id, &token)) {
         None => None,
@@ -223,7 +226,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     let talk = Talk { hello, news, words, hear: told };
     let pumped = run(socket, mailbox, room.game.frames(), talk, &metrics);
     let Some(key) = key.filter(|_| plays) else { return pumped.await };
-    // The names are looked up while the game goes on.
+    // The names are looked up while the socket is served.
     tokio::select! {
         () = pumped => {}
         () = async {
@@ -233,14 +236,14 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     }
 }
 
-/// Frames that are read from one browser, whatever they are: an empty one or a ping is one too.
+/// Frames that are read from one browser, of any kind: empty ones and pings count too.
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
 /// Bytes that are read from one browser; each frame counts [`FRAME`] more. The longest message fits into the burst.
 const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 256 << 10 };
-/// What a frame costs besides its bytes.
+/// The cost of a frame beside its bytes.
 const FRAME: u32 = 64;
 
-/// The close code of a page by which a player leaves for good. With any other the seat is kept for a while.
+/// The close code by which a player leaves permanently. After any other code the seat is retained for a while.
 const LEFT: u16 = 4000;
 
 /// Close codes of the hub, from the range for applications. The page knows them too.
@@ -266,18 +269,18 @@ const fn code(ending: Ending) -> (u16, &'static str) {
     }
 }
 
-/// What is said between the hub and a page beside the game.
+/// The messages between the hub and a page beside the game.
 pub(crate) struct Talk<F> {
     /// The first message of the hub.
     pub(crate) hello: String,
     pub(crate) news: PageNews,
-    /// What this page is told besides.
+    /// Messages to this page only, or to all present pages.
     pub(crate) words: mpsc::Receiver<Arc<str>>,
-    /// Hears what the page says to the hub.
+    /// Receives the messages of the page to the hub.
     pub(crate) hear: F,
 }
 
-/// Runs until either side ends.
+/// Serves the socket of a seat until either side ends.
 pub(crate) async fn run(
     socket: WebSocket,
     mailbox: Arc<Mailbox>,
@@ -295,10 +298,10 @@ pub(crate) async fn run(
     mailbox.leave();
 }
 
-/// Tells somebody who looks on what is published of a room of another node, until either side ends.
+/// Serves a watcher of a room of another node until either side ends.
 pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
     let (sink, stream) = socket.split();
-    // What those who look on say changes nothing in any game, so no room hears it.
+    // Messages of watchers change nothing in any game, so they are not passed on.
     let pulse = Pulse::default();
     tokio::select! {
         () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
@@ -347,7 +350,7 @@ async fn tell(
     }
 }
 
-// Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
+// Reads a frame only when all before it are paid for, so a flood is not buffered here.
 async fn read<E>(
     (mut stream, pulse): (impl Stream<Item = Result<Message, E>> + Unpin, &Pulse),
     room: Option<&Mailbox>,
@@ -387,10 +390,10 @@ async fn read<E>(
     }
 }
 
-/// What a frame of a browser is.
+/// The content of a frame of a browser.
 enum Taken {
     Message(BytesMut),
-    /// Something for the hub, which no message of a game begins like.
+    /// A message to the hub; no message of a game begins like one.
     Aside(Utf8Bytes),
     Nothing,
     End {
@@ -414,7 +417,7 @@ fn taken(message: Message, frames: Frames) -> Taken {
     if frames == Frames::ZeroEndedText {
         bytes.extend_from_slice(b"\0");
     }
-    // An empty message is none to a room.
+    // Rooms have no empty messages.
     if bytes.is_empty() { Taken::Nothing } else { Taken::Message(bytes) }
 }
 
@@ -488,7 +491,7 @@ async fn write(
     }
 }
 
-/// Ends a socket that was not let in.
+/// Closes a socket that was not accepted.
 pub(crate) async fn end(mut socket: WebSocket, ending: Ending) {
     send(&mut socket, close(ending)).await;
 }
@@ -503,27 +506,27 @@ fn message(frame: Bytes, frames: Frames) -> Message {
         return Message::Binary(frame);
     }
     let frame = if frame.last() == Some(&0) { frame.slice(..frame.len() - 1) } else { frame };
-    // Servers send ASCII; anything else would be a fault of the room, which must not end the socket.
+    // Rooms send ASCII. A fault of the room must not close the socket.
     match Utf8Bytes::try_from(frame.clone()) {
         Ok(text) => Message::Text(text),
         Err(_) => Message::Text(String::from_utf8_lossy(&frame).into_owned().into()),
     }
 }
 
-/// The longest of them, in bytes.
+/// The longest message of a page to the hub, in bytes.
 pub(super) const MAX_ASIDE: usize = 256;
 
-/// What a page says.
+/// A message of a page to the hub: a text frame that begins with a brace.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Aside {
-    /// A phrase for all.
+    /// A phrase for all pages.
     Say(u8),
     /// Whether it is ready for a rematch.
     Rematch(bool),
 }
 
-/// Does what the page at this seat wants. What is not known is ignored: a page may be newer than the hub.
+/// Executes a message of the page at this seat. Unknown ones are ignored: a page may be newer than the hub.
 pub(super) fn hear(room: &Room, seat: SocketAddr, text: &str) {
     match serde_json::from_str(text) {
         Ok(Aside::Say(phrase)) => room.roster.say(seat, phrase),

@@ -1,6 +1,6 @@
 //! TLS at the port of the page.
 //!
-//! Who connects is charged before a handshake begins, since its arithmetic costs more than most requests. There is no
+//! A client is charged before a handshake begins, since its arithmetic costs more than most requests. There is no
 //! Strict-Transport-Security: it would hold for all ports of the name, also where other servers speak plain HTTP, and would lock players
 //! out of a hub whose certificate they have to accept by hand.
 
@@ -40,10 +40,10 @@ use crate::fleet::seal::Relayed;
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of one connection that are sealed or wait to be, in each of two buffers; one record.
 const MAX_BUFFERED: usize = 16 << 10;
-/// With this byte a client of TLS begins, and no request of HTTP.
+/// The first byte of a TLS client, with which no HTTP request begins.
 const HELLO: u8 = 0x16;
 
-/// The certificate that new connections are shown.
+/// The certificate of new connections.
 pub(crate) struct Tls {
     files: Files,
     names: Vec<String>,
@@ -51,13 +51,13 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads a certificate for a hub with these names. What browsers will not like about it is logged.
+    /// Reads a certificate for a hub with these names. Flaws that browsers reject are logged.
     pub(crate) fn open(files: Files, names: Vec<String>) -> Result<Self, CertificateError> {
         let acceptor = RwLock::new(acceptor(&files, &names)?);
         Ok(Self { files, names, acceptor })
     }
 
-    /// Reads the files again. Connections that are open go on as they are. If the files cannot be used, the certificate of before stays.
+    /// Reads the files again. Open connections are not affected. If the files cannot be used, the previous certificate stays.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
         let renewed = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
@@ -71,7 +71,7 @@ impl Tls {
     {
         let acceptor = self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone();
         let handshake = acceptor.accept_with(stream, |connection| connection.set_buffer_limit(Some(MAX_BUFFERED)));
-        // What goes wrong with it is the client's business.
+        // Errors of a handshake concern its client only.
         timeout(HANDSHAKE, handshake).await.ok()?.ok()
     }
 }
@@ -82,7 +82,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-// Another configuration for each certificate, so that nobody resumes a session of the one before.
+// Each certificate has its own configuration, so that no session of the previous one is resumed.
 fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateError> {
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
@@ -97,12 +97,12 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
         .map_err(unusable)?;
     let mut config =
         config.with_no_client_auth().with_cert_resolver(Arc::new(SingleCertAndKey::from(certificate.certified)));
-    // The server speaks nothing else.
+    // The only protocol of the server.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whether a client that sends this first wants TLS.
+/// Whether this is the first byte of a TLS client.
 pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
@@ -163,7 +163,7 @@ pub(crate) struct Certificate {
     pub(crate) certified: CertifiedKey,
 }
 
-/// What browsers will not like about a certificate.
+/// A flaw of a certificate that browsers reject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flaw {
     Expired(SystemTime),
@@ -198,7 +198,7 @@ impl Certificate {
         }
     }
 
-    /// What is wrong with it at this time, for a hub with these names.
+    /// Its flaws at this time, for a hub with these names.
     pub(crate) fn flaws(&self, now: SystemTime, names: &[String]) -> Vec<Flaw> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let date = match self.verify(now) {
@@ -219,7 +219,7 @@ impl Certificate {
         EndEntityCert::try_from(self.certified.cert.first()?).ok()
     }
 
-    // What keeps somebody who trusts nobody from trusting it at this time. Its dates come before anything else.
+    // The error of a verifier without trust anchors, which checks the dates first.
     fn verify(&self, since_epoch: Duration) -> Option<webpki::Error> {
         let time = UnixTime::since_unix_epoch(since_epoch);
         self.leaf()?.verify_for_usage(&[], &[], &[], time, KeyUsage::server_auth(), None, None).err()
@@ -259,7 +259,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
     read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
 }
 
-// Certificates that never end say so by the last second of the year 9999, which systems have.
+// A certificate that never ends has the last second of the year 9999 as its end.
 fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }

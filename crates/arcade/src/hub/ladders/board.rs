@@ -13,7 +13,7 @@ use serde::Serialize;
 use store::{Kind, Match};
 use tokio::sync::mpsc;
 
-use super::program::Line;
+use super::line::Line;
 use crate::{
     games::Game,
     room::{info::Row, register::level_name},

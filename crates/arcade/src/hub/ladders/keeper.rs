@@ -21,7 +21,7 @@ use tracing::{info, warn};
 
 use super::{
     board::{Board, Ended, Newcomer, Order, Table, Told},
-    program::{Line, PATIENCE},
+    line::{Line, PATIENCE},
 };
 use crate::{
     games::Game,

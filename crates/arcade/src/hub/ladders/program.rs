@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    io,
     net::SocketAddr,
     sync::{
         Arc, Weak,
@@ -19,14 +18,14 @@ use servekit::Sockets;
 use sha2::{Digest as _, Sha256};
 use store::{ALL_TIME, Board, KEY_HASH_LENGTH, Kind, LADDER, StoreError};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream, UdpSocket},
+    net::{TcpListener, UdpSocket},
     sync::{Semaphore, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
 };
 use tracing::{debug, info, warn};
 
 use super::board::{Newcomer, Order, Table, Told, Tunnel, USUAL_RATING};
+use super::line::{Line, PATIENCE};
 use crate::{
     games::{
         Game,
@@ -419,90 +418,6 @@ async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
                     return;
                 }
             }
-        }
-    }
-}
-
-/// How long something may take that is not a program's turn: a first message, a database, the end of a room.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest datagram of either side.
-const DATAGRAM: usize = 1 << 16;
-/// What is read at once from a stream.
-const READ: usize = 4 << 10;
-
-/// The way to a program or to a room.
-#[derive(Debug)]
-pub(super) enum Line {
-    /// A connection.
-    Stream(TcpStream),
-    /// A program behind the socket of the door, which passes on what comes from its address.
-    Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
-    /// A program behind a WebSocket: each frame is a datagram, or any piece of the stream.
-    Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
-    /// A socket that is connected to a room.
-    Own(UdpSocket),
-}
-
-impl Line {
-    /// Waits for bytes, and appends them. Of datagrams it is one. `false` at the end of a connection. Cancellation safe.
-    pub(super) async fn read(&mut self, into: &mut BytesMut) -> io::Result<bool> {
-        match self {
-            Self::Stream(stream) => {
-                into.reserve(READ);
-                Ok(stream.read_buf(into).await? > 0)
-            }
-            Self::Shared { inbox, .. } | Self::Tunnel { inbox, .. } => match inbox.recv().await {
-                Some(datagram) => {
-                    into.extend_from_slice(&datagram);
-                    Ok(true)
-                }
-                None => Ok(false),
-            },
-            Self::Own(socket) => {
-                into.reserve(DATAGRAM);
-                socket.recv_buf(into).await.map(|_| true)
-            }
-        }
-    }
-
-    /// Sends bytes; of datagrams it is one. Fails when a stream does not take them in time.
-    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Stream(stream) => {
-                timeout(PATIENCE, stream.write_all(bytes)).await.map_err(|_| io::ErrorKind::TimedOut)?
-            }
-            // A lost datagram is not sent again.
-            Self::Shared { socket, peer, .. } => socket.send_to(bytes, *peer).await.map(drop),
-            Self::Tunnel { outbox, .. } => {
-                let sent = timeout(PATIENCE, outbox.send(Bytes::copy_from_slice(bytes))).await;
-                sent.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::ErrorKind::BrokenPipe.into())
-            }
-            Self::Own(socket) => socket.send(bytes).await.map(drop),
-        }
-    }
-
-    /// Ends a stream after what was written.
-    pub(super) async fn end(mut self) {
-        if let Self::Stream(stream) = &mut self {
-            // The other end may be gone already.
-            let _ = timeout(PATIENCE, stream.shutdown()).await;
-        }
-    }
-
-    /// Breaks a connection off, so that a room knows at once that nobody reads its answers.
-    pub(super) fn cut(self) {
-        if let Self::Stream(stream) = self {
-            // A plain close may leave the connection half closed, which a room takes for a player who still reads.
-            let _ = stream.set_zero_linger();
-        }
-    }
-
-    /// Whether each read is one message.
-    pub(super) const fn is_datagrams(&self) -> bool {
-        match self {
-            Self::Stream(_) => false,
-            Self::Shared { .. } | Self::Own(_) => true,
-            Self::Tunnel { datagrams, .. } => *datagrams,
         }
     }
 }
