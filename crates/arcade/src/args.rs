@@ -18,7 +18,7 @@ use crate::{
     games::Game,
     hub::{
         address::PORT,
-        host_names::host_name,
+        callers::host_name,
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
     },

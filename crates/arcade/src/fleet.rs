@@ -3,26 +3,31 @@
 //! A hub that is one of several is a *node*. A task keeps its entry and those of its rooms in the directory, and a view of all others.
 //! Nothing here knows what a room is: its row is a text.
 
-mod codes;
 mod command;
 mod common;
 pub(crate) mod copies;
-pub(crate) mod dial;
-pub(crate) mod feeds;
-mod handing;
-mod identity;
-mod moving;
-pub(crate) mod plea;
 pub(crate) mod seal;
-mod shared;
 mod task;
 mod view;
-mod watching;
+pub(crate) use self::{
+    command::{Event, Kept, Refused, Settled},
+    view::{NodeShown, Remote},
+};
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::bail;
-use mesh::{Directory, Durability, Events, Journals, Limits, MeshError, Name, Nats, OUTAGE, Plea, Promise};
+use mesh::{
+    Append, Appended, Directory, Durability, Events, Fence, Follow, Journals, Limits, MeshError, Name, Nats, OUTAGE,
+    Plea, Promise, Sequence,
+};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -30,18 +35,11 @@ use tokio::{
 use tracing::warn;
 
 use self::{
-    command::Command,
+    command::{Command, Shared},
     common::Secrets,
     copies::Copies,
-    feeds::{Feeds, Owned},
     seal::RelayKey,
-    shared::Shared,
     task::{Pulse, Task, Tools},
-};
-pub(crate) use self::{
-    handing::{Kept, Settled},
-    shared::{Event, Refused},
-    view::{NodeShown, Remote},
 };
 
 /// Commands that wait for the task.
@@ -122,7 +120,7 @@ pub(crate) async fn connect(
     data: &Path,
     (most_rooms, secret): (usize, &str),
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
-    let identity = identity::open(data)?;
+    let identity = common::open_identity(data)?;
     let Settings { servers, arcade, name, host, address, durability, runs } = settings;
     let nats = Nats::connect(&place(servers, arcade.clone())).await?;
     let secrets = Secrets::establish(&nats, (data, &arcade), secret).await?;
@@ -376,7 +374,7 @@ impl Fleet {
     }
 
     /// Proves a request to another node.
-    pub(crate) fn seal(&self, request: &seal::Request<'_>) -> Option<String> {
+    pub(crate) fn seal(&self, request: &seal::SealedRequest<'_>) -> Option<String> {
         self.shared.key().as_ref().map(|key| key.seal(seal::now(), request))
     }
 
@@ -395,5 +393,328 @@ pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String
     Ok(format!("NATS {version} with JetStream answers"))
 }
 
+impl Fleet {
+    /// Another node is to have a room of this one, which drains. When it is to be suspended, `Ok`; none while the directory does not answer.
+    pub(crate) async fn hand_over(&self, room: &str) -> Option<Result<(), Kept>> {
+        let room: Name = room.parse().ok()?;
+        let (answer, answered) = oneshot::channel();
+        let _ = self.commands.send(Command::HandOver(room.clone(), answer)).await;
+        if let Ok(answered) = timeout(PATIENCE, answered).await {
+            return Some(answered.unwrap_or(Err(Kept::Lost)));
+        }
+        let _ = self.commands.send(Command::Stay(room)).await;
+        None
+    }
+
+    /// A room that was to be handed over stays.
+    pub(crate) async fn stay(&self, room: &str) {
+        self.tell(room, Command::Stay).await;
+    }
+
+    /// A room tells nobody anything more, and its copy is complete. Waits until it is another node's, or is to be; that takes as long as the
+    /// directory does. Returns whether this node has handed it over.
+    pub(crate) async fn suspended(&self, room: &str) -> bool {
+        let (answer, answered) = oneshot::channel();
+        self.tell(room, |room| Command::Suspended(room, answer)).await;
+        answered.await.is_ok()
+    }
+
+    /// Waits until a room that was handed over goes on. None if nobody can say where.
+    pub(crate) async fn follow(&self, room: &str) -> Option<Settled> {
+        let (answer, answered) = oneshot::channel();
+        self.tell(room, |room| Command::Follow(room, answer)).await;
+        answered.await.ok()
+    }
+
+    /// Whether a room is on its way to another node, or was claimed by one that does not have its state yet.
+    pub(crate) fn is_moving(&self, room: &str) -> bool {
+        room.parse().is_ok_and(|room| self.shared.view().is_moving(&room))
+    }
+}
+
+/// What is told of rooms to watchers at other nodes.
+pub(crate) struct Feeds {
+    events: Arc<dyn Events>,
+    stored: AtomicU64,
+    // What runs has a clone.
+    published: Arc<()>,
+    followed: Arc<()>,
+    fed: Arc<()>,
+}
+
+impl std::fmt::Debug for Feeds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feeds").field("shown", &self.shown()).finish_non_exhaustive()
+    }
+}
+
+/// How many streams there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FeedsShown {
+    /// Events that this node has published.
+    pub(crate) stored: u64,
+    /// Its rooms that are published.
+    pub(crate) published: usize,
+    /// Rooms of other nodes that it follows.
+    pub(crate) followed: usize,
+    /// Sockets that are shown one of these.
+    pub(crate) fed: usize,
+}
+
+impl Feeds {
+    pub(crate) fn new(events: Arc<dyn Events>) -> Self {
+        let (published, followed, fed) = (Arc::default(), Arc::default(), Arc::default());
+        Self { events, stored: AtomicU64::new(0), published, followed, fed }
+    }
+
+    /// Publishes an event of a room of this node.
+    pub(crate) async fn publish(&self, room: &Name, event: &Append) -> Result<Appended, MeshError> {
+        let appended = self.events.publish(room, event).await?;
+        if matches!(appended, Appended::Stored(_)) {
+            self.stored.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(appended)
+    }
+
+    /// Follows a room of another node.
+    pub(crate) async fn follow(&self, room: &Name, after: Option<Sequence>) -> Result<Box<dyn Follow>, MeshError> {
+        self.events.follow(room, after).await
+    }
+
+    /// Counts a room that is published, while what it gives is held.
+    pub(crate) fn publishing(&self) -> Arc<()> {
+        Arc::clone(&self.published)
+    }
+
+    /// Counts a room that is followed.
+    pub(crate) fn following(&self) -> Arc<()> {
+        Arc::clone(&self.followed)
+    }
+
+    /// Counts a socket that is shown a room which is followed.
+    pub(crate) fn feeding(&self) -> Arc<()> {
+        Arc::clone(&self.fed)
+    }
+
+    pub(crate) fn shown(&self) -> FeedsShown {
+        let count = |held: &Arc<()>| Arc::strong_count(held) - 1;
+        FeedsShown {
+            stored: self.stored.load(Ordering::Relaxed),
+            published: count(&self.published),
+            followed: count(&self.followed),
+            fed: count(&self.fed),
+        }
+    }
+}
+
+/// The fence under which this node publishes a room, and what the room is called in the mesh.
+#[derive(Debug, Clone)]
+pub(crate) struct Owned {
+    pub(crate) name: Name,
+    pub(crate) fence: Fence,
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::net::TcpListener;
+
+    use mesh::{Holder, Local, Revision};
+    use netcore::Time;
+    use testkit::found;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn mesh() -> Local {
+        let start = Instant::now();
+        Local::new(move || Time::ZERO.plus(start.elapsed()))
+    }
+
+    async fn join(mesh: &Local, name: &str, rooms: &[&str]) -> (Arc<Fleet>, Vec<String>, mpsc::Receiver<Event>) {
+        join_knowing(mesh, name, rooms, &[]).await
+    }
+
+    /// A node that knows these rules.
+    async fn join_knowing(
+        mesh: &Local,
+        name: &str,
+        rooms: &[&str],
+        rules: &[&str],
+    ) -> (Arc<Fleet>, Vec<String>, mpsc::Receiver<Event>) {
+        let identity = format!("data-of-{name}").parse().unwrap();
+        let address = format!("{name}.example:8080");
+        let runs = rules.iter().map(|&rules| rules.to_owned()).collect();
+        let settings =
+            mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs, outage: OUTAGE };
+        let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) =
+            (Arc::new(mesh.clone()), Arc::new(mesh.clone()), Arc::new(mesh.clone()));
+        let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
+        let data = testkit::TempDir::new();
+        let secrets = Secrets::establish(mesh, (data.path(), &"arcade".parse().unwrap()), name).await.unwrap();
+        let (joining, events) = begin(node, &host, shared, secrets, None);
+        let fleet = Arc::clone(joining.fleet());
+        let claim = |&room: &&str| Claim { room: room.to_owned(), needs: String::new() };
+        let rooms: Vec<Claim> = rooms.iter().map(claim).collect();
+        let taken = joining.join(&rooms).await.unwrap();
+        (fleet, taken, events)
+    }
+
+    #[tokio::test]
+    async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
+        let mesh = mesh();
+        let (ann, none, _events) = join(&mesh, "ann", &[]).await;
+        assert!(none.is_empty() && ann.is_present());
+        let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+        ann.open("nuggets-4", "").await.unwrap();
+        assert_eq!(bob.open("nuggets-4", "").await, Err(Refused::Taken));
+        ann.claim_code("abcdef", "nuggets-4").await.unwrap();
+        assert_eq!(bob.claim_code("abcdef", "nuggets-5").await, Err(Refused::Taken));
+        // Without a row it is not shown.
+        assert_eq!(bob.rooms(), []);
+        ann.show("nuggets-4", "one".into()).await;
+        let shown = |row: &str| bob.rooms().into_iter().find(|room| &*room.row == row);
+        let room = found("the row", async || shown("one")).await;
+        assert_eq!((room.room.as_str(), room.node.as_str(), bob.highest()), ("nuggets-4", "ann", 4));
+        assert_eq!(bob.owner_of("nuggets-4").unwrap().address, "ann.example:8080");
+        assert_eq!(bob.room_of("abcdef").as_deref(), Some("nuggets-4"));
+        assert!(ann.owner_of("nuggets-4").is_none() && ann.room_of("abcdef").is_none() && ann.rooms().is_empty());
+        ann.show("nuggets-4", "two".into()).await;
+        found("the next row", async || shown("two")).await;
+        ann.close("nuggets-4").await;
+        found("that it is gone", async || bob.rooms().is_empty().then_some(())).await;
+        found("that its code is free", async || {
+            bob.shared.view().coded(&"abcdef".parse().unwrap()).is_none().then_some(())
+        })
+        .await;
+        bob.open("nuggets-4", "").await.unwrap();
+        ann.leave().await;
+        found("that it has left", async || (bob.nodes().len() == 1).then_some(())).await;
+    }
+
+    #[tokio::test]
+    async fn a_node_that_comes_back_has_its_rooms_and_gives_up_those_that_it_does_not_know() {
+        let mesh = mesh();
+        let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+        for room in ["robots-1", "robots-2"] {
+            ann.open(room, "").await.unwrap();
+            ann.show(room, "row".into()).await;
+        }
+        let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+        bob.open("robots-3", "").await.unwrap();
+        found("its rooms", async || (bob.rooms().len() == 2).then_some(())).await;
+        ann.leave().await;
+        drop(ann);
+        found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
+        assert_eq!(bob.open("robots-2", "").await, Err(Refused::Taken), "its name is kept for it");
+        // The file of one room is lost, and it has one with the name of another's.
+        let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
+        assert_eq!(taken, ["robots-3"]);
+        ann.show("robots-1", "again".into()).await;
+        let rooms = || bob.rooms().iter().map(|room| (room.room.to_string(), room.row.to_string())).collect::<Vec<_>>();
+        found("its room", async || (rooms() == [("robots-1".to_owned(), "again".to_owned())]).then_some(())).await;
+        found("the name", async || mesh_is_free(&bob, "robots-2").then_some(())).await;
+    }
+
+    #[tokio::test]
+    async fn one_wrong_number_does_not_use_up_the_names_of_all() {
+        let mesh = mesh();
+        let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+        let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+        for room in ["robots-4294967295", "robots-7"] {
+            ann.open(room, "").await.unwrap();
+            ann.show(room, "row".into()).await;
+        }
+        found("both rooms", async || (bob.rooms().len() == 2).then_some(())).await;
+        assert_eq!(bob.highest(), 7);
+    }
+
+    fn mesh_is_free(fleet: &Fleet, room: &str) -> bool {
+        fleet.shared.view().owner(&room.parse().unwrap()).is_none()
+    }
+
+    #[tokio::test]
+    async fn nodes_prove_what_they_pass_on() {
+        let mesh = mesh();
+        let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+        let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+        let relayed = seal::Relayed { client: "192.0.2.7:99".parse().unwrap(), secure: false };
+        let proof = ann.seal(&seal::SealedRequest { method: "GET", path: "/rooms/a-1/socket", relayed }).unwrap();
+        assert_eq!(bob.unseal(&proof, "GET", "/rooms/a-1/socket"), Some(relayed));
+        assert_eq!(bob.unseal(&proof, "POST", "/rooms/a-1/socket"), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_room_of_a_node_that_is_gone_goes_to_one_that_knows_its_rules() {
+        let mesh = mesh();
+        let (ann, _, _ann_events) = join_knowing(&mesh, "ann", &[], &["nuggets-3"]).await;
+        let (_bob, _, mut bob_events) = join_knowing(&mesh, "bob", &[], &["nuggets-2"]).await;
+        let (cid, _, mut cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-3"]).await;
+        ann.open("nuggets-1", "nuggets-3").await.unwrap();
+        let left = Instant::now();
+        ann.leave().await;
+        assert_eq!(cid_events.recv().await, Some(Event::TakenOver("nuggets-1".parse().unwrap())));
+        assert!(left.elapsed() > Duration::from_secs(10), "it may come back");
+        assert!(bob_events.try_recv().is_err() && cid.owner_of("nuggets-1").is_none());
+        // It comes back too late, with the file of the room.
+        let (_ann, taken, _events) = join_knowing(&mesh, "ann", &["nuggets-1"], &["nuggets-3"]).await;
+        assert_eq!(taken, ["nuggets-1"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_hands_a_room_over_hears_where_it_goes_on_or_why_it_stays() {
+        let mesh = mesh();
+        let (ann, _, _ann_events) = join(&mesh, "ann", &[]).await;
+        let room = "nuggets-1";
+        ann.open(room, "").await.unwrap();
+        ann.show(room, "row".into()).await;
+        ann.drain().await;
+        assert_eq!(ann.hand_over(room).await, Some(Err(Kept::Stays(mesh::Stays::NoNode))));
+        let (bob, _, mut bob_events) = join(&mesh, "bob", &[]).await;
+        let (cid, _, _cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-4"]).await;
+        cid.drain().await;
+        found("that it drains", async || {
+            ann.nodes().iter().find(|node| node.name.as_str() == "cid")?.draining.then_some(())
+        })
+        .await;
+        found("the room", async || (cid.rooms().len() == 1).then_some(())).await;
+        assert_eq!(ann.hand_over(room).await, Some(Ok(())));
+        assert!(!cid.is_moving(room), "it goes on until it is suspended");
+        assert!(ann.suspended(room).await);
+        assert_eq!(bob_events.recv().await, Some(Event::TakenOver(room.parse().unwrap())));
+        // Nobody has its state, and all show it as before.
+        found("that it moves", async || cid.is_moving(room).then_some(())).await;
+        assert_eq!(cid.rooms().len(), 1);
+        bob.restored(room).await;
+        assert_eq!(ann.follow(room).await, Some(Settled::At("bob".parse().unwrap())));
+        found("that it goes on", async || (!cid.is_moving(room)).then_some(())).await;
+        assert_eq!(cid.owner_of(room).unwrap().name.as_str(), "bob");
+        // There is nothing to hand over any more, and nothing happens if somebody says so.
+        assert!(!ann.suspended(room).await);
+        assert_eq!(ann.follow(room).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_node_promises_another_one_to_leave_its_rooms_alone_and_a_closed_address_is_gone() {
+        let mesh = mesh();
+        let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+        let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+        found("each other", async || (ann.nodes().len() == 2 && bob.nodes().len() == 2).then_some(())).await;
+        let life =
+            async |name: &str| mesh.entry(&mesh::Key::Node(name.parse().unwrap())).await.unwrap().unwrap().life();
+        let (own, other) = (life("ann").await.unwrap(), life("bob").await);
+        let holder =
+            |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
+        let ask = |to| Plea { to, from: ("bob".parse().unwrap(), other) };
+        // It hears the directory, so it promises what is left until it would bury the other one.
+        let promise = ann.promise(ask(holder("data-of-ann", own))).await;
+        assert!(matches!(promise, Some(Promise::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{promise:?}");
+        // Another data directory at this address, and a life that is over.
+        for gone in [holder("data-of-amy", own), holder("data-of-ann", Revision(0))] {
+            assert_eq!(ann.promise(ask(gone)).await, Some(Promise::Gone));
+        }
+        let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+        let key = RelayKey::read(&RelayKey::draw().unwrap()).unwrap();
+        let asked = seal::ask(&closed.to_string(), &key, &ask(holder("data-of-ann", own))).await;
+        assert_eq!(asked, Some(Promise::Gone));
+    }
+}

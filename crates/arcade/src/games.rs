@@ -1,15 +1,12 @@
 //! The games of the hub. Each has a file of its own, which implements [`kind::Kind`]; here they are told apart.
 
 mod blackjack;
-mod bot;
 mod counts;
-mod fields;
 mod kind;
 pub(crate) mod ladder;
 mod marked;
 mod mastermind;
 mod nuggets;
-pub(crate) mod picture;
 mod robots;
 pub(crate) mod shown;
 
@@ -21,14 +18,12 @@ use serde::{Deserialize, Serialize};
 use servekit::Wire;
 use store::{LADDER, Order};
 
-use self::fields::Field;
+use self::kind::Field;
 pub(crate) use self::{
-    bot::Bot,
     counts::{Casual, Counts},
-    kind::{Frames, Kind},
+    kind::{Bot, Frames, Kind},
     marked::{Lasts, Marked},
-    picture::{Painter, Picture},
-    shown::Shown,
+    shown::{Painter, Picture, Shown},
 };
 
 /// Evaluates an expression with the [`Kind`] of a game as a type.

@@ -1,41 +1,29 @@
 //! The hub: all rooms of the process.
 
 pub(crate) mod address;
-mod announce;
-pub(crate) mod arrivals;
-mod attend;
+mod attendant;
 pub(crate) mod callers;
 pub(crate) mod codes;
-mod drain;
 pub(crate) mod elsewhere;
-pub(crate) mod feeding;
 pub(crate) mod files;
-pub(crate) mod following;
-mod handing;
-pub(crate) mod host_names;
 pub(crate) mod ladders;
-pub(crate) mod links;
 pub(crate) mod lobby;
+pub(crate) mod matchmaking;
 pub(crate) mod metrics;
+mod migration;
 pub(crate) mod moves;
-mod moving;
-mod opening;
-pub(crate) mod owned;
+pub(crate) mod opening;
 pub(crate) mod pictures;
-pub(crate) mod play;
 pub(crate) mod ports;
 mod pruning;
-pub(crate) mod refusal;
-mod rematches;
+pub(crate) mod publisher;
 pub(crate) mod reports;
 pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
 pub(crate) mod shares;
-mod status;
-mod taking_over;
+pub(crate) mod subscription;
 pub(crate) mod threads;
-pub(crate) mod tries;
 
 use std::{
     panic::AssertUnwindSafe,
@@ -46,37 +34,45 @@ use std::{
 
 use futures_util::FutureExt as _;
 use journal_core::{Copying, JournalEnd};
-use tokio::{sync::watch, task::JoinSet};
+use netcore::Leave;
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, timeout_at},
+};
 use tracing::{error, info, warn};
 
 use self::{
     address::Address,
-    announce::announce,
-    arrivals::Players,
-    attend::attend,
-    elsewhere::Elsewhere,
+    attendant::attend,
+    codes::Tries,
+    elsewhere::{Elsewhere, announce},
     files::RoomFiles,
-    handing::hand_on,
     ladders::board::Ladders,
     lobby::{Lists, Lobby},
+    matchmaking::Players,
     metrics::Metrics,
     moves::Moves,
     pictures::Pictures,
     ports::Ports,
-    refusal::Refusal,
-    rematches::rematches,
     reports::Reports,
     resources::{MAX_ROOMS, Resources},
     rooms::Rooms,
     secret::Secret,
+    shares::Refusal,
     threads::Handles,
-    tries::Tries,
 };
 use crate::{
     fleet::{Fleet, Refused},
     replays::Replays,
     results::Results,
-    room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
+    room::{
+        Fate, Room,
+        bans::Bans,
+        file::RoomFile,
+        opening::{Place, open},
+    },
 };
 
 /// Why a room cannot be opened.
@@ -118,7 +114,7 @@ pub(crate) struct Hub {
     replays: Replays,
     /// How often codes and words were tried in vain.
     pub(crate) tries: Tries,
-    /// What players report of others.
+    /// Reports of players about others.
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
@@ -138,9 +134,9 @@ pub(crate) struct Parts {
     /// The other hubs of the arcade, if there are any.
     pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) handles: Handles,
-    /// How long a room stays that somebody made and in which nobody is.
+    /// How long an empty user-created room stays open.
     pub(crate) empty_rooms: Duration,
-    /// How long the owner of a room may be away before somebody else owns it.
+    /// How long the owner of a room may be away before the room gets another one.
     pub(crate) owner_away: Duration,
 }
 
@@ -200,7 +196,7 @@ impl Hub {
 
     /// The page listens at this address.
     pub(crate) fn listens(&self, address: Address) {
-        // It is told once.
+        // It is set once.
         let _ = self.address.set(address);
     }
 
@@ -241,7 +237,7 @@ impl Hub {
         lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
     }
 
-    /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
+    /// Restores the rooms that were open before. A room that cannot be opened is skipped and logged.
     pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
         // Programs have lost their connections to it, and begin another match.
         for room in before.extract_if(.., |room| room.ladder) {
@@ -287,7 +283,7 @@ impl Hub {
             // Its sockets and timers are those of the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
-            // Programs of the ladder come to its own port, and this is the hub's way to the room.
+            // Programs of the ladder connect to its own port; this port is the hub's way to the room.
             let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
@@ -298,7 +294,7 @@ impl Hub {
             open(file, (&self.place, copy), keys, sockets, lease.port, lease)?
         };
         let file = room.file().clone();
-        // A thousand rooms that come back as they were need no disk.
+        // Unchanged rooms need no disk access.
         if file == before {
             self.rooms.files.copy(&file)?;
         } else {
@@ -309,12 +305,7 @@ impl Hub {
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
         let _context = self.handles.rest.enter();
         room.bots.start();
-        room.news.tell();
-        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
-        tokio::spawn(rematches(Arc::clone(&room)));
-        if room.is_owned() {
-            tokio::spawn(hand_on(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
-        }
+        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -346,7 +337,7 @@ impl Hub {
     // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
-        // Somebody has closed it since it was to begin anew.
+        // It was closed after it was to restart.
         if room.is_to_close() {
             return self.rooms.forget(room);
         }
@@ -372,7 +363,7 @@ impl Hub {
         &self.pictures
     }
 
-    /// The lobby as it is now: for everybody, or all of it for the operator.
+    /// The current lobby: its public part, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
         Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
     }
@@ -380,3 +371,82 @@ impl Hub {
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// The time that journals get to reach the disk at the end; the state that rooms need is safe before that.
+const CLOSING: Duration = Duration::from_secs(3);
+
+impl Hub {
+    /// Has the process end, and gives running matches this long.
+    pub(crate) fn ask_to_end(&self, patience: Duration) {
+        self.drain.send_replace(Some(patience));
+    }
+
+    /// Resolves when the process is to end.
+    pub(crate) async fn asked_to_end(&self) -> Duration {
+        let mut drain = self.drain.subscribe();
+        match drain.wait_for(Option::is_some).await {
+            Ok(patience) => patience.unwrap_or_default(),
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Lets running matches go on until none is left or the deadline is close, and then ends all rooms so that they come back. The
+    /// process can end at the deadline. `hurry` ends the waiting.
+    pub(crate) async fn drain(&self, deadline: Instant, hurry: impl Future<Output = ()>) {
+        self.rooms.drain();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let last_moves = deadline - CLOSING.min(left / 2);
+        let running = self.rooms.running();
+        if running > 0 {
+            let seconds = left.as_secs();
+            info!(
+                "{running} matches go on for {seconds} s at most; they are suspended then, and a second signal does that at once"
+            );
+        }
+        let finished = async {
+            let mut lists = self.lists().changes();
+            while self.rooms.running() > 0 && lists.changed().await.is_ok() {}
+        };
+        tokio::select! {
+            _ = timeout_at(last_moves, finished) => {}
+            () = hurry => {}
+        }
+        for room in self.rooms.all() {
+            room.bots.abort();
+            room.stop(Leave::Resumable, Fate::Kept);
+        }
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ends = vec![];
+        let deadline = deadline.max(Instant::now() + CLOSING / 2);
+        while let Ok(Some(ended)) = timeout_at(deadline, tasks.join_next()).await {
+            ends.extend(ended.ok().flatten());
+        }
+        let closed = spawn_blocking(move || {
+            ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
+        });
+        if !closed.await.unwrap_or_default() {
+            warn!("not all journals were closed on disk in time; their rooms are restored all the same");
+        }
+    }
+}
+
+impl Hub {
+    /// What the operator is shown.
+    pub(crate) fn status(&self) -> Value {
+        let rooms = self.rooms.all();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "status": if self.rooms.is_draining() { "draining" } else { "ready" },
+            "address": self.address().map(|address| &address.here),
+            "port": self.address().map(|address| address.port),
+            "rooms": self.rooms.counts(),
+            "running": self.rooms.running(),
+            "people": rooms.iter().map(|room| room.info.borrow().people).sum::<usize>(),
+            "bots": rooms.iter().map(|room| room.bots.count()).sum::<usize>(),
+            "sockets": self.resources.sockets(),
+            "bans": self.bans().list().len(),
+            "ports": rooms.len(),
+            "fleet": self.elsewhere().map(|elsewhere| elsewhere.status(&self.rooms)),
+        })
+    }
+}

@@ -1,54 +1,46 @@
 //! The web server: the page, its sockets, and the interface for programs.
+//!
+//! A request passes four layers: [`observe`] counts it and sets headers of its response, [`admit`] checks who makes it,
+//! [`limits::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] passes it on to the hub that has its room.
 
-mod address;
-mod answer;
-mod answers;
 mod api;
-mod asides;
-mod assets;
-mod beats;
 mod caller;
 pub(crate) mod connections;
 mod devices;
 mod feed;
 pub(crate) mod film;
-mod follow;
 pub(crate) mod health;
-mod join;
-mod ladder_api;
-mod ladder_socket;
+mod keepalive;
+mod ladder;
 mod leaders;
 mod learn;
+mod limits;
 mod live;
 mod names;
-mod owner_api;
-mod paced;
 mod page;
-mod progress;
-mod promise;
-mod pump;
 mod relay;
 mod reports;
+mod response;
 mod room_api;
 mod share;
 mod socket;
 pub(crate) mod tls;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use axum::{
     Extension, Router,
-    extract::DefaultBodyLimit,
+    extract::{DefaultBodyLimit, MatchedPath, Request, State},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
-    middleware::{self, Next},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::get,
 };
 
-use self::{answer::missing, page::Page};
+use self::{page::Page, response::missing};
 use crate::hub::{Hub, resources::MAX_BODY};
 
-/// What pages may load and do: everything from here and nothing from elsewhere, and no script in the page itself.
+/// What pages may load and do: only resources of this hub, and no script in the page itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -72,44 +64,53 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/live", get(live::live))
         .route("/rooms/{id}/socket", get(socket::socket))
         .route("/rooms/{id}/feed", get(feed::feed))
-        .merge(address::routes())
         .merge(health::routes())
         .merge(room_api::routes())
-        .merge(owner_api::routes())
-        .merge(join::routes())
         .merge(share::routes())
         .merge(api::routes())
         .merge(devices::routes())
         .merge(reports::routes())
         .merge(leaders::routes())
-        .merge(ladder_api::routes())
-        .merge(ladder_socket::routes())
+        .merge(ladder::routes())
         .merge(learn::routes())
-        .merge(promise::routes())
+        .merge(relay::routes())
         .fallback(not_found);
-    // Without other nodes a request costs nothing more.
-    let is_node = hub.elsewhere().is_some();
-    let router = if is_node {
-        let relayed = middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere);
-        router.layer(relayed).layer(middleware::from_fn_with_state(Arc::clone(&hub), follow::elsewhere))
+    let state = || Arc::clone(&hub);
+    // Without other nodes a request has no such costs.
+    let router = if hub.elsewhere().is_some() {
+        router.layer(from_fn_with_state(state(), relay::elsewhere)).layer(from_fn_with_state(state(), feed::elsewhere))
     } else {
         router
     };
-    let router = router
+    router
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(middleware::from_fn(connections::in_time))
-        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), answers::account))
-        .layer(middleware::from_fn(tls::elsewhere))
-        .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
-        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
-        .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe));
-    let router =
-        if is_node { router.layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::recognize)) } else { router };
-    router.layer(middleware::from_fn(headers)).layer(Extension(page)).with_state(hub)
+        .layer(from_fn_with_state(Arc::clone(hub.resources()), limits::account))
+        .layer(from_fn_with_state(state(), admit))
+        .layer(from_fn_with_state(state(), observe))
+        .layer(Extension(page))
+        .with_state(hub)
 }
 
-async fn headers(request: axum::extract::Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+// Counts requests.
+async fn observe(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
+    let method = match request.method().as_str() {
+        "GET" => "GET",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        _ => "other",
+    };
+    let start = Instant::now();
+    let response = next.run(request).await;
+    hub.metrics().answered(method, route, response.status().as_u16(), start.elapsed());
+    if let Some(kind) = response.extensions().get() {
+        hub.resources().refusals.count(*kind);
+    }
+    headers(response).await
+}
+
+// Sets the headers that all responses have.
+async fn headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let set: [(_, &'static str); 4] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -123,7 +124,19 @@ async fn headers(request: axum::extract::Request, next: Next) -> Response {
     response
 }
 
-/// An address that leads nowhere: browsers get the page, which says so, and programs a line of text.
+// Rejects requests that call the hub by another name, come from banned hosts or too often, or should have come over TLS.
+async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
+    relay::recognize(&hub, &mut request);
+    let refusal = caller::check_name(hub.resources(), &request)
+        .and_then(|()| caller::check(&hub, &request))
+        .and_then(|()| tls::check(&request));
+    match refusal {
+        Ok(()) => next.run(request).await,
+        Err(response) => *response,
+    }
+}
+
+/// An unknown address: browsers get the page, which shows an error, and programs a line of text.
 async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/html") {
@@ -133,7 +146,7 @@ async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
 }
 
 async fn asset(uri: Uri, headers: HeaderMap) -> Response {
-    assets::file(uri.path().trim_start_matches('/'), &headers)
+    page::file(uri.path().trim_start_matches('/'), &headers)
 }
 
 /// The one page of the hub.

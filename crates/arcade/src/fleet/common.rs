@@ -3,11 +3,16 @@
 //! They are entries of the directory that do not expire, and each node keeps them in its data directory. So they are the same after
 //! the whole arcade was down, also where the broker has lost everything.
 
-use std::{fs, io, io::Write as _, path::Path};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+};
 
 use anyhow::Context as _;
 use cmdkit::{NewFile, replace_file};
 use mesh::{Directory, Entry, Key, MeshError, Name, Trouble, Value, Written};
+use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
@@ -186,6 +191,26 @@ fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write '{}'", path.display()))
 }
 
+/// The file with it.
+const IDENTITY: &str = "identity";
+
+/// The identity of a data directory, which is drawn when it is first needed.
+pub(super) fn open_identity(data: &Path) -> anyhow::Result<Name> {
+    let path = data.join(IDENTITY);
+    match fs::read_to_string(&path) {
+        Ok(text) => text.trim().parse().with_context(|| format!("'{}' is damaged; remove it", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut bytes = [0; 16];
+            SysRng.try_fill_bytes(&mut bytes)?;
+            let drawn: Name = format!("{:032x}", u128::from_be_bytes(bytes)).parse()?;
+            replace_file(&path, drawn.as_str().as_bytes())
+                .with_context(|| format!("cannot write '{}'", path.display()))?;
+            Ok(drawn)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
@@ -301,5 +326,15 @@ mod tests {
         fs::write(path(&data), "{").unwrap();
         let error = Secrets::establish(&other, (data.path(), &name("arcade")), "ann").await.unwrap_err();
         assert!(error.to_string().contains("is damaged; remove it"));
+    }
+
+    #[test]
+    fn a_data_directory_keeps_its_identity() {
+        let (data, other) = (TempDir::new(), TempDir::new());
+        let first = open_identity(data.path()).unwrap();
+        assert_eq!(open_identity(data.path()).unwrap(), first);
+        assert_ne!(open_identity(other.path()).unwrap(), first);
+        fs::write(data.path().join(IDENTITY), "not a name").unwrap();
+        assert!(open_identity(data.path()).unwrap_err().to_string().contains("is damaged; remove it"));
     }
 }

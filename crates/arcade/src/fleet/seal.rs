@@ -4,14 +4,23 @@
 //! The key itself is never sent.
 
 use std::{
+    io,
     net::SocketAddr,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use axum::body::{Body, to_bytes};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
+use hyper::{Request, StatusCode, client::conn::http1, header};
+use hyper_util::rt::TokioIo;
+use mesh::{Holder, Name, Plea, Promise, Revision};
+use netshell::tune_stream;
 use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
+use tokio::{net::TcpStream, time::timeout};
+use tracing::debug;
 
 /// What the key is called in the directory.
 pub(super) const KEY: &str = "relay";
@@ -32,7 +41,7 @@ impl std::fmt::Debug for RelayKey {
 
 /// A request that is passed on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'a> {
+pub(crate) struct SealedRequest<'a> {
     pub(crate) method: &'a str,
     /// The path with the query.
     pub(crate) path: &'a str,
@@ -67,8 +76,8 @@ impl RelayKey {
     }
 
     /// The proof of a request.
-    pub(super) fn seal(&self, now: u64, request: &Request<'_>) -> String {
-        let &Request { method, path, relayed: Relayed { client, secure } } = request;
+    pub(super) fn seal(&self, now: u64, request: &SealedRequest<'_>) -> String {
+        let &SealedRequest { method, path, relayed: Relayed { client, secure } } = request;
         let front = format!("{now} {client} {}", u8::from(secure));
         let code = self.mac(&front, (method, path)).finalize().into_bytes();
         format!("{front} {}", URL_SAFE_NO_PAD.encode(code))
@@ -94,6 +103,106 @@ impl RelayKey {
     }
 }
 
+/// How long another node may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(2);
+
+/// Connects to a node at `HOST:PORT`.
+///
+/// # Errors
+/// When that does not answer. If nobody listens there, the cause is an [`std::io::Error`] of that kind.
+pub(crate) async fn dial<B>(address: &str) -> anyhow::Result<http1::SendRequest<B>>
+where
+    B: hyper::body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+{
+    let stream = timeout(CONNECT, TcpStream::connect(address)).await??;
+    tune_stream(&stream);
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection.with_upgrades());
+    Ok(sender)
+}
+
+/// Where a node takes them.
+pub(crate) const PATH: &str = "/fleet/promise";
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_millis(2_500);
+/// Most bytes of an answer.
+const MAX_ANSWER: usize = 1 << 10;
+
+/// A plea in the query of a request.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    to: Name,
+    identity: Name,
+    life: Revision,
+    from: Name,
+    since: Option<Revision>,
+}
+
+impl From<Asked> for Plea {
+    fn from(Asked { to, identity, life, from, since }: Asked) -> Self {
+        Self { to: Holder { node: to, identity, life }, from: (from, since) }
+    }
+}
+
+/// An answer as JSON.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answered {
+    /// For so many milliseconds.
+    Promised(u64),
+    /// That life is over.
+    Gone,
+}
+
+impl From<Promise> for Answered {
+    fn from(promise: Promise) -> Self {
+        match promise {
+            Promise::For(time) => Self::Promised(u64::try_from(time.as_millis()).unwrap_or(0)),
+            Promise::Gone => Self::Gone,
+        }
+    }
+}
+
+impl From<Answered> for Promise {
+    fn from(answered: Answered) -> Self {
+        match answered {
+            Answered::Promised(millis) => Self::For(Duration::from_millis(millis)),
+            Answered::Gone => Self::Gone,
+        }
+    }
+}
+
+/// What the node at an address answers; nothing if it cannot be asked.
+pub(super) async fn ask(address: &str, key: &RelayKey, plea: &Plea) -> Option<Promise> {
+    match timeout(PATIENCE, try_ask(address, key, plea)).await {
+        Ok(Ok(promise)) => Some(promise),
+        // Nobody listens at its address, so its process is gone.
+        Ok(Err(error)) if is_refused(&error) => Some(Promise::Gone),
+        Ok(Err(error)) => {
+            debug!("the node {} does not answer: {error:#}", plea.to.node);
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+fn is_refused(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+async fn try_ask(address: &str, key: &RelayKey, plea: &Plea) -> anyhow::Result<Promise> {
+    let Plea { to: Holder { node, identity, life: Revision(life) }, from: (from, since) } = plea;
+    let since = since.map_or_else(String::new, |Revision(since)| format!("&since={since}"));
+    let path = format!("{PATH}?to={node}&identity={identity}&life={life}&from={from}{since}");
+    let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
+    let proof = key.seal(now(), &SealedRequest { method: "POST", path: &path, relayed });
+    let request = Request::post(&path).header(header::HOST, address).header(HEADER, proof).body(Body::empty())?;
+    let answer = dial(address).await?.send_request(request).await?;
+    anyhow::ensure!(answer.status() == StatusCode::OK, "it answers with {}", answer.status());
+    let body = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await?;
+    Ok(serde_json::from_slice::<Answered>(&body)?.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,7 +211,7 @@ mod tests {
     fn a_proof_is_for_one_request_of_one_client_and_a_minute() {
         let key = RelayKey::read(&RelayKey::draw().unwrap()).unwrap();
         let relayed = Relayed { client: "[2001:db8::1]:7".parse().unwrap(), secure: true };
-        let request = Request { method: "GET", path: "/rooms/a-1/socket?watch=true", relayed };
+        let request = SealedRequest { method: "GET", path: "/rooms/a-1/socket?watch=true", relayed };
         let proof = key.seal(1_000, &request);
         let opened = |now, proof: &str, method, path| key.unseal(now, proof, (method, path));
         for now in [940, 1_000, 1_060] {

@@ -1,7 +1,5 @@
 //! The task that does what the state machine of a node wants, and tells it what happens.
 
-mod questions;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -9,26 +7,22 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Fence, How, Input, Key, Name, Node, Opening, Output, Promise,
-    Reply, Ticket,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, How, Input, Key, MeshError, Name, Node, Opening,
+    Output, Plea, Promise, Reply, Revision, Ticket, Value, Written,
 };
 use netcore::Time;
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinSet,
-    time::{Instant, interval, sleep_until},
+    time::{Instant, interval, sleep, sleep_until},
 };
 use tracing::{error, info, warn};
 
 use super::{
-    codes::Codes,
-    command::{Answer, Command},
+    command::{Answer, Command, Event, Handings, Refused, Settled, Shared},
     common::Secrets,
     copies::Copies,
-    handing::{Handings, Settled},
-    seal::RelayKey,
-    shared::{Event, Refused, Shared},
-    watching,
+    seal::{self, RelayKey},
 };
 
 /// Changes that wait for the task.
@@ -55,10 +49,10 @@ pub(super) struct Pulse {
 #[derive(Debug)]
 enum Done {
     Reply(Ticket, Reply),
-    Code { code: Name, room: Name, claimed: Result<mesh::Revision, Refused>, answer: Option<Answer> },
+    Code { code: Name, room: Name, claimed: Result<Revision, Refused>, answer: Option<Answer> },
     Promised(Ticket, Option<Promise>),
     Key(Option<RelayKey>),
-    Discarded(Result<usize, mesh::MeshError>),
+    Discarded(Result<usize, MeshError>),
 }
 
 /// The task of a node.
@@ -135,7 +129,7 @@ impl Task {
     /// Runs until the hub is gone.
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let (changes, mut deltas) = mpsc::channel(MAX_CHANGES);
-        tokio::spawn(watching::watch(Arc::clone(&self.directory), changes));
+        tokio::spawn(watch(Arc::clone(&self.directory), changes));
         let mut touches = interval(TOUCH);
         self.input(Input::Elapsed);
         loop {
@@ -398,5 +392,171 @@ impl Task {
             self.rooms.remove(&room);
             self.input(Input::Close(room));
         }
+    }
+}
+
+impl Task {
+    fn claim(&mut self, code: Name, room: Name, answer: Option<Answer>) {
+        let directory = Arc::clone(&self.directory);
+        self.asks.spawn(async move {
+            let claimed = claim(&*directory, &code, &room).await;
+            Done::Code { code, room, claimed, answer }
+        });
+    }
+
+    /// Writes again what would be too old to be kept.
+    fn touch(&mut self) {
+        for (code, room) in self.codes.all() {
+            self.claim(code, room, None);
+        }
+        self.keep_secrets();
+    }
+
+    /// Writes the common secrets again, or puts them back if the broker has lost them.
+    fn keep_secrets(&mut self) {
+        let (directory, secrets) = (Arc::clone(&self.directory), self.secrets.clone());
+        self.asks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
+    }
+
+    fn plead(&mut self, ticket: Ticket, plea: Plea) {
+        let node = self.shared.view().node(&plea.to.node);
+        let key = self.shared.key().clone();
+        self.asks.spawn(async move {
+            let (Some(node), Some(key)) = (node, key) else { return Done::Promised(ticket, None) };
+            Done::Promised(ticket, seal::ask(&node.address, &key, &plea).await)
+        });
+    }
+}
+
+/// How long after an error the directory is watched again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Passes on all changes, until nobody takes them any more.
+pub(super) async fn watch(directory: Arc<dyn Directory>, changes: mpsc::Sender<Delta>) {
+    let mut last = None;
+    let mut is_away = false;
+    while !changes.is_closed() {
+        let Err(error) = follow(&*directory, &changes, &mut last, &mut is_away).await else { return };
+        if !std::mem::replace(&mut is_away, true) {
+            warn!("{error}; matches go on, and what is known of other nodes may be old");
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn follow(
+    directory: &dyn Directory,
+    changes: &mpsc::Sender<Delta>,
+    last: &mut Option<Revision>,
+    is_away: &mut bool,
+) -> Result<(), MeshError> {
+    let mut watch = directory.watch(*last).await?;
+    loop {
+        let delta = watch.next().await?;
+        if std::mem::take(is_away) {
+            info!("the directory answers again");
+        }
+        match &delta {
+            Delta::Reset => *last = None,
+            delta => *last = (*last).max(delta.resumes_after()),
+        }
+        if changes.send(delta).await.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// The codes that this node has claimed.
+#[derive(Debug, Default)]
+pub(super) struct Codes(BTreeMap<Name, Claimed>);
+
+#[derive(Debug, Clone)]
+struct Claimed {
+    room: Name,
+    revision: Revision,
+}
+
+impl Codes {
+    /// Notes a code that was claimed.
+    pub(super) fn note(&mut self, code: Name, room: Name, revision: Revision) {
+        self.0.insert(code, Claimed { room, revision });
+    }
+
+    /// Gives up the codes of a room.
+    pub(super) fn release(&mut self, room: &Name, directory: &Arc<dyn Directory>) {
+        for (code, Claimed { revision, .. }) in self.0.extract_if(.., |_, claimed| claimed.room == *room) {
+            let directory = Arc::clone(directory);
+            tokio::spawn(async move {
+                // Otherwise it goes when it is old enough.
+                let _ = directory.write(&Key::Code(code), None, Some(revision)).await;
+            });
+        }
+    }
+
+    /// Forgets the codes of a room that somebody else has.
+    pub(super) fn forget(&mut self, room: &Name) {
+        self.0.retain(|_, claimed| claimed.room != *room);
+    }
+
+    /// All of them, to be claimed again before they are too old to be kept.
+    pub(super) fn all(&self) -> Vec<(Name, Name)> {
+        self.0.iter().map(|(code, claimed)| (code.clone(), claimed.room.clone())).collect()
+    }
+}
+
+/// Claims a code for a room, or writes again that the room has it. Gives when.
+pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, Refused> {
+    try_claim(directory, code, room).await.unwrap_or_else(|error| {
+        warn!("a code cannot be claimed: {error}");
+        Err(Refused::Away)
+    })
+}
+
+async fn try_claim(
+    directory: &dyn Directory,
+    code: &Name,
+    room: &Name,
+) -> Result<Result<Revision, Refused>, MeshError> {
+    let (key, value) = (Key::Code(code.clone()), Value::Code(room.clone()));
+    let mut expected = None;
+    loop {
+        match directory.write(&key, Some(&value), expected).await? {
+            Written::Stored(revision) => return Ok(Ok(revision)),
+            // An earlier attempt, or an earlier run.
+            Written::Conflict(Some(Entry { revision, value: Value::Code(of) })) if of == *room => {
+                expected = Some(revision);
+            }
+            Written::Conflict(None) if expected.is_some() => expected = None,
+            Written::Conflict(_) => return Ok(Err(Refused::Taken)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mesh::Local;
+    use netcore::Time;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_code_is_for_one_room() {
+        let mesh = Local::new(|| Time::ZERO);
+        let name = |text: &str| text.parse::<Name>().unwrap();
+        let (code, room, other) = (name("abcdef"), name("nuggets-1"), name("nuggets-2"));
+        let first = claim(&mesh, &code, &room).await.unwrap();
+        assert_eq!(claim(&mesh, &code, &other).await, Err(Refused::Taken));
+        let again = claim(&mesh, &code, &room).await.unwrap();
+        assert!(again > first, "it is young again");
+        let (mut codes, directory) = (Codes::default(), Arc::new(mesh.clone()) as Arc<dyn Directory>);
+        codes.note(code.clone(), room.clone(), again);
+        codes.release(&other, &directory);
+        assert_eq!(codes.all(), [(code.clone(), room.clone())]);
+        codes.release(&room, &directory);
+        assert_eq!(codes.all(), []);
+        while mesh.entry(&Key::Code(code.clone())).await.unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+        claim(&mesh, &code, &other).await.unwrap();
     }
 }

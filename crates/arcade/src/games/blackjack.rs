@@ -1,7 +1,5 @@
 //! Blackjack: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
-mod picture;
-
 use std::{ops::RangeInclusive, time::Duration};
 
 use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
@@ -14,11 +12,11 @@ use servekit::Wire;
 use tokio::task::spawn_blocking;
 
 use super::{
-    bot::{Bot, Way},
-    fields::{Field, within},
-    kind::{Frames, Kind},
+    KindOfBlackjack,
+    kind::{Bot, Field, Frames, Kind, Way, within},
+    ladder::{Climbed, Ear, First, MAX_FIRST, Said},
     marked::{Lasts, Marked},
-    shown::{Dealer, Show, Shown},
+    shown::{Dealer, Painter, Picture, Show, Shown},
 };
 
 /// Bytes that are read from one connection to a table.
@@ -44,7 +42,7 @@ impl Default for Options {
 
 impl Kind for Options {
     type Engine = Server;
-    type Painter = picture::Felt;
+    type Painter = Felt;
 
     const NAME: &str = "blackjack";
     const TITLE: &str = "Blackjack";
@@ -160,5 +158,68 @@ impl Shown for Server {
             }
         }
         show
+    }
+}
+
+/// The first table of the last picture.
+#[derive(Debug, Default)]
+pub(crate) struct Felt(String);
+
+impl Painter for Felt {
+    fn receive(&mut self, message: &[u8]) {
+        let text = String::from_utf8_lossy(message);
+        let mut lines = text.trim_end_matches('\0').split('\n').skip_while(|line| !line.starts_with("TABLE "));
+        let Some(first) = lines.next() else { return };
+        self.0.clear();
+        self.0.push_str(first);
+        for line in lines.take_while(|line| !line.starts_with("TABLE ")) {
+            self.0.push('\n');
+            self.0.push_str(line);
+        }
+    }
+
+    fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        if !self.0.is_empty() {
+            picture.insert("table".to_owned(), self.0.as_str().into());
+        }
+        picture
+    }
+}
+
+/// The front of the first message.
+const JOIN: &[u8] = b"JOIN ";
+
+impl Climbed for KindOfBlackjack {
+    const ASKS: bool = true;
+
+    fn of_the_ladder() -> Self {
+        Self::default()
+    }
+
+    fn first(bytes: &[u8]) -> First {
+        let wrong = First::Wrong("the first message is JOIN with a name, as text with a zero byte at its end");
+        let front = bytes.len().min(JOIN.len());
+        if bytes[..front] != JOIN[..front] {
+            return wrong;
+        }
+        match bytes.iter().position(|&byte| byte == 0) {
+            Some(end) if end > front => First::Join(String::from_utf8_lossy(&bytes[front..end]).into_owned(), end + 1),
+            None if bytes.len() < MAX_FIRST => First::Incomplete,
+            _ => wrong,
+        }
+    }
+
+    fn join(name: &str) -> Bytes {
+        format!("JOIN {name}\0").into()
+    }
+
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+        let said = |text: String| match text.as_str() {
+            "DECISION" => Some(Said::Asked),
+            "QUIT" => Some(Said::Finished),
+            _ => None,
+        };
+        ear.texts(bytes, 0).into_iter().filter_map(said).collect()
     }
 }

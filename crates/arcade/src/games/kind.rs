@@ -1,20 +1,19 @@
 //! What the hub knows of a game. Each game implements [`Kind`] in a file of its own beside this one, and nothing else of the hub knows
 //! a game by its name.
 
+use std::{net::SocketAddr, ops::RangeInclusive};
+
 use bytes::Bytes;
-use clientkit::Ended;
-use netcore::Framing;
+use clientkit::{Ended, Wire};
+use netcore::{Framing, Level};
 use serde::{Serialize, de::DeserializeOwned};
-use servekit::Wire;
+use serde_json::Value;
 use store::Order;
 
 use super::{
-    bot::{Bot, Way},
     counts::Casual,
-    fields::Field,
     marked::Marked,
-    picture::Painter,
-    shown::Shown,
+    shown::{Painter, Shown},
 };
 
 /// How messages look in WebSocket frames.
@@ -45,7 +44,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     /// Its colour in pictures: red, green, blue.
     const COLOUR: [u8; 3];
     /// How native clients reach it.
-    const WIRE: Wire;
+    const WIRE: servekit::Wire;
     /// How its messages look in WebSocket frames.
     const FRAMES: Frames;
     /// Whether its turns come by the clock, whoever acts.
@@ -148,4 +147,89 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         way: impl Way<'a>,
         left: impl Future<Output = ()> + Send,
     ) -> impl Future<Output = anyhow::Result<Ended>> + Send;
+}
+
+/// A bot that is about to play.
+#[derive(Debug, Clone)]
+pub(crate) struct Bot {
+    pub(crate) name: String,
+    pub(crate) level: Level,
+    /// What its choices are drawn from.
+    pub(crate) seed: u64,
+    /// Whether it plays against programs, and does not pause as it does for people.
+    pub(crate) brisk: bool,
+}
+
+/// The way from a bot to its room, and its own address there. It is made when it is first polled.
+pub(crate) trait Way<'a>: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send {}
+
+impl<'a, F: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send> Way<'a> for F {}
+
+/// One option.
+#[derive(Debug, Serialize)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Null if the hub chooses.
+    default: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) least: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) most: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) choices: Vec<&'static str>,
+    /// What it is for, in a sentence.
+    text: &'static str,
+}
+
+/// What a number of JavaScript holds exactly.
+pub(crate) const MAX_EXACT: u64 = (1 << 53) - 1;
+
+impl Field {
+    const fn new(name: &'static str, kind: &'static str, text: &'static str) -> Self {
+        Self { name, kind, default: Value::Null, least: None, most: None, choices: vec![], text }
+    }
+
+    /// A whole number within these bounds.
+    pub(crate) fn whole<T: Copy + Into<u64>>(
+        name: &'static str,
+        range: &RangeInclusive<T>,
+        text: &'static str,
+    ) -> Self {
+        let (least, most) = (Some((*range.start()).into()), Some((*range.end()).into()));
+        Self { least, most, ..Self::new(name, "integer", text) }
+    }
+
+    /// The seed of a match.
+    pub(crate) fn seed(most: u64) -> Self {
+        Self::whole("seed", &(0..=most), "The same number gives the same match; without one it is drawn.")
+    }
+
+    /// One of these texts.
+    pub(crate) fn choice(name: &'static str, choices: impl Into<Vec<&'static str>>, text: &'static str) -> Self {
+        Self { choices: choices.into(), ..Self::new(name, "choice", text) }
+    }
+
+    /// Yes or no.
+    pub(crate) const fn boolean(name: &'static str, text: &'static str) -> Self {
+        Self::new(name, "boolean", text)
+    }
+
+    /// The same with the default that these options have for it.
+    pub(crate) fn with_default_of(self, options: &Value) -> Self {
+        let default = options.get(self.name).cloned().unwrap_or_default();
+        Self { default, ..self }
+    }
+}
+
+/// Checks one number.
+pub(crate) fn within<T>(name: &str, number: T, range: &RangeInclusive<T>) -> anyhow::Result<()>
+where
+    T: Copy + PartialOrd + std::fmt::Display,
+{
+    if range.contains(&number) {
+        return Ok(());
+    }
+    anyhow::bail!("{name} is a number from {} to {}, not {number}", range.start(), range.end())
 }

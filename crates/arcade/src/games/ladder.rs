@@ -1,11 +1,6 @@
 //! The games as programs play them on the ladder: what a program says first, which holds its name and its key, and what tells that it is
 //! asked for something. None of the protocols has a field for a key, so the key stands behind the name.
 
-mod blackjack;
-mod mastermind;
-mod nuggets;
-mod robots;
-
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -43,12 +38,12 @@ pub(crate) enum Said {
 pub(crate) struct Ear {
     rest: BytesMut,
     // Of the program, where the game says so.
-    seat: Option<String>,
+    pub(super) seat: Option<String>,
 }
 
 impl Ear {
     // Cuts texts that end with this byte.
-    fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
+    pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
         let mut texts = vec![];
         while let Some(at) = self.rest.iter().position(|&byte| byte == end) {

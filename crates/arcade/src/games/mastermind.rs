@@ -1,7 +1,5 @@
 //! Mastermind: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
-mod picture;
-
 use std::{
     ops::RangeInclusive,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -11,25 +9,26 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, mastermind_bot, mastermind_bot_at, run};
 use mastermind::{
-    ClientMessage, Config, Mastermind, Mode as Play, Name, Server, ServerMessage,
+    Client, ClientMessage, Config, Mastermind, Mode as Play, Name, Revealed, Server, ServerMessage,
     config::{FirstDay, MAX_RACERS},
     protocol::Decoder,
     server::{NOT_FOUND, TOO_MANY_HINTS},
     view::{Board, Ending, Line},
 };
-use netcore::{Framing, Protocol as _, Rate, Recorded};
+use netcore::{Client as _, Framing, Link, Protocol as _, Rate, Recorded, Time};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use servekit::Wire;
 use store::{DAILY, LADDER, Order};
 
 use super::{
-    bot::{Bot, Way},
+    KindOfMastermind,
     counts::Casual,
-    fields::{Field, MAX_EXACT, within},
-    kind::{Frames, Kind},
+    kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
+    ladder::{Climbed, Ear, First, MAX_FIRST, Said},
     marked::Marked,
-    shown::Shown,
+    shown::{Painter, Picture, Shown},
 };
 
 /// Bytes that are read from one connection; messages are short lines.
@@ -91,7 +90,7 @@ impl Options {
 
 impl Kind for Options {
     type Engine = Server;
-    type Painter = picture::Rows;
+    type Painter = Rows;
 
     const NAME: &str = "mastermind";
     const TITLE: &str = "Mastermind";
@@ -303,5 +302,90 @@ impl Shown for Server {
     // Anybody could compute the codes of days then.
     fn is_current(&self) -> bool {
         self.config().mode != Play::Daily
+    }
+}
+
+/// Rows of a picture.
+const ROWS: usize = 5;
+
+/// The games of a room.
+#[derive(Debug)]
+pub(crate) struct Rows(Client);
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self(Client::new(Link::Message, None))
+    }
+}
+
+impl Painter for Rows {
+    fn receive(&mut self, message: &[u8]) {
+        // What cannot be read leaves the rows as they were.
+        let _ = self.0.receive(Time::ZERO, message);
+    }
+
+    fn picture(&self) -> Picture {
+        let boards = || self.0.places().values().filter_map(|place| place.board.as_ref());
+        let board = boards().find(|board| board.over.is_none()).or_else(|| boards().next());
+        let Some(Board { rules, lines, .. }) = board else { return Picture::new() };
+        let last = &lines[lines.len().saturating_sub(ROWS)..];
+        let rows = last.iter().map(row).collect::<Vec<_>>();
+        [("length".to_owned(), json!(rules.length())), ("rows".to_owned(), rows.into())].into()
+    }
+}
+
+// A guess with its answer, or the place and the colour that a lifeline has told, as far as a watcher may know them.
+fn row(line: &Line) -> Value {
+    match line {
+        Line::Row { guess, feedback, .. } => json!([guess.to_string(), feedback.red, feedback.white]),
+        Line::Lifeline { revealed: None, .. } => json!([null, null]),
+        Line::Lifeline { revealed: Some(Revealed::Colour(peg)), .. } => json!([null, peg.digit()]),
+        Line::Lifeline { revealed: Some(Revealed::Place { place, peg }), .. } => json!([place + 1, peg.digit()]),
+    }
+}
+
+/// The front of the first message, which may be in small letters.
+const PLAY: &[u8] = b"PLAY ";
+
+impl Climbed for KindOfMastermind {
+    const ASKS: bool = true;
+
+    fn of_the_ladder() -> Self {
+        Self::race()
+    }
+
+    fn first(bytes: &[u8]) -> First {
+        let wrong = First::Wrong("the first line is PLAY with a name");
+        let front = bytes.len().min(PLAY.len());
+        if !bytes[..front].eq_ignore_ascii_case(&PLAY[..front]) {
+            return wrong;
+        }
+        match bytes.iter().position(|&byte| byte == b'\n') {
+            Some(end) if end > front => {
+                let name = bytes[front..end].strip_suffix(b"\r").unwrap_or(&bytes[front..end]);
+                First::Join(String::from_utf8_lossy(name).into_owned(), end + 1)
+            }
+            None if bytes.len() < MAX_FIRST => First::Incomplete,
+            _ => wrong,
+        }
+    }
+
+    fn join(name: &str) -> Bytes {
+        format!("PLAY {name}\n").into()
+    }
+
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+        let mut said = vec![];
+        for text in ear.texts(bytes, b'\n') {
+            match text.split(' ').collect::<Vec<_>>()[..] {
+                ["OK", seat] => ear.seat = Some(seat.to_owned()),
+                // A message that had no effect is still to be answered by a right one.
+                ["TURN" | "NO", ..] => said.push(Said::Asked),
+                // It waits for the others.
+                ["OVER", seat, ..] if ear.seat.as_deref() == Some(seat) => said.push(Said::Finished),
+                _ => {}
+            }
+        }
+        said
     }
 }

@@ -1,26 +1,26 @@
 //! Nuggets: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
 pub(super) mod maps;
-mod picture;
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use bytes::{Bytes, BytesMut};
 use clientkit::{Ended, nuggets_bot, nuggets_bot_at, run};
-use netcore::{Framing, Level};
-use nuggets::{Config, Name, Server, ServerMessage};
+use netcore::{Client as _, Framing, Level, Link, Time};
+use nuggets::{Client, ClientMessage, Config, Name, Participant, Server, ServerMessage};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use servekit::Wire;
 
 use super::{
-    bot::{Bot, Way},
+    KindOfNuggets,
     counts::Casual,
-    fields::{Field, MAX_EXACT, within},
-    kind::{Frames, Kind},
+    kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
+    ladder::{Climbed, First},
     marked::Marked,
-    shown::{Show, Shown},
+    shown::{Painter, Picture, Show, Shown},
 };
 
 /// Players that a game is filled to with bots.
@@ -68,7 +68,7 @@ impl Options {
 
 impl Kind for Options {
     type Engine = Server;
-    type Painter = picture::Cave;
+    type Painter = Cave;
 
     const NAME: &str = "nuggets";
     const TITLE: &str = "Nuggets";
@@ -235,6 +235,62 @@ impl Shown for Server {
         let (all, left) = (self.game().rules().gold, self.game().remaining());
         let late = all.saturating_sub(left).saturating_mul(100) >= all.saturating_mul(LATE);
         Show { scores: self.game().players().iter().map(purse).collect(), late, ..Show::default() }
+    }
+}
+
+/// The map.
+#[derive(Debug)]
+pub(crate) struct Cave(Client);
+
+impl Default for Cave {
+    fn default() -> Self {
+        Self(Client::with_link(Link::Message, Participant::Spectator, Time::ZERO))
+    }
+}
+
+impl Painter for Cave {
+    fn receive(&mut self, message: &[u8]) {
+        // What cannot be read leaves the map as it was.
+        let _ = self.0.receive(Time::ZERO, message);
+        while self.0.take_outgoing().is_some() {}
+    }
+
+    fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        let (Some((rows, columns)), [_, ..]) = (self.0.size(), self.0.display()) else { return picture };
+        picture.insert("size".to_owned(), json!([rows, columns]));
+        let lines = self.0.display().split(|&byte| byte == b'\n').take(rows.into());
+        for (row, line) in lines.enumerate() {
+            picture.insert(row.to_string(), String::from_utf8_lossy(line).trim_end().into());
+        }
+        picture
+    }
+}
+
+impl Climbed for KindOfNuggets {
+    const ASKS: bool = false;
+    // The rules have no end but the last nugget.
+    const LIMIT: Duration = Duration::from_secs(45);
+
+    fn of_the_ladder() -> Self {
+        Self::soon()
+    }
+
+    fn first(bytes: &[u8]) -> First {
+        // Programs in C may send the zero byte at the end.
+        let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
+        match ClientMessage::parse(text) {
+            Ok(ClientMessage::Play(Some(name))) => First::Join(name.as_str().to_owned(), bytes.len()),
+            _ => First::Wrong("the first message is PLAY with a name"),
+        }
+    }
+
+    fn join(name: &str) -> Bytes {
+        format!("PLAY {name}").into()
+    }
+
+    fn leave() -> Option<Bytes> {
+        Some(Bytes::from_static(b"KEY Q"))
     }
 }
 

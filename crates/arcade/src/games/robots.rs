@@ -1,23 +1,26 @@
 //! Robots: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
-mod picture;
-
 use std::{ops::RangeInclusive, time::Duration};
 
+use bytes::{Bytes, BytesMut};
 use clientkit::{Ended, robots_bot, run};
-use netcore::wire::ShortText;
+use netcore::{Client as _, Time, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
-use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
+use robots::{
+    Client, ClientMessage, Config, MAX_HISTORY, Parameters, Position, READ_RATE, Server, ServerMessage,
+    protocol::encode,
+};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use servekit::Wire;
 
 use super::{
-    bot::{Bot, Way},
+    KindOfRobots,
     counts::Casual,
-    fields::{Field, within},
-    kind::{Frames, Kind},
+    kind::{Bot, Field, Frames, Kind, Way, within},
+    ladder::{Climbed, First},
     marked::Marked,
-    shown::Shown,
+    shown::{Painter, Picture, Shown},
 };
 
 /// Robots in a match.
@@ -57,7 +60,7 @@ impl Options {
 
 impl Kind for Options {
     type Engine = Server;
-    type Painter = picture::Field;
+    type Painter = BoardPainter;
 
     const NAME: &str = "robots";
     const TITLE: &str = "Robots";
@@ -153,3 +156,86 @@ impl Marked for Server {
 
 // Everybody counts the explosions that the wire tells.
 impl Shown for Server {}
+
+/// The most fields of a kind that a picture shows; a board may have millions.
+const MAX_SHOWN: usize = 512;
+
+/// The board.
+#[derive(Debug)]
+pub(crate) struct BoardPainter(Client);
+
+impl Default for BoardPainter {
+    fn default() -> Self {
+        Self(Client::new(ShortText::default(), None))
+    }
+}
+
+impl Painter for BoardPainter {
+    fn receive(&mut self, message: &[u8]) {
+        // A room sends whole messages; after one that cannot be read the picture stands still.
+        let _ = self.0.receive(Time::ZERO, message);
+        while self.0.take_outgoing().is_some() {}
+    }
+
+    fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        let Some(parameters) = self.0.parameters() else { return picture };
+        let mut put = |name: &str, value| picture.insert(name.to_owned(), value);
+        put("size", json!([parameters.size_x, parameters.size_y]));
+        put("there", json!([self.0.players().len(), parameters.players_count]));
+        let Some(game) = self.0.game() else { return picture };
+        let places = |all: &mut dyn Iterator<Item = Position>| -> String {
+            all.take(MAX_SHOWN).map(|Position { x, y }| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
+        };
+        let robots = game.positions().iter().map(|(id, Position { x, y })| format!("{}:{x},{y}", id.0));
+        let bombs =
+            game.bombs().take(MAX_SHOWN).map(|bomb| format!("{},{}:{}", bomb.position.x, bomb.position.y, bomb.timer));
+        put("robots", robots.collect::<Vec<_>>().join(" ").into());
+        put("bombs", bombs.collect::<Vec<_>>().join(" ").into());
+        put("blocks", places(&mut game.board().blocks()).into());
+        put("blasts", places(&mut game.blasts().iter().flat_map(robots::Blast::cells)).into());
+        picture
+    }
+}
+
+impl Climbed for KindOfRobots {
+    const ASKS: bool = false;
+
+    fn of_the_ladder() -> Self {
+        Self::short()
+    }
+
+    fn first(bytes: &[u8]) -> First {
+        match bytes {
+            [] | [0] => First::Incomplete,
+            [0, length, rest @ ..] => {
+                let length = usize::from(*length);
+                let Some(name) = rest.get(..length) else { return First::Incomplete };
+                First::Join(String::from_utf8_lossy(name).into_owned(), 2 + length)
+            }
+            _ => First::Wrong("the first message is Join"),
+        }
+    }
+
+    fn join(name: &str) -> Bytes {
+        let mut bytes = BytesMut::new();
+        encode(&ClientMessage::Join { name: ShortText::try_from(name).unwrap_or_default() }, &mut bytes);
+        bytes.freeze()
+    }
+
+    // The protocol has no message for that; another Hello has a text that a program may show.
+    fn refusal(why: &str) -> Option<Bytes> {
+        let hello = ServerMessage::Hello(Parameters {
+            server_name: ShortText::try_from(why).ok()?,
+            players_count: 0,
+            size_x: 1,
+            size_y: 1,
+            game_length: 0,
+            explosion_radius: 0,
+            bomb_timer: 0,
+        });
+        let mut bytes = BytesMut::new();
+        encode(&hello, &mut bytes);
+        Some(bytes.freeze())
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use netcore::Engine;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::counts::Casual;
 
@@ -73,5 +74,127 @@ pub(crate) trait Shown: Engine {
     /// Whether a match that an earlier version has begun may go on.
     fn is_current(&self) -> bool {
         true
+    }
+}
+
+/// A picture: its parts by name. Only parts that have changed are told again.
+pub(crate) type Picture = BTreeMap<String, Value>;
+
+/// Folds what a watcher of a room is told into a picture of it. So it shows what a watcher may see, and nothing else.
+pub(crate) trait Painter: Send {
+    /// Takes a message. One that cannot be read changes nothing.
+    fn receive(&mut self, message: &[u8]);
+
+    /// The picture as it is now; empty before there is something to be seen.
+    fn picture(&self) -> Picture;
+}
+
+#[cfg(test)]
+mod tests {
+    use netcore::{Framing, wire::ShortText};
+    use robots::{BombId, Event, Parameters, Player, PlayerId, Position, ServerMessage};
+    use serde_json::json;
+
+    use crate::games::Game;
+
+    use super::*;
+
+    fn picture<'a>(game: Game, messages: impl IntoIterator<Item = &'a [u8]>) -> Value {
+        let mut painter = game.painter();
+        for message in messages {
+            painter.receive(message);
+        }
+        serde_json::to_value(painter.picture()).unwrap()
+    }
+
+    fn texts(game: Game, messages: &[&str]) -> Value {
+        picture(game, messages.iter().map(|text| text.as_bytes()))
+    }
+
+    #[test]
+    fn nothing_is_drawn_before_something_is_told_nor_by_what_is_no_message() {
+        for game in Game::ALL {
+            assert_eq!(texts(game, &[]), json!({}), "{game:?}");
+            assert_eq!(texts(game, &["nonsense", "", "\u{0}"]), json!({}), "{game:?}");
+        }
+    }
+
+    #[test]
+    fn a_map_of_nuggets_is_drawn_row_by_row() {
+        let told = ["GRID 2 5", "GOLD 0 0 250", "DISPLAY\n+-+  \n|A*B.\n", "DISPLAY\n+-+  \n|.AB.\n"];
+        assert_eq!(texts(Game::Nuggets, &told), json!({ "size": [2, 5], "0": "+-+", "1": "|.AB." }));
+    }
+
+    #[test]
+    fn a_board_of_robots_has_no_addresses() {
+        let text = |text: &str| ShortText::try_from(text).unwrap();
+        let frame = |message: &dyn Fn(&mut bytes::BytesMut)| {
+            let mut out = bytes::BytesMut::new();
+            message(&mut out);
+            out
+        };
+        let encode = |message: ServerMessage| frame(&|out| robots::protocol::encode(&message, out));
+        let hello = Parameters {
+            server_name: text("x"),
+            players_count: 2,
+            size_x: 5,
+            size_y: 4,
+            game_length: 9,
+            explosion_radius: 1,
+            bomb_timer: 2,
+        };
+        let player = Player { name: text("Ann"), address: text("192.0.2.7:4000") };
+        let at = Position::new;
+        let moved = |id, position| Event::PlayerMoved { id: PlayerId(id), position };
+        let lobby = [
+            encode(ServerMessage::Hello(hello)),
+            encode(ServerMessage::AcceptedPlayer { id: PlayerId(0), player: player.clone() }),
+        ];
+        let frames = |all: &[bytes::BytesMut]| picture(Game::Robots, all.iter().map(|frame| &frame[..]));
+        assert_eq!(frames(&lobby), json!({ "size": [5, 4], "there": [1, 2] }));
+        let players = [(PlayerId(0), player.clone()), (PlayerId(1), player)].into();
+        let bomb = Event::BombPlaced { id: BombId(0), position: at(1, 1) };
+        let blast = Event::BombExploded { id: BombId(0), robots_destroyed: vec![], blocks_destroyed: vec![] };
+        let mut all = lobby.to_vec();
+        all.push(encode(ServerMessage::GameStarted { players }));
+        all.push(encode(ServerMessage::Turn {
+            turn: 0,
+            events: vec![moved(0, at(0, 0)), moved(1, at(4, 3)), Event::BlockPlaced { position: at(2, 2) }, bomb],
+        }));
+        let expected = json!({
+            "size": [5, 4], "there": [2, 2], "robots": "0:0,0 1:4,3", "blocks": "2,2", "bombs": "1,1:2", "blasts": "",
+        });
+        assert_eq!(frames(&all), expected);
+        all.push(encode(ServerMessage::Turn { turn: 1, events: vec![blast] }));
+        let drawn = frames(&all);
+        assert_eq!((&drawn["bombs"], &drawn["blasts"]), (&json!(""), &json!("1,1 1,2 2,1 1,0 0,1")));
+    }
+
+    #[test]
+    fn the_first_table_of_blackjack_is_drawn() {
+        let told = "LOBBY 2 9 0 4\nTABLE 3 PLAYING 1 8\nDEALER Ace of Spades\nSEAT 1 FREE\nTABLE 4 LOBBY 0 8\0";
+        let expected = json!({ "table": "TABLE 3 PLAYING 1 8\nDEALER Ace of Spades\nSEAT 1 FREE" });
+        assert_eq!(texts(Game::Blackjack, &[told]), expected);
+    }
+
+    #[test]
+    fn the_last_rows_of_a_game_of_mastermind_are_drawn_as_far_as_a_watcher_may_see_them() {
+        let frame = |message: mastermind::ServerMessage<'_>| message.to_frame(Framing::Whole);
+        assert_eq!(frame(mastermind::ServerMessage::Left(1)), "LEFT 1");
+        let told = [
+            "ROOM race 4 8 no 2",
+            "SEAT 1 Ann",
+            "SEAT 2 Bob",
+            "GAME 1 1 4 no",
+            "GAME 2 1 4 no",
+            "ROW 1 1 **** 4 0",
+            "OVER 1 won 1 0 ****",
+            "ROW 2 1 **** 0 2",
+            "LIFELINE 2 2 1 * *",
+            "LIFELINE 2 3 2 3 5",
+            "LIFELINE 2 5 1 * 7",
+        ];
+        let rows = json!([["****", 0, 2], [null, null], [3, "5"], [null, "7"]]);
+        assert_eq!(texts(Game::Mastermind, &told), json!({ "length": 4, "rows": rows }));
     }
 }

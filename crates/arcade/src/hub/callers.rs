@@ -1,4 +1,4 @@
-//! Those who make requests: where they are, how often they ask, and by what names they may call the hub.
+//! The clients that make requests: their addresses, their rates, and the names by which they may call the hub.
 
 use std::{
     collections::BTreeMap,
@@ -10,15 +10,15 @@ use std::{
 use netcore::{HostId, Rate, Time, TokenBucket};
 use tracing::warn;
 
-use super::{host_names::HostNames, refusal::Kind};
+use super::shares::Kind;
 
 /// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
-/// The cost of a request, a page or a socket: 1,000 at once, then 50 a second.
+/// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it at once.
+/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it together.
 pub(crate) const FILE: u32 = 1;
-/// Complaints about what callers send, of each kind: ten at once, and then one a minute. A complaint costs [`COMPLAINT`].
+/// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
@@ -29,7 +29,7 @@ const MAX_FORWARDED: usize = 16;
 /// Those who make requests.
 #[derive(Debug)]
 pub(crate) struct Callers {
-    // The reverse proxies that tell the addresses of their clients.
+    // The trusted reverse proxies, which forward the addresses of their clients.
     proxies: Vec<IpAddr>,
     /// What the hub may be called.
     pub(crate) names: HostNames,
@@ -85,7 +85,7 @@ impl Callers {
         self.proxies.contains(&peer.ip().to_canonical())
     }
 
-    /// The address of a client: the other end of its connection, or what a reverse proxy that the operator trusts says of it.
+    /// The address of a client: the other end of its connection, or the one that a trusted reverse proxy forwards.
     ///
     /// The header is a list to which each proxy appends whom it has served, so the last address that is not that of a proxy counts.
     /// Anything before it could have been made up by the client.
@@ -100,6 +100,68 @@ impl Callers {
             client = address;
         }
         client
+    }
+}
+
+/// The longest name, in bytes; that of the domain name system.
+const MAX_NAME: usize = 253;
+
+/// The names of the hub.
+#[derive(Debug, Default)]
+pub(crate) struct HostNames {
+    // In lower case, without ports.
+    given: Vec<String>,
+    own: Vec<IpAddr>,
+}
+
+impl HostNames {
+    /// The names that the operator gives, and the addresses of this machine that are known.
+    pub(crate) fn new(given: Vec<String>, own: Vec<IpAddr>) -> Self {
+        Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
+    }
+
+    /// Whether the hub may be called so in a `Host` header. `arrived` is the address of this machine at which the request came.
+    pub(crate) fn knows(&self, host: &str, arrived: Option<IpAddr>) -> bool {
+        let name = without_port(host);
+        if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            let ip = ip.to_canonical();
+            let is_given = self.given.iter().any(|name| name.parse() == Ok(ip));
+            return ip.is_loopback()
+                || is_given
+                || self.own.contains(&ip)
+                || arrived.is_some_and(|arrived| arrived.to_canonical() == ip);
+        }
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        is("localhost") || self.given.iter().any(|known| is(known))
+    }
+}
+
+// The name in a `Host` header.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        // Not within an address of IPv6.
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => {
+            if name.contains(':') && !name.ends_with(']') { host } else { name }
+        }
+        _ => host,
+    }
+}
+
+/// Parses a name of the hub, as in `play.example.org` or `203.0.113.5`.
+pub(crate) fn host_name(typed: &str) -> Result<String, String> {
+    if let Ok(ip) = typed.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        return Ok(ip.to_canonical().to_string());
+    }
+    let name = typed.strip_suffix('.').unwrap_or(typed);
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    if name.len() <= MAX_NAME && name.split('.').all(is_label) {
+        Ok(name.to_ascii_lowercase())
+    } else {
+        Err("give the name alone, as it stands in the address of the page: play.example.org".to_owned())
     }
 }
 
@@ -148,5 +210,57 @@ mod tests {
         assert_eq!(ip(&trusting, Some("1.2.3.4:99")), "1.2.3.4");
         assert_eq!(ip(&trusting, Some("6.6.6.6, junk")), "::ffff:10.0.0.9");
         assert_eq!(ip(&trusting, None), "::ffff:10.0.0.9");
+    }
+
+    #[test]
+    fn the_hub_knows_its_addresses_and_the_names_that_it_was_given() {
+        let names = ["Play.Example.org", "203.0.113.5"].map(|name| host_name(name).unwrap());
+        let names = HostNames::new(names.into(), vec!["192.0.2.7".parse().unwrap()]);
+        let arrived = Some("2001:db8::7".parse().unwrap());
+        for known in [
+            "localhost",
+            "localhost:8080",
+            "LOCALHOST:1",
+            "localhost.",
+            "127.0.0.1",
+            "127.0.0.1:8080",
+            "[::1]:8080",
+            "[::1]",
+            "play.example.org",
+            "PLAY.example.org:443",
+            "play.example.org.:80",
+            "203.0.113.5",
+            "192.0.2.7:8080",
+            "[::ffff:192.0.2.7]:1",
+            "[2001:db8::7]:8080",
+        ] {
+            assert!(names.knows(known, arrived), "{known}");
+        }
+        for strange in [
+            "",
+            "evil.example",
+            "evil.example:8080",
+            "play.example.org.evil.example",
+            "xplay.example.org",
+            "localhost.evil.example",
+            "192.0.2.8",
+            "[2001:db8::8]:80",
+            "127.0.0.1.evil.example",
+            "localhost:80:80",
+            "here",
+        ] {
+            assert!(!names.knows(strange, arrived), "{strange}");
+        }
+        assert!(!HostNames::default().knows("[2001:db8::7]", None));
+    }
+
+    #[test]
+    fn a_name_is_given_without_scheme_port_or_path() {
+        assert_eq!(host_name("Play.example.ORG."), Ok("play.example.org".to_owned()));
+        assert_eq!(host_name("[2001:db8::1]"), Ok("2001:db8::1".to_owned()));
+        let long = "x".repeat(64);
+        for wrong in ["", ".", "a..b", "https://play.example.org", "play.example.org:80", "a/b", "*", "ä", &long] {
+            assert!(host_name(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,18 +1,20 @@
 //! Private rooms: what proves that a client may enter one.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
-use netcore::HostId;
+use netcore::{HostId, Rate, Time, TokenBucket};
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
 
-use super::{
-    Hub,
-    tries::{Purpose, Tried},
-};
+use super::Hub;
 use crate::room::{
     Room,
-    access::{self, Access, SHORT_CODE},
+    file::{Access, SHORT_CODE, draw_code, read_code},
 };
 
 /// How long a look-up of a host that has used up its tries takes. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS) it bounds the rate
@@ -83,7 +85,7 @@ impl Hub {
 
     // A text that is no code guesses nothing.
     async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
-        match access::read(typed) {
+        match read_code(typed) {
             None => Tried::Wrong,
             Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, Purpose::ShortRoomCode, || find(&code)),
             Some(code) => self.look_up(host, Purpose::RoomCode, async { find(&code) }).await,
@@ -110,5 +112,185 @@ impl Hub {
     pub(crate) fn has_token(&self, id: &str, room: &Room, proof: &Proof) -> bool {
         proof.owner.as_deref().is_some_and(|token| room.has_owner(token))
             || proof.seat.as_deref().is_some_and(|token| self.secret().verify(id, token).is_some())
+    }
+}
+
+/// Wrong tries of one host for one purpose, which cost [`TRY`] each: twenty in one batch, and then one in half a minute.
+pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
+/// The cost of a wrong try.
+const TRY: u32 = 30;
+/// Counters of wrong tries. Above that, full ones are forgotten, and then the one with the fewest wrong tries.
+pub(crate) const MAX_TRYING: usize = 4_096;
+
+/// The purpose of a try. Each purpose has a counter of its own, so that wrong tries for one do not delay the others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Purpose {
+    /// The code of a room with a link. The right one passes also above the limit.
+    RoomCode,
+    /// The code of a room that an earlier version drew, which is shorter.
+    ShortRoomCode,
+    /// The code that takes a name to another device. The right one passes also above the limit.
+    DeviceCode,
+    /// The word that the owner of the room with this id chose.
+    Word(String),
+    /// The key of the program with this name.
+    Key(String),
+}
+
+/// Counters of wrong tries.
+#[derive(Debug)]
+pub(crate) struct Tries {
+    start: Instant,
+    counters: Mutex<BTreeMap<(HostId, Purpose), TokenBucket>>,
+}
+
+/// The result of a try.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Tried<T> {
+    Right(T),
+    Wrong,
+    /// Not looked at. The next try is possible after this time.
+    TooMany(Duration),
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Self { start: Instant::now(), counters: Mutex::default() }
+    }
+}
+
+impl Tries {
+    /// Looks whether a try is right, unless the host has to wait. Only wrong tries count.
+    pub(crate) fn attempt<T>(&self, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+        self.attempt_at(self.now(), host, purpose, look)
+    }
+
+    /// How long a host has to wait before its next try, if it has to.
+    pub(crate) fn wait(&self, host: HostId, purpose: &Purpose) -> Option<Duration> {
+        wait(&mut self.counters(), self.now(), &(host, purpose.clone()))
+    }
+
+    /// Counts a wrong try, for those that were looked at elsewhere.
+    pub(crate) fn charge(&self, host: HostId, purpose: Purpose) {
+        charge(&mut self.counters(), self.now(), (host, purpose));
+    }
+
+    fn attempt_at<T>(&self, now: Time, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+        let (mut counters, key) = (self.counters(), (host, purpose));
+        if let Some(wait) = wait(&mut counters, now, &key) {
+            return Tried::TooMany(wait);
+        }
+        if let Some(found) = look() {
+            return Tried::Right(found);
+        }
+        charge(&mut counters, now, key);
+        Tried::Wrong
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO.plus(self.start.elapsed())
+    }
+
+    fn counters(&self) -> MutexGuard<'_, BTreeMap<(HostId, Purpose), TokenBucket>> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wait(
+    counters: &mut BTreeMap<(HostId, Purpose), TokenBucket>,
+    now: Time,
+    key: &(HostId, Purpose),
+) -> Option<Duration> {
+    let ready = counters.get_mut(key)?.ready_at(now, TRY).filter(|at| *at > now)?;
+    Some(ready.since(now))
+}
+
+fn charge(counters: &mut BTreeMap<(HostId, Purpose), TokenBucket>, now: Time, key: (HostId, Purpose)) {
+    if counters.len() >= MAX_TRYING && !counters.contains_key(&key) {
+        counters.retain(|_, tries| !tries.is_full(now));
+        if counters.len() >= MAX_TRYING {
+            // A limit shared by new hosts would let a crowd of hosts lock out all others.
+            let full_at = counters.iter_mut().map(|(key, tries)| (tries.ready_at(now, TRIES.burst), key));
+            if let Some(fullest) = full_at.min().map(|(_, key)| key.clone()) {
+                counters.remove(&fullest);
+            }
+        }
+    }
+    counters.entry(key).or_insert_with(|| TokenBucket::new(TRIES, now)).charge(now, TRY);
+}
+
+/// How long a code is valid.
+pub(crate) const LINK_LIVES: Duration = Duration::from_mins(10);
+/// Letters of each half of a code.
+const HALF: usize = SHORT_CODE;
+
+/// Draws a code. It is longer than the code of a room, since a name is worth more.
+///
+/// # Errors
+/// When the system has no random numbers.
+pub(crate) fn draw() -> anyhow::Result<String> {
+    Ok(draw_code(HALF)? + "-" + &draw_code(HALF)?)
+}
+
+/// The hash of a code, which is stored; none if the text is not a code. Case, spaces and hyphens do not matter.
+pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
+    let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
+    let (first, second) = letters.split_at_checked(HALF)?;
+    let code = read_code(first)? + "-" + &read_code(second)?;
+    Some(Sha256::digest(format!("device\n{code}")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_tries_delay_the_right_one_of_the_same_host_and_purpose_only() {
+        let tries = Tries::default();
+        let (eve, ann) = (HostId::of("10.0.0.9:1"), HostId::of("10.0.0.1:1"));
+        let at = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
+        let word = |room: &str| Purpose::Word(room.to_owned());
+        let right = |now, host, purpose| tries.attempt_at(now, host, purpose, || Some(7));
+        let wrong = |now, host, purpose| tries.attempt_at(now, host, purpose, || None::<u32>);
+        for _ in 0..100 {
+            assert_eq!(right(at(0), eve, word("nuggets-1")), Tried::Right(7));
+        }
+        for _ in 0..20 {
+            assert_eq!(wrong(at(0), eve, word("nuggets-1")), Tried::Wrong);
+        }
+        let Tried::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is looked at") };
+        assert!(wait > Duration::from_secs(20) && wait <= Duration::from_secs(30), "{wait:?}");
+        assert_eq!(right(at(0), ann, word("nuggets-1")), Tried::Right(7));
+        let others =
+            [word("nuggets-2"), Purpose::Key("nuggets-1".to_owned()), Purpose::ShortRoomCode, Purpose::RoomCode];
+        for other in others {
+            assert_eq!(right(at(0), eve, other), Tried::Right(7));
+        }
+        assert_eq!(wrong(at(30), eve, word("nuggets-1")), Tried::Wrong);
+        assert!(matches!(right(at(30), eve, word("nuggets-1")), Tried::TooMany(_)));
+    }
+
+    #[test]
+    fn a_crowd_of_hosts_fills_the_counters_and_locks_out_no_other_host() {
+        let tries = Tries::default();
+        let eve = HostId::of("10.0.0.9:1");
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
+        while wrong(eve) == Tried::Wrong {}
+        for network in 0..MAX_TRYING as u64 + 1_000 {
+            assert_eq!(wrong(HostId::V6Network(network)), Tried::Wrong);
+        }
+        assert_eq!(tries.counters().len(), MAX_TRYING);
+        assert_eq!(wrong(HostId::V6Network(u64::MAX)), Tried::Wrong);
+        assert!(matches!(wrong(eve), Tried::TooMany(_)), "the counter of a host that guesses most stays");
+    }
+
+    #[test]
+    fn code_is_read_as_people_type_it() {
+        let code = draw().unwrap();
+        assert_eq!(hash(&code.to_uppercase().replace('-', " ")), hash(&code));
+        assert!(hash(&code).is_some() && hash(&code) != hash(&draw().unwrap()));
+        for wrong in ["", "a", "abcdef", "abcdef-abcde\u{107}", "\u{107}\u{107}\u{107}abcdefabcdef"] {
+            assert_eq!(hash(wrong), None, "{wrong}");
+        }
     }
 }

@@ -2,18 +2,20 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use mesh::{MAX_ROW, Name};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
+use tokio::time::sleep;
 use tracing::warn;
 
 use super::{
-    feeding::Feeding,
-    following::Following,
+    publisher::Feeding,
     rooms::{Rooms, leads},
+    subscription::Following,
 };
 use crate::{
     fleet::{Fleet, NodeShown, Remote},
@@ -24,15 +26,15 @@ use crate::{
 /// Players that a row names that would be too long with all of them.
 const NAMED: usize = 8;
 
-/// What nodes tell each other of a room.
+/// The row of a room in the directory of all nodes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) game: Game,
-    /// Seats to which somebody may be led; none if nobody may.
+    /// Seats that are free and not reserved; none if no player may join.
     pub(crate) free: usize,
     /// How many are connected.
     pub(crate) people: usize,
-    /// What everybody is shown; nothing of a room that no list shows.
+    /// The public state; none of a room that no list shows.
     pub(crate) info: Option<Box<RawValue>>,
 }
 
@@ -60,7 +62,7 @@ pub(crate) struct Far {
     pub(crate) id: String,
     pub(crate) node: Name,
     pub(crate) row: Row,
-    /// Whether everybody may enter.
+    /// Whether all users may enter.
     pub(crate) is_public: bool,
     text: Arc<str>,
 }
@@ -72,9 +74,9 @@ pub(crate) type FarRooms = BTreeMap<String, Arc<Far>>;
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
     pub(crate) fleet: Arc<Fleet>,
-    /// Rooms of this node that others show.
+    /// Rooms of this node that are published.
     pub(crate) feeding: Arc<Feeding>,
-    /// Rooms of others that are watched here.
+    /// Rooms of other nodes that are watched here.
     pub(crate) following: Following,
     // As of this version of the directory.
     known: Mutex<(u64, Arc<FarRooms>)>,
@@ -147,8 +149,8 @@ impl Elsewhere {
         self.fleet.nodes().into_iter().map(load).collect()
     }
 
-    /// The node to which somebody is led who wants to play, if it is another one: that of the room with the most people in which one may
-    /// play, and if nobody is in any, the one with the fewest people.
+    /// The other node that is the best for a client that wants to play: that of the room with the most people and a free seat, and if
+    /// all are empty, the node with the fewest people.
     pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeShown> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
@@ -186,7 +188,7 @@ struct Load {
 impl Load {
     const fn count(&mut self, people: usize) {
         self.rooms += 1;
-        // Other nodes say how many they have.
+        // Other nodes state their numbers.
         self.people = self.people.saturating_add(people);
     }
 }
@@ -210,6 +212,42 @@ fn read(remote: Remote) -> Option<Arc<Far>> {
             None
         }
     }
+}
+
+/// How often a room is shown at most. The directory takes its changes less often, so this is only about the work of this hub.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Publishes a room to other nodes until it is closed.
+pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Room>) {
+    let id = room.file().id.clone();
+    if let Some(code) = room.access.code()
+        && let Err(error) = fleet.claim_code(code, &id).await
+    {
+        warn!(room = id, "other nodes do not know the code of the room: {error}");
+    }
+    let mut now = Some(room);
+    while let Some(room) = now {
+        let mut info = room.info.clone();
+        loop {
+            let row = Row::of(&room, &info.borrow_and_update());
+            match row {
+                Ok(row) => fleet.show(&id, row).await,
+                Err(error) => warn!(room = id, "other nodes are not shown the room as it is: {error}"),
+            }
+            sleep(PAUSE).await;
+            if info.changed().await.is_err() {
+                break;
+            }
+        }
+        // If it continues here after all, it is announced again.
+        if room.is_suspended() {
+            return;
+        }
+        // It may restart.
+        let Some(rooms) = rooms.upgrade() else { return };
+        now = rooms.replacement(&room).await;
+    }
+    fleet.close(&id).await;
 }
 
 #[cfg(test)]

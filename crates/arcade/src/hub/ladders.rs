@@ -7,15 +7,10 @@
 //!
 //! To its room a program is a client as any other, so results, journals and watchers are those of all rooms.
 
-mod attend;
 pub(crate) mod board;
-mod door;
 mod keeper;
-pub(crate) mod keys;
 mod line;
-mod matches;
-mod shown;
-mod told;
+pub(crate) mod program;
 
 use std::sync::Arc;
 
@@ -65,7 +60,7 @@ impl Hub {
             info!(game = game.name(), port = board.port, "the ladder is open to programs");
             let keeper = Keeper::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
             tokio::spawn(keeper.run(told));
-            door::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
+            program::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
             tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);
         }
@@ -84,7 +79,7 @@ impl Hub {
 async fn remember(results: Arc<Results>, board: Arc<Board>) {
     // A hub that was killed finds its last results in journals.
     results.caught_up().await;
-    match results.store.newest_of_class(board.game.name(), LADDER, shown::RECENT).await {
+    match results.store.newest_of_class(board.game.name(), LADDER, board::RECENT).await {
         Ok(before) => board.view().remember(before),
         Err(error) => warn!(game = board.game.name(), %error, "the last matches of the ladder cannot be read"),
     }

@@ -2,10 +2,9 @@
 //!
 //! Labels have few values: games, phases, routes, never a name of a player or a room.
 
-mod classic;
-
 use std::{
     collections::HashMap,
+    fmt::Write as _,
     sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
     time::Duration,
 };
@@ -22,9 +21,8 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-pub(crate) use self::classic::classic;
 use super::{elsewhere::Elsewhere, ladders::board::Ladders, resources::Resources, rooms::Rooms};
-use crate::{games::Game, results::Health, room::counters::Counters};
+use crate::{games::Game, results::Health, room::hub_room::Counters};
 
 /// Upper bounds of the lateness of deadlines, in seconds.
 const LATENESS: [f64; 11] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 10.0];
@@ -292,4 +290,30 @@ mod process {
     pub(super) fn now() -> (i64, f64, i64) {
         (0, 0.0, 0)
     }
+}
+
+/// Translates from OpenMetrics.
+pub(crate) fn classic(open_metrics: &str) -> String {
+    let mut text = String::with_capacity(open_metrics.len());
+    let mut help = "";
+    for line in open_metrics.lines() {
+        if let Some(of_family) = line.strip_prefix("# HELP ") {
+            help = of_family;
+        } else if let Some((family, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' ')) {
+            // Here a family is called like its samples.
+            let (ending, kind) = match kind {
+                "counter" => ("_total", "counter"),
+                "info" => ("_info", "gauge"),
+                "unknown" => ("", "untyped"),
+                same => ("", same),
+            };
+            let help = help.strip_prefix(family).unwrap_or_default();
+            // Writing into a text does not fail.
+            let _ = write!(text, "# HELP {family}{ending}{help}\n# TYPE {family}{ending} {kind}\n");
+        } else if !line.starts_with('#') {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
 }

@@ -55,7 +55,7 @@ impl Hub {
     /// Drops what seats and programs of the ladder prove by keys that lost these names.
     pub(crate) fn forget_names(&self, names: &[String]) {
         if !names.is_empty() {
-            self.rooms.all().iter().for_each(|room| room.forget_names(names));
+            self.rooms.all().iter().for_each(|room| room.revoke_names(names));
             self.ladders().into_iter().flat_map(Ladders::all).for_each(|board| board.revoke(names));
         }
     }

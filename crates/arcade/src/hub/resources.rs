@@ -7,8 +7,7 @@ use netshell::{ConnectionBudget, ConnectionPermit, Limits};
 
 use super::{
     callers::{Callers, REQUEST},
-    refusal::{Kind, Refusal, Refusals},
-    shares::{Share, Shares},
+    shares::{Kind, Refusal, Refusals, Share, Shares},
 };
 use crate::room::bots::MAX_BOTS;
 
@@ -213,7 +212,7 @@ impl Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hub::host_names::HostNames;
+    use crate::hub::callers::HostNames;
 
     fn host(number: u8) -> HostId {
         HostId::V4([10, 0, 0, number])

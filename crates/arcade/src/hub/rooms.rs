@@ -1,4 +1,4 @@
-//! The rooms that are open, and what is done with one of them.
+//! The rooms that are open, and operations on one of them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,9 +16,9 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::{files::RoomFiles, resources::Resources};
-use crate::room::{Room, holds::Whom, info::Info};
+use crate::room::{Room, info::Info, reservations::Holder};
 
-/// How many bots fill a room in which people wait for company.
+/// The number of bots that fill a room whose people have requested company.
 pub(super) fn missing(room: &Room) -> usize {
     let info = room.info.borrow();
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
@@ -26,7 +26,7 @@ pub(super) fn missing(room: &Room) -> usize {
     wanted.saturating_sub(people).saturating_sub(room.bots.count())
 }
 
-/// Free seats of a room in the lobby or open to newcomers, whoever may be led to them.
+/// Free seats of a room in the lobby or open to new players, reserved ones included.
 pub(super) fn free(room: &Room, info: &Info) -> usize {
     let waits = info.phase == "lobby" || info.options.starts_at_once();
     let is_late = info.phase == "playing" && info.show.late;
@@ -38,19 +38,19 @@ pub(super) fn free(room: &Room, info: &Info) -> usize {
     usize::try_from(info.seats).unwrap_or(usize::MAX).saturating_sub(seated)
 }
 
-/// Seats of a room to which somebody whom nobody knows may be led.
+/// Free seats of a room that are not reserved.
 pub(super) fn leads(room: &Room, info: &Info) -> usize {
-    free(room, info).saturating_sub(room.holds.besides(Whom::Host(HostId::Other, 0)))
+    free(room, info).saturating_sub(room.roster.reserved_besides(Holder::Host(HostId::Other, 0)))
 }
 
 /// The rooms of a hub.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(super) files: RoomFiles,
-    /// How long a room stays that somebody made and in which nobody is.
+    /// How long an empty user-created room stays open.
     pub(super) empty_for: Duration,
     open: Mutex<BTreeMap<String, Arc<Room>>>,
-    // Held from the check of the limits until the new room counts, and while a room is closed or begins anew.
+    // Held from the check of the limits until the new room counts, and while a room is closed or restarted.
     opening: Mutex<()>,
     draining: AtomicBool,
     /// Told when a room is replaced by one with another journal, and when one is gone.
@@ -103,9 +103,9 @@ impl Rooms {
         self.open().get(id).cloned()
     }
 
-    /// Closes a room for good, and tells everybody in it why. It does not come back, even if the hub is killed now.
+    /// Closes a room permanently; its pages receive the reason. It is not restored, even if the hub is killed now.
     pub(crate) fn close(&self, room: &Room, why: &str) {
-        // It may just be beginning anew.
+        // It may just be restarting.
         let _opening = self.opening();
         let id = room.file().id.clone();
         if let Some(now) = self.get(&id) {
@@ -116,7 +116,7 @@ impl Rooms {
 
     /// Ends a room here that another hub has. Its file is removed, also that of one that does not run.
     pub(crate) fn give_up(&self, id: &str) {
-        // It may just be beginning anew.
+        // It may just be restarting.
         let _opening = self.opening();
         if let Some(room) = self.get(id) {
             room.give_up();
@@ -124,7 +124,7 @@ impl Rooms {
         self.files.remove(id);
     }
 
-    /// Takes a room off the list that is about to come back.
+    /// Removes a room from the list that is about to be opened again.
     pub(super) fn withdraw(&self, room: &Room) {
         if self.is_current(room) {
             self.open().remove(&room.file().id);
@@ -140,7 +140,7 @@ impl Rooms {
         self.replaced.notify_waiters();
     }
 
-    /// Waits until another room has taken the place of one that begins anew. Returns `None` if it is closed instead.
+    /// Waits until a room that restarts is replaced. Returns `None` if it is closed instead.
     pub(crate) async fn replacement(&self, room: &Arc<Room>) -> Option<Arc<Room>> {
         let id = room.file().id.clone();
         loop {
@@ -159,11 +159,11 @@ impl Rooms {
         self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
     }
 
-    /// Writes a room down, and waits for the disk. If the disk refuses, it would come back as it was before.
+    /// Stores a room, and waits for the disk. If that fails, the room is restored in its previous state.
     pub(crate) fn save(&self, room: &Room) {
         // So that it is not replaced before it is written.
         let _opening = self.opening();
-        // A room that is over does not come back.
+        // A room that is over is not restored.
         if room.info.borrow().closing.is_some() || !self.is_current(room) {
             return;
         }
@@ -175,7 +175,7 @@ impl Rooms {
     /// Seats one more bot in a room, for which a host or the hub itself has asked. Fails when there is no seat for it, and with [`Refusal`]
     /// when there are too many bots.
     ///
-    /// [`Refusal`]: super::refusal::Refusal
+    /// [`Refusal`]: super::shares::Refusal
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!("the hub is about to end");
@@ -196,13 +196,13 @@ impl Rooms {
     pub(crate) fn fill(&self, room: &Room, host: Option<HostId>) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
-        (0..missing).try_for_each(|_| self.seat_bot(room, room.holds.level_of_company(), host))
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
-    /// Has so many bots in a room; those that come play at this level, and those that came last go first.
+    /// Sets the number of bots in a room; new ones play at this level, and the newest ones leave first.
     ///
     /// # Errors
-    /// As [`seat_bot`](Self::seat_bot). Those that have come stay.
+    /// As [`seat_bot`](Self::seat_bot). Bots that have joined stay.
     pub(crate) fn set_bots(
         &self,
         room: &Room,
@@ -227,7 +227,7 @@ impl Rooms {
     /// Has a match begin with those who are there: bots take the free seats.
     ///
     /// # Errors
-    /// When nobody is there, a match goes on or begins by itself, or the bots are refused.
+    /// If no player has a seat, a match is played or begins by itself, or the bots are refused.
     pub(crate) fn start_now(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         {
             let info = room.info.borrow();

@@ -16,7 +16,7 @@ use hmac::{Hmac, Mac};
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::Sha256;
 
-use crate::room::{keys::Keys, mask::Mask};
+use crate::room::pseudonyms::{HostCodes, Keys, Mask};
 
 /// The file of the key, in the directory of the hub.
 const FILE: &str = "secret";
@@ -85,7 +85,11 @@ impl Secret {
     pub(crate) fn keys(&self, room: &str) -> Keys {
         let key = |text: &str| mac(&self.key, text.as_bytes()).finalize().into_bytes().into();
         // The name of a room is not empty.
-        Keys { mask: Mask::new(key(&format!("mask\n{room}"))), hosts: key("hosts\n"), days: key("days\n") }
+        Keys {
+            mask: Mask::new(key(&format!("mask\n{room}"))),
+            hosts: HostCodes::new(key("hosts\n")),
+            days: key("days\n"),
+        }
     }
 
     /// The token for a seat in `room`.

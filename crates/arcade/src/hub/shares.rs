@@ -1,18 +1,20 @@
-//! Something of which there is only so much, shared out over hosts.
+//! A limited resource, shared out over hosts.
 //!
 //! What hosts may have depends on what is left: see [`netcore::Shares`]. Whoever waits is served host by host in turn, so a host that asks
 //! a hundred times delays another one by one turn. Those who wait are shared out by the same rule.
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use netcore::{Full, HostId};
 use tokio::{sync::oneshot, time::timeout};
-
-use super::refusal::{Kind, Refusal};
 
 /// Those who wait for one thing, of all hosts.
 const MAX_WAITING: usize = 256;
@@ -183,5 +185,268 @@ impl Drop for Waiter {
     }
 }
 
+/// Declares the kinds of refusals, and their names in the metrics.
+macro_rules! kinds {
+    ($($kind:ident: $name:literal,)*) => {
+        /// What is refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// Its name in the numbers.
+            pub(crate) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Requests: "requests",
+    Connections: "connections",
+    Handshakes: "handshakes",
+    Sockets: "sockets",
+    Bodies: "bodies",
+    Answers: "answers",
+    Queries: "queries",
+    Replays: "replays",
+    Learners: "learners",
+    Slices: "slices",
+    Rooms: "rooms",
+    Files: "files",
+    Name: "name",
+    Origin: "origin",
+    Banned: "banned",
+    Claims: "claims",
+    Tries: "tries",
+    Reports: "reports",
+    Maps: "maps",
+    Bots: "bots",
+}
+
+impl Kind {
+    /// The message to a caller that is refused for a reason that does not depend on others.
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Requests => "too many requests; wait a moment",
+            Self::Name => "this hub is not known by that name; its host can let it be called so by --name",
+            Self::Origin => "pages of other sites may not do this",
+            Self::Banned => "the host of this hub has banned your address",
+            Self::Tries => "too many wrong codes and words from your address; wait a moment",
+            Self::Reports => "your address has reported enough; the host of this hub has to read it first",
+            Self::Claims => "your address has taken enough names today; come back tomorrow",
+            _ => "the hub is at its limit, or your address has its share; try again in a moment",
+        }
+    }
+}
+
+/// Why a share is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) kind: Kind,
+    pub(crate) full: Full,
+}
+
+impl Refusal {
+    /// Whether it is the caller's address that has its share, and not the hub that is busy.
+    pub(crate) fn is_of_host(self) -> bool {
+        matches!(self.full, Full::Share(_))
+    }
+
+    /// When to try again.
+    pub(crate) const fn after(self) -> Duration {
+        Duration::from_secs(match self.kind {
+            Kind::Queries | Kind::Slices | Kind::Requests => 2,
+            Kind::Answers | Kind::Bodies | Kind::Replays => 5,
+            Kind::Rooms | Kind::Maps => 60,
+            _ => 30,
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = if self.is_of_host() { "from your address" } else { "at this hub" };
+        match self.kind {
+            Kind::Connections | Kind::Handshakes | Kind::Files => {
+                write!(f, "too many connections {whose} are open; close some pages and try again")
+            }
+            Kind::Sockets => write!(f, "too many sockets {whose} are open; close some pages and try again"),
+            Kind::Bodies => write!(f, "too many requests {whose} have not arrived yet; try again in a moment"),
+            Kind::Answers => write!(f, "too many answers {whose} are not read yet; try again in a moment"),
+            Kind::Queries => write!(f, "too many look-ups of results {whose} are under way; try again in a moment"),
+            Kind::Replays => write!(f, "too many matches {whose} are being replayed; try again in a moment"),
+            Kind::Learners | Kind::Slices => {
+                write!(f, "too many pages {whose} watch it learn just now; try again later")
+            }
+            Kind::Bots => write!(f, "too many bots {whose} play already; have some of them leave, or try again later"),
+            Kind::Maps => write!(f, "too many rooms {whose} have a map of their own; try again later"),
+            Kind::Rooms => {
+                let (Full::All(count) | Full::Share(count)) = self.full;
+                write!(f, "{count} rooms {whose} are open already; join one of them, or wait until one is closed")
+            }
+            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
+                f.write_str(self.kind.sentence())
+            }
+        }
+    }
+}
+
+/// How often something was refused, by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals([AtomicU64; Kind::ALL.len()]);
+
+impl Refusals {
+    pub(crate) fn count(&self, kind: Kind) {
+        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// All kinds, and how often each was refused.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        Kind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::{future::Future, iter};
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn host(number: u8) -> HostId {
+        HostId::V4([10, 0, 0, number])
+    }
+
+    /// Takes as many as there are for a host.
+    fn take_all(shares: &Arc<Shares>, host: HostId) -> Vec<Share> {
+        iter::from_fn(|| shares.take(host, 1).ok()).collect()
+    }
+
+    #[test]
+    fn greedy_hosts_leave_something_for_another_one() {
+        let shares = Shares::new(Kind::Sockets, 224);
+        let taken: Vec<Vec<Share>> = (1..=7).map(|number| take_all(&shares, host(number))).collect();
+        assert_eq!(taken.iter().map(Vec::len).collect::<Vec<_>>(), [112, 56, 28, 14, 7, 4, 2]);
+        assert_eq!(shares.take(host(1), 1).unwrap_err(), Refusal { kind: Kind::Sockets, full: Full::Share(112) });
+        let last = shares.take(host(8), 1).unwrap();
+        assert_eq!(shares.take(host(9), 1).unwrap_err().full, Full::All(224));
+        drop((taken, last));
+        assert_eq!(shares.taken(), 0);
+        assert_eq!(take_all(&shares, host(9)).len(), 112);
+    }
+
+    #[test]
+    fn an_amount_counts_as_that_many() {
+        let shares = Shares::new(Kind::Answers, 64);
+        let first = shares.take(host(1), 30).unwrap();
+        assert_eq!(shares.take(host(1), 3).unwrap_err().full, Full::Share(30));
+        assert_eq!(shares.take(host(2), 33).unwrap_err().full, Full::Share(0), "at once it is at most half, too");
+        assert_eq!(shares.take(host(2), 35).unwrap_err().full, Full::All(64));
+        let second = shares.take(host(1), 2).unwrap();
+        drop(first);
+        assert_eq!(shares.taken(), 2);
+        drop(second);
+    }
+
+    #[test]
+    fn an_operator_sets_what_a_host_has_at_most_and_a_proxy_has_no_share() {
+        let shares = Shares::with_cap(Kind::Sockets, 10, 2);
+        let held = take_all(&shares, host(1));
+        assert_eq!(held.len(), 2);
+        let proxied: Vec<Share> = iter::from_fn(|| shares.take_unshared().ok()).collect();
+        assert_eq!((proxied.len(), shares.taken()), (8, 10));
+        drop(proxied);
+        assert_eq!(shares.taken(), 2);
+    }
+
+    /// Begins to wait.
+    fn queue<'a>(
+        shares: &'a Arc<Shares>,
+        host: HostId,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Share, Refusal>> + 'a>> {
+        let mut waiting = Box::pin(shares.wait(host));
+        assert!(waiting.as_mut().now_or_never().is_none(), "it waits");
+        waiting
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_who_wait_are_served_host_by_host_in_turn() {
+        let shares = Shares::new(Kind::Replays, 2);
+        let held = shares.wait(host(1)).await.unwrap();
+        // A host alone has half, though the rest is free.
+        let mut greedy: Vec<_> = (0..50).map(|_| queue(&shares, host(1))).collect();
+        let innocent = shares.wait(host(2)).now_or_never().expect("it is free for others").unwrap();
+        let mut second = queue(&shares, host(2));
+        let mut third = queue(&shares, host(3));
+        drop(innocent);
+        // The first host has its share, so it is passed over.
+        let of_second = second.as_mut().now_or_never().expect("it is the turn of the second host").unwrap();
+        assert!(third.as_mut().now_or_never().is_none());
+        drop(held);
+        let of_third = third.as_mut().now_or_never().expect("it is the turn of the third host").unwrap();
+        drop(of_second);
+        assert!(greedy[0].as_mut().now_or_never().is_some(), "it is the turn of the first host");
+        assert!(greedy[1].as_mut().now_or_never().is_some(), "what the one before got is back, and nobody else waits");
+        assert!(greedy[2].as_mut().now_or_never().is_some());
+        // The next one has got it, and leaves without it.
+        drop((of_third, greedy, second, third));
+        assert_eq!(shares.taken(), 0);
+        let state = shares.state();
+        assert!(state.queues.is_empty() && state.turns.is_empty() && state.waiting.taken() == 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_turn_is_of_another_host_and_of_one_host_the_first_comes_first() {
+        let shares = Shares::new(Kind::Slices, 1);
+        let held = shares.wait(host(9)).await.unwrap();
+        let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
+        for (from, count) in [(1, 3), (2, 1), (3, 2)] {
+            for number in 0..count {
+                let (shares, sender) = (Arc::clone(&shares), sender.clone());
+                tokio::spawn(async move {
+                    let share = shares.wait(host(from)).await.unwrap();
+                    sender.send((from, number)).unwrap();
+                    drop(share);
+                });
+                // In this order.
+                tokio::task::yield_now().await;
+            }
+        }
+        drop((held, sender));
+        let mut served = vec![];
+        while let Some(next) = order.recv().await {
+            served.push(next);
+        }
+        assert_eq!(served, [(1, 0), (2, 0), (3, 0), (1, 1), (3, 1), (1, 2)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_wait_and_not_for_ever() {
+        let shares = Shares::new(Kind::Queries, 1);
+        let held = shares.wait(host(9)).await.unwrap();
+        let greedy: Vec<_> = (0..MAX_WAITING / 2).map(|_| queue(&shares, host(1))).collect();
+        let refused = shares.wait(host(1)).now_or_never().expect("a host has its share of those who wait").unwrap_err();
+        assert_eq!(refused, Refusal { kind: Kind::Queries, full: Full::Share(128) });
+        let patient = queue(&shares, host(2));
+        assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
+        drop(greedy);
+        {
+            let state = shares.state();
+            assert!(state.queues.is_empty() && state.turns.is_empty(), "whoever does not wait any more takes no place");
+        }
+        // One that has left while it was served gives back what it got.
+        let gone = queue(&shares, host(3));
+        drop((held, gone));
+        assert_eq!(shares.taken(), 0);
+    }
+}

@@ -9,10 +9,13 @@ use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::timeout;
 
 use super::*;
-use super::{callers::Callers, host_names::HostNames, resources::Settings};
+use super::{
+    callers::{Callers, HostNames},
+    resources::Settings,
+};
 use crate::{
     games::{Game, Options},
-    room::fragile::CULPRIT,
+    room::fixtures::CULPRIT,
 };
 
 /// A hub with two rooms of nuggets.
@@ -37,7 +40,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         keep_seats: Duration::from_mins(1),
         site: None,
         log: Arc::default(),
-        costs: Arc::default(),
+        hints: Arc::default(),
         watch_delay: Duration::ZERO,
         counters: metrics.counters(),
     };

@@ -26,7 +26,7 @@ use crate::{
         transfer::receive,
         wire::{self, Reply, Request},
     },
-    room::guard::host,
+    room::bans::host,
 };
 
 /// How long a hub may take to answer; a backup may be large.
@@ -216,11 +216,11 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         Command::Ban { host: Some(host), .. } => {
             let changed = ask(data, &Request::Ban { host })?;
             let already = if changed == Value::Bool(false) { " already" } else { "" };
-            writeln!(out, "{} is banned{already}.", crate::room::guard::host_text(host))?;
+            writeln!(out, "{} is banned{already}.", crate::room::bans::host_text(host))?;
         }
         Command::Ban { remove: Some(host), .. } => {
             ask(data, &Request::Unban { host })?;
-            writeln!(out, "{} may come again.", crate::room::guard::host_text(host))?;
+            writeln!(out, "{} may come again.", crate::room::bans::host_text(host))?;
         }
         Command::Ban { .. } => {
             for host in ask(data, &Request::Bans)?.as_array().into_iter().flatten() {

@@ -31,7 +31,7 @@ use crate::{
         transfer::Sender,
         wire::{Reply, Request, path},
     },
-    room::guard::host_text,
+    room::bans::host_text,
     room::{Fate, Room},
 };
 

@@ -30,9 +30,8 @@ use crate::{
     hub::{
         Hub, Parts,
         address::Address,
-        callers::Callers,
+        callers::{Callers, HostNames},
         files::make_private,
-        host_names::HostNames,
         ladders::board::Ladders,
         lobby::Publisher,
         metrics::Metrics,
@@ -42,7 +41,7 @@ use crate::{
         threads::Threads,
     },
     results::Results,
-    room::{file::RoomFile, guard::Bans, info::Site, place::Place},
+    room::{bans::Bans, file::RoomFile, info::Site, opening::Place},
     web::{self, connections::Server, tls::Tls},
 };
 
@@ -105,7 +104,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         bans,
         ledger: Arc::clone(&results.ledger),
         keep_seats: Duration::from_secs(args.keep_seats),
-        costs: Arc::default(),
+        hints: Arc::default(),
         watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
         site: fleet.as_ref().map(|fleet| Site { node: fleet.name().to_owned(), host: fleet.host().to_string() }),

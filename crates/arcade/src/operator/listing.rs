@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     hub::Hub,
-    room::{Room, guard::host_text, info::Player},
+    room::{Room, bans::host_text, info::Player},
 };
 
 /// JSON for a terminal, which names of players must not change.
@@ -26,7 +26,7 @@ pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
 fn of(room: &Room) -> serde_json::Result<Value> {
     let info = room.info.borrow().clone();
     let mut value = serde_json::to_value(&info)?;
-    let address = |player: &Player| room.host_of(player.peer, player.address.as_deref()).map(host_text);
+    let address = |player: &Player| room.roster.host_of(player.peer, player.address.as_deref()).map(host_text);
     let addresses = info.players.iter().filter(|player| !player.bot).map(|player| json!(address(player)));
     let shown =
         value["players"].as_array_mut().into_iter().flatten().filter(|player| player["bot"] == Value::Bool(false));

@@ -19,8 +19,7 @@ use tracing::warn;
 use crate::{
     args::Args,
     hub::{
-        callers::Callers,
-        host_names::HostNames,
+        callers::{Callers, HostNames},
         resources::{Resources, Settings},
     },
     replays::Replays,

@@ -27,7 +27,7 @@ use crate::{
         secret::Secret,
     },
     results::clock::unix_now,
-    room::guard::Bans,
+    room::bans::Bans,
 };
 
 /// Files of a backup.

@@ -17,9 +17,8 @@ use testkit::{PATIENCE, TempDir};
 
 use super::{matches::RecordedSeats, *};
 use crate::room::{
-    addresses::Addresses,
-    known::Seats,
     register::{Description, Register, SeatFact},
+    roster::Roster,
 };
 
 /// Matches of a journal whose beginning is not kept.
@@ -392,16 +391,16 @@ const BOB: &str = "10.0.0.2:2";
 
 /// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays well.
 fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
-    let (known, bots) = (Arc::new(Seats::new([7; 32])), Arc::<Addresses>::default());
-    known.open(ANN.parse().unwrap());
-    known.note_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
-    bots.insert(BOB.parse().unwrap(), Level::Hard);
+    let roster = Arc::<Roster>::default();
+    roster.open_seat(ANN.parse().unwrap());
+    roster.set_seat_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
+    roster.add_bot(BOB.parse().unwrap(), Level::Hard);
     let mut register = None;
-    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::clone(&bots)), &[]);
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), Arc::clone(&roster), &[]);
     let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
         let register = register.get_or_insert_with(|| begin(end.facts()));
         if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Ended { .. }))) {
-            known.note(ANN.parse().unwrap(), &["Ann".into()]);
+            roster.set_names(ANN.parse().unwrap(), &["Ann".into()]);
         }
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
         register.follow(outputs, Phase::Lobby, address);
@@ -451,11 +450,11 @@ fn a_result_needs_nothing_of_its_journal_that_is_not_kept() {
 #[test]
 fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
     let directory = TempDir::new();
-    let (known, ann) = (Arc::new(Seats::new([7; 32])), ANN.parse().unwrap());
-    known.open(ann);
-    known.note(ann, &["Ann".into()]);
+    let (roster, ann) = (Arc::<Roster>::default(), ANN.parse().unwrap());
+    roster.open_seat(ann);
+    roster.set_names(ann, &["Ann".into()]);
     let mut register = None;
-    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::default()), &[]);
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), Arc::clone(&roster), &[]);
     let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
         let register = register.get_or_insert_with(|| begin(end.facts()));
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
@@ -463,7 +462,7 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
         if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. }))) {
             let proven = |fact: SeatFact| fact.seated.kind == Kind::Proven;
             assert!(SeatFact::all(&end.facts().all()).into_values().any(proven));
-            known.forget(&["Ann".into()]);
+            roster.remove_names(&["Ann".into()]);
             register.revoke(&["Ann".into()]);
         }
     };

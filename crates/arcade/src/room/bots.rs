@@ -1,4 +1,4 @@
-//! Bots for empty seats. They play over the same wire as everybody: a UDP socket or a TCP connection to the port of the room.
+//! Bots for empty seats. They play over the wire of native clients: a UDP socket or a TCP connection to the port of the room.
 
 use std::{
     collections::BTreeMap,
@@ -19,19 +19,19 @@ use tokio::{
 };
 use tracing::{debug, info};
 
-use super::{addresses::Addresses, info::Info, mask::Mask};
+use super::{info::Info, roster::Roster};
 use crate::games::{Bot as Player, Game, Kind, with_kind};
 
 /// Bots at the same time, in all rooms. They are shared out over the hosts that ask for them.
 pub(crate) const MAX_BOTS: usize = 1_000;
 /// How long a bot waits before it takes part in the next game.
 const REST: Duration = Duration::from_secs(1);
-/// How long it waits for other people once somebody wants to play again.
+/// How long it waits for other people once a person wants to play again.
 const OTHERS: Duration = Duration::from_secs(5);
 /// How long a bot that has lost its room waits before it tries again, at first and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// What bots are called, in the order in which they come.
+/// The names of bots, in the order in which they join.
 const NAMES: [&str; 25] = [
     "Ada",
     "Alan",
@@ -60,7 +60,7 @@ const NAMES: [&str; 25] = [
     "Sofia",
 ];
 
-/// A bot of a room, as it is written down.
+/// A bot of a room, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seating {
     pub(crate) name: String,
@@ -79,12 +79,11 @@ pub(crate) struct Bots {
     // Where a program on this machine reaches the room.
     room: SocketAddr,
     info: watch::Receiver<Info>,
-    addresses: Arc<Addresses>,
-    mask: Mask,
+    roster: Arc<Roster>,
     // Whether they play against programs.
     brisk: bool,
-    // Those that come back, until the room runs.
-    back: Mutex<Vec<(Seating, Option<Wire>)>>,
+    // Those of before a restart, until the room runs.
+    reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
 }
 
@@ -94,9 +93,9 @@ struct Running {
     task: AbortHandle,
 }
 
-/// Opens the sockets of the bots of a room that comes back. Over UDP an address is a seat, so a bot needs its old one; one that cannot
-/// have it is gone.
-pub(crate) fn come_back(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
+/// Opens the sockets of the bots of a room that is restored. Over UDP an address is a seat, so a bot needs its old one; a bot that cannot
+/// have it is removed.
+pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
     let mut back = vec![];
     bots.truncate(NAMES.len());
     bots.retain(|bot| {
@@ -107,7 +106,7 @@ pub(crate) fn come_back(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -
         };
         match wire {
             Ok(wire) => back.push((bot.clone(), wire)),
-            Err(error) => info!(name = bot.name.escape_debug().to_string(), %error, "a bot does not come back"),
+            Err(error) => info!(name = bot.name.escape_debug().to_string(), %error, "a bot is not restored"),
         }
         back.last().is_some_and(|(last, _)| last == bot)
     });
@@ -115,15 +114,15 @@ pub(crate) fn come_back(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -
 }
 
 impl Bots {
-    /// The bots of a room that a program on this machine reaches at the address `room`, with those that come back.
+    /// The bots of a room that a program on this machine reaches at the address `room`, with those of before a restart.
     pub(crate) fn new(
         game: Game,
         room: SocketAddr,
         info: watch::Receiver<Info>,
-        (addresses, mask): (Arc<Addresses>, Mask),
-        back: Vec<(Seating, Option<Wire>)>,
+        roster: Arc<Roster>,
+        reopened: Vec<(Seating, Option<Wire>)>,
     ) -> Self {
-        Self { game, room, info, addresses, mask, brisk: false, back: Mutex::new(back), here: Mutex::default() }
+        Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
     }
 
     /// The same, and whether they play against programs, for which they need not pause as for people.
@@ -136,10 +135,10 @@ impl Bots {
         self.here().len()
     }
 
-    /// Lets those play that come back.
+    /// Starts those of before a restart.
     pub(crate) fn start(&self) {
-        let back = std::mem::take(&mut *self.back.lock().unwrap_or_else(PoisonError::into_inner));
-        for (seating, wire) in back {
+        let reopened = std::mem::take(&mut *self.reopened.lock().unwrap_or_else(PoisonError::into_inner));
+        for (seating, wire) in reopened {
             let name = seating.name.clone();
             let running = self.let_in(seating, wire);
             self.here().insert(name, running);
@@ -160,12 +159,14 @@ impl Bots {
         };
         let address = wire.as_ref().map(Wire::address).transpose()?;
         let seating = Seating { name, level, address, host };
-        self.addresses.set().extend(address.map(|address| (address, level)));
+        if let Some(address) = address {
+            self.roster.add_bot(address, level);
+        }
         here.insert(seating.name.clone(), self.let_in(seating.clone(), wire));
         Ok(seating)
     }
 
-    /// Has all of them leave, and gives whether there were any.
+    /// Dismisses all of them. Returns whether there were any.
     pub(crate) fn dismiss(&self) -> bool {
         let here = std::mem::take(&mut *self.here());
         for bot in here.values() {
@@ -174,7 +175,7 @@ impl Bots {
         !here.is_empty()
     }
 
-    /// Has some of them leave, the last names first. Gives their names.
+    /// Dismisses some of them, the last names first. Returns their names.
     pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
         let mut here = self.here();
         let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
@@ -187,7 +188,7 @@ impl Bots {
         names
     }
 
-    /// Ends them without a goodbye, because the room goes on later with them.
+    /// Stops them without leaving, because the room is resumed with them.
     pub(crate) fn abort(&self) {
         for bot in std::mem::take(&mut *self.here()).into_values() {
             bot.task.abort();
@@ -196,9 +197,8 @@ impl Bots {
 
     fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
-        let (addresses, mask) = (Arc::clone(&self.addresses), self.mask.clone());
         let (game, room, info, brisk) = (self.game, self.room, self.info.clone(), self.brisk);
-        let bot = Bot { game, room, info, addresses, mask, seating, brisk };
+        let bot = Bot { game, room, info, roster: Arc::clone(&self.roster), seating, brisk };
         let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
         Running { leave, task }
     }
@@ -208,7 +208,7 @@ impl Bots {
     }
 }
 
-// Whether one more bot has a seat in a room with so many of them. One seat stays free, because bots alone play for nobody.
+// Whether one more bot has a seat in a room with this number of them. One seat stays free for a person.
 fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();
@@ -231,8 +231,7 @@ struct Bot {
     game: Game,
     room: SocketAddr,
     info: watch::Receiver<Info>,
-    addresses: Arc<Addresses>,
-    mask: Mask,
+    roster: Arc<Roster>,
     seating: Seating,
     brisk: bool,
 }
@@ -267,7 +266,7 @@ impl Bot {
             }
         }
         if let Some(address) = self.seating.address {
-            self.addresses.remove(address);
+            self.roster.remove_bot(address);
         }
     }
 
@@ -283,7 +282,7 @@ impl Bot {
             let wire = wire.as_mut().context("it has no socket")?;
             let own = match self.game.wire() {
                 servekit::Wire::Udp => wire.address()?,
-                servekit::Wire::Tcp(_) => self.mask.shown(Link::Stream, wire.address()?),
+                servekit::Wire::Tcp(_) => self.roster.mask.shown(Link::Stream, wire.address()?),
             };
             Ok((wire, own))
         };
@@ -292,21 +291,21 @@ impl Bot {
 
     async fn connect(&self, known: &mut Option<Known>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
-            // As the room is told of it.
-            let own = self.mask.shown(Link::Stream, own);
-            self.addresses.insert(own, self.seating.level);
-            *known = Some(Known(own, Arc::clone(&self.addresses)));
+            // The address as the room knows it.
+            let own = self.roster.mask.shown(Link::Stream, own);
+            self.roster.add_bot(own, self.seating.level);
+            *known = Some(Known(own, Arc::clone(&self.roster)));
         });
         connected.await
     }
 }
 
 /// The address of a connection, known as that of a bot as long as this value lives.
-struct Known(SocketAddr, Arc<Addresses>);
+struct Known(SocketAddr, Arc<Roster>);
 
 impl Drop for Known {
     fn drop(&mut self) {
-        self.1.remove(self.0);
+        self.1.remove_bot(self.0);
     }
 }
 
@@ -317,11 +316,11 @@ fn longer(retry: &mut Duration) -> Duration {
     pause
 }
 
-// Resolves when people want to play again: all who are there, or somebody whom the others have left waiting. The next match is not one
-// of bots, and nobody misses its start who still reads the result.
+// Resolves when people want to play again: all who are connected, or one whom the others have left waiting. So the next match is not one
+// of bots, and people who still read the result do not miss its start.
 async fn invited(info: &mut watch::Receiver<Info>) {
     let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
-    // A room that is gone has its bots leave.
+    // Bots leave a room that is gone.
     let _ = info.wait_for(|info| seated(info) > 0).await;
     let _ = timeout(OTHERS, info.wait_for(|info| seated(info) >= info.people)).await;
 }
@@ -348,7 +347,7 @@ mod tests {
     async fn bots_take_part_again_when_people_do_and_wait_a_little_for_the_others() {
         let people = |people, players| Info { players, people, ..Info::usual(Game::Robots) };
         let (sender, mut info) = watch::channel(people(2, vec![seated(1, true)]));
-        assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "nobody wants to play");
+        assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "no person wants to play");
         sender.send_replace(people(2, vec![seated(1, true), seated(2, false)]));
         let start = Instant::now();
         invited(&mut info).await;

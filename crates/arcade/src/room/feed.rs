@@ -1,4 +1,4 @@
-//! What watchers at other nodes are shown of a room, as it is published: the same messages as a watcher here gets, in the same order.
+//! The events by which watchers at other nodes follow a room: the same messages as a watcher of this node receives, in the same order.
 //!
 //! The body of an event is
 //!
@@ -6,14 +6,15 @@
 //! version (1) | kind (1) | run (8) | number (8) | tag (1) length (4) bytes | tag length bytes | ...
 //! ```
 //!
-//! A *run* is what one watcher of the room is told from its beginning, and `number` how many messages of the run came before. So whoever
-//! follows knows whether a snapshot tells something new. A snapshot may need several events; all but the last say that more follow.
+//! A *run* is what one watcher of the room receives from its beginning, and `number` counts the messages of the run before the event. So a
+//! follower knows whether a snapshot contains something new. A snapshot may need several events; all but the last say that more follow.
 
-pub(crate) mod backlog;
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
 use super::mailbox::Ending;
+use crate::games::Game;
 
 const VERSION: u8 = 1;
 const HEAD: usize = 18;
@@ -25,14 +26,14 @@ pub(crate) const MAX_ITEM: usize = MAX_EVENT - HEAD - ITEM;
 /// Messages of one event at most.
 const MAX_ITEMS: usize = 1 << 16;
 
-/// What a watcher is told.
+/// A message to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
     /// A message of the game.
     Frame(Bytes),
-    /// The room as the hub shows it; it replaces what was told before.
+    /// The state of the room; it replaces the one before.
     News(Bytes),
-    /// What the hub says just now.
+    /// A message of the hub that only present pages receive.
     Word(Bytes),
     /// The connection is closed, and why.
     End(Ending),
@@ -75,30 +76,30 @@ impl Item {
     }
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// What follows from the events before.
+    /// Messages that follow those of the events before.
     Change,
-    /// A piece of all that a watcher has to be told who comes now.
+    /// A part of all that a new watcher receives.
     Snapshot {
-        /// Whether it is the last piece.
+        /// Whether it is the last part.
         complete: bool,
     },
 }
 
 /// An event of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Event {
     pub(crate) kind: Kind,
     /// The run that it belongs to.
     pub(crate) run: u64,
-    /// How many messages of the run came before; of a snapshot, how many it stands for.
+    /// How many messages of the run precede it; of a snapshot, how many it replaces.
     pub(crate) number: u64,
     pub(crate) items: Vec<Item>,
 }
 
-impl Told {
+impl Event {
     /// The bodies of as few events as it takes. No item is longer than [`MAX_ITEM`].
     pub(crate) fn write(&self) -> Vec<Bytes> {
         let mut pieces: Vec<&[Item]> = vec![];
@@ -161,5 +162,160 @@ impl Told {
     }
 }
 
+/// Bytes of a backlog; each message counts [`OVERHEAD`] more. Above that, the room starts another run.
+pub(crate) const MAX_BACKLOG: usize = 2 << 20;
+const OVERHEAD: usize = 64;
+/// Messages at the end among which a superseded one is looked for.
+const LOOK_BACK: usize = 32;
+
+/// The messages to a watcher from the beginning, without those that later ones supersede.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    game: Game,
+    news: Option<Bytes>,
+    frames: VecDeque<Bytes>,
+    bytes: usize,
+    // All of it, until the next message.
+    all: Option<Arc<[Item]>>,
+}
+
+impl Backlog {
+    pub(crate) const fn new(game: Game) -> Self {
+        Self { game, news: None, frames: VecDeque::new(), bytes: 0, all: None }
+    }
+
+    /// Removes all messages.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.game);
+    }
+
+    /// Adds a message.
+    pub(crate) fn take(&mut self, item: &Item) {
+        match item {
+            Item::Frame(frame) => {
+                let recent = self.frames.len().saturating_sub(LOOK_BACK)..self.frames.len();
+                let superseded = recent.rev().find(|&at| self.game.supersedes(&self.frames[at], frame));
+                if let Some(before) = superseded.and_then(|at| self.frames.remove(at)) {
+                    self.bytes -= before.len() + OVERHEAD;
+                }
+                self.bytes += frame.len() + OVERHEAD;
+                self.frames.push_back(frame.clone());
+            }
+            Item::News(news) => self.news = Some(news.clone()),
+            // A later watcher does not receive it.
+            Item::Word(_) | Item::End(_) => return,
+        }
+        self.all = None;
+    }
+
+    /// Whether the room has to start another run.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.bytes > MAX_BACKLOG
+    }
+
+    /// All of it, in the order of sending.
+    pub(crate) fn all(&mut self) -> Arc<[Item]> {
+        let (news, frames) = (&self.news, &self.frames);
+        let all = || news.iter().cloned().map(Item::News).chain(frames.iter().cloned().map(Item::Frame)).collect();
+        Arc::clone(self.all.get_or_insert_with(all))
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn frame(text: impl Into<Bytes>) -> Item {
+        Item::Frame(text.into())
+    }
+
+    #[test]
+    fn event_is_read_as_written_and_a_damaged_one_is_rejected() {
+        let items = vec![
+            frame("GRID 1 1"),
+            Item::News("{\"room\":{}}".into()),
+            Item::Word("{}".into()),
+            frame(""),
+            Item::End(Ending::Closed),
+        ];
+        let event = Event { kind: Kind::Change, run: 7, number: 1 << 40, items };
+        let [body] = &event.write()[..] else { panic!("one event") };
+        assert_eq!(Event::read(body.clone()), Some(event));
+        for length in 0..body.len() {
+            // It may end between two messages.
+            if let Some(read) = Event::read(body.slice(..length)) {
+                assert!(read.items.len() < 5, "{length}");
+            }
+        }
+        let mut other = body.to_vec();
+        other[0] = 2;
+        assert_eq!(Event::read(other.into()), None);
+        let mut long = body.to_vec();
+        long[HEAD + 1] = 0xff;
+        assert_eq!(Event::read(long.into()), None, "a length beyond the end");
+    }
+
+    #[test]
+    fn items_beyond_one_event_take_several() {
+        let items: Vec<Item> =
+            (0..5).map(|_| frame(vec![b'x'; MAX_ITEM / 2 - HEAD])).chain([frame(vec![b'y'; MAX_ITEM])]).collect();
+        for (kind, complete) in [
+            (Kind::Change, [Kind::Change; 4]),
+            (
+                Kind::Snapshot { complete: true },
+                [false, false, false, true].map(|complete| Kind::Snapshot { complete }),
+            ),
+        ] {
+            let event = Event { kind, run: 1, number: 10, items: items.clone() };
+            let bodies = event.write();
+            assert!(bodies.iter().all(|body| body.len() <= MAX_EVENT));
+            let read: Vec<Event> = bodies.into_iter().map(|body| Event::read(body).unwrap()).collect();
+            assert_eq!(
+                read.iter().map(|event| event.kind).collect::<Vec<_>>(),
+                complete[..read.len()],
+                "{}",
+                read.len()
+            );
+            assert_eq!(read.iter().flat_map(|event| event.items.clone()).collect::<Vec<_>>(), items);
+            let mut number = 10;
+            for event in read {
+                assert_eq!(event.number, number);
+                number += if kind == Kind::Change { event.items.len() as u64 } else { 0 };
+            }
+        }
+        let none = Event { kind: Kind::Snapshot { complete: true }, run: 1, number: 0, items: vec![] };
+        assert_eq!(none.write().len(), 1, "an empty snapshot is an event");
+    }
+
+    #[test]
+    fn backlog_has_what_a_new_watcher_receives() {
+        let mut backlog = Backlog::new(Game::Nuggets);
+        backlog.take(&Item::News("1".into()));
+        for text in ["GRID 2 2", "GOLD 0 0 250", "DISPLAY\nab", "GOLD 0 0 240", "DISPLAY\ncd"] {
+            backlog.take(&frame(text));
+            backlog.take(&Item::Word("said".into()));
+        }
+        backlog.take(&Item::News("2".into()));
+        let expected = [
+            Item::News("2".into()),
+            frame("GRID 2 2"),
+            frame("GOLD 0 0 250"),
+            frame("GOLD 0 0 240"),
+            frame("DISPLAY\ncd"),
+        ];
+        assert_eq!(backlog.all()[..], expected);
+        for _ in 0..10_000 {
+            backlog.take(&frame("DISPLAY\nef"));
+        }
+        assert!(!backlog.is_full() && backlog.all().len() == 5);
+        let mut backlog = Backlog::new(Game::Robots);
+        let mut taken = 0;
+        while !backlog.is_full() {
+            backlog.take(&frame(vec![3; 200]));
+            taken += 1;
+        }
+        assert!(taken > 5_000 && backlog.all().len() == taken);
+        backlog.clear();
+        assert!(!backlog.is_full() && backlog.all().is_empty());
+    }
+}

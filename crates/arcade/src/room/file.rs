@@ -1,14 +1,26 @@
-//! What a room is, on disk.
+//! The stored state of a room: what it needs to be restored after a restart, who may enter it, and who owns it.
 
 use std::collections::BTreeSet;
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use netcore::HostId;
+use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use super::{access::Access, bots::Seating, info::Row, owner::Owner};
+use super::{bots::Seating, info::Row};
 use crate::games::Options;
 
-/// A room as it is written down.
+/// The letters of codes: none of them looks like another one or like a digit.
+const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
+/// Letters of the code of a new room: 36 bits with those of [`LETTERS`].
+pub(crate) const CODE: usize = 8;
+/// Letters of a code that an earlier version drew: 27 bits. Rooms that are open keep theirs.
+pub(crate) const SHORT_CODE: usize = 6;
+/// Bytes of a token.
+const TOKEN: usize = 16;
+
+/// The stored state of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(crate) struct RoomFile {
@@ -16,21 +28,21 @@ pub(crate) struct RoomFile {
     pub(crate) options: Options,
     /// The port for native clients; 0 for a room that has none yet.
     pub(crate) port: u16,
-    /// The file name of its journal in the directory of journals; none for a room that begins.
+    /// The file name of its journal in the directory of journals; none for a new room.
     pub(crate) journal: Option<String>,
     /// When the journal began, in seconds since the Unix epoch.
     pub(crate) begun: u64,
-    /// Whether it stays open though nobody is in it.
+    /// Whether it stays open while it is empty.
     pub(crate) permanent: bool,
-    /// Who opened it, unless the hub did.
+    /// The host that opened it, unless the hub did.
     pub(crate) maker: Option<HostId>,
     pub(crate) bots: Vec<Seating>,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// Who owns it. A room of the house has no owner, nor has one of an earlier version.
+    /// Its owner. A room of the house has none, nor has one of an earlier version.
     #[serde(default)]
     pub(crate) owner: Option<Owner>,
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     #[serde(default)]
     pub(crate) name: Option<String>,
     /// Who may enter.
@@ -39,19 +51,19 @@ pub(crate) struct RoomFile {
     /// Whether it takes no new players.
     #[serde(default)]
     pub(crate) locked: bool,
-    /// Hosts, as their pseudonyms have them, that are not let in until the match is over.
+    /// Hosts, given by their pseudonyms, that are rejected until the match is over.
     #[serde(default)]
     pub(crate) barred: BTreeSet<HostId>,
-    /// Whether it is a match of the ladder, which does not come back.
+    /// Whether it is a match of the ladder, which is not restored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ladder: bool,
-    /// Whether other hubs of the arcade know it, so that it may go on there.
+    /// Whether other hubs of the arcade know it, so that it may continue there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shared: bool,
 }
 
 impl RoomFile {
-    /// A room that begins.
+    /// A new room.
     pub(crate) const fn new(id: String, options: Options) -> Self {
         Self {
             id,
@@ -71,5 +83,138 @@ impl RoomFile {
             ladder: false,
             shared: false,
         }
+    }
+}
+
+/// Who may enter a room, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Access {
+    /// All users, and all lists show it.
+    #[default]
+    Public,
+    /// Users that have the link with this code. No list shows it.
+    Link(String),
+    /// Users that know the word with this authentication code. Lists show it.
+    Word(String),
+}
+
+impl Access {
+    /// Its name in answers.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Link(_) => "link",
+            Self::Word(_) => "word",
+        }
+    }
+
+    /// The code of its link, for clients inside.
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Link(code) => Some(code),
+            Self::Public | Self::Word(_) => None,
+        }
+    }
+
+    /// Whether all users may enter.
+    pub(crate) const fn is_public(&self) -> bool {
+        matches!(self, Self::Public)
+    }
+
+    /// Whether lists show it.
+    pub(crate) const fn is_listed(&self) -> bool {
+        !matches!(self, Self::Link(_))
+    }
+}
+
+/// Draws a code of this many letters.
+pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
+    let mut code = String::new();
+    while code.len() < letters {
+        let mut bytes = [0; 16];
+        SysRng.try_fill_bytes(&mut bytes)?;
+        // Bytes above the last multiple of the number of letters would make the first letters more frequent.
+        let fair = bytes.iter().map(|&byte| usize::from(byte)).filter(|byte| *byte < 256 - 256 % LETTERS.len());
+        code.extend(fair.map(|byte| char::from(LETTERS[byte % LETTERS.len()])).take(letters - code.len()));
+    }
+    Ok(code)
+}
+
+/// Reads a code of [`CODE`] or [`SHORT_CODE`] letters as it was typed, and returns it in the form of [`draw_code`].
+pub(crate) fn read_code(typed: &str) -> Option<String> {
+    let code = typed.trim().to_ascii_lowercase();
+    let has_length = matches!(code.len(), CODE | SHORT_CODE);
+    (has_length && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
+}
+
+/// The owner of a room, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    // The SHA-256 of the token.
+    hash: String,
+    /// The host from which the token was last used.
+    pub(crate) host: HostId,
+}
+
+impl Owner {
+    /// A new owner at this host, with the token.
+    pub(crate) fn draw(host: HostId) -> anyhow::Result<(String, Self)> {
+        let mut token = [0; TOKEN];
+        SysRng.try_fill_bytes(&mut token)?;
+        let token = URL_SAFE_NO_PAD.encode(token);
+        let hash = hash(&token);
+        Ok((token, Self { hash, host }))
+    }
+
+    /// Whether this is the token.
+    // Hashes of random tokens are compared, so the time that it takes reveals nothing.
+    pub(crate) fn has(&self, token: &str) -> bool {
+        self.hash == hash(token)
+    }
+}
+
+fn hash(token: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn code_is_random_and_read_as_it_is_typed() {
+        let mut letters = BTreeMap::<char, u32>::new();
+        let codes: BTreeSet<String> = (0..1_500).map(|_| draw_code(CODE).unwrap()).collect();
+        assert!(codes.len() > 1_495, "{}", codes.len());
+        for code in &codes {
+            assert_eq!(code.len(), 8);
+            assert_eq!(read_code(&format!(" {} ", code.to_uppercase())).as_ref(), Some(code));
+            code.chars().for_each(|letter| *letters.entry(letter).or_default() += 1);
+        }
+        // 522 of each are expected; six deviations are 134.
+        assert!(letters.len() == 23 && letters.values().all(|count| (388..656).contains(count)), "{letters:?}");
+        let short = draw_code(SHORT_CODE).unwrap();
+        assert_eq!(
+            (short.len(), read_code(&short).as_ref()),
+            (6, Some(&short)),
+            "rooms of earlier versions keep theirs"
+        );
+        for wrong in ["", "abcde", "abcdefg", "abcdefghj", "abcdel", "abcde1", "ab\u{107}de", "../abc"] {
+            assert_eq!(read_code(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn token_is_random_and_only_its_hash_is_stored() {
+        let (token, owner) = Owner::draw(HostId::Other).unwrap();
+        let (other, _) = Owner::draw(HostId::Other).unwrap();
+        assert!(token != other && token.len() == 22, "{token}");
+        assert!(owner.has(&token) && !owner.has(&other) && !owner.has(""));
+        let stored = serde_json::to_string(&owner).unwrap();
+        assert!(!stored.contains(&token));
+        assert!(serde_json::from_str::<Owner>(&stored).unwrap().has(&token));
     }
 }

@@ -1,11 +1,32 @@
-//! What the lobby and the page of a room show of it.
+//! The public state of a room, for the lobby and its pages, and how pages receive it.
+//!
+//! Every peer that connects or disconnects changes the state, so it is made into JSON in one place: at most four times a second, once for
+//! all sockets, and not at all while no page is open. It is sent only if it differs from what was sent before.
+//!
+//! Which of the players a page is itself is sent to that page alone. Names do not identify it: there may be namesakes, and one person may
+//! play in two windows.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
 
 use netcore::{PeerId, Phase, Standing};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 
+use super::roster::address_text;
 use crate::games::{Counts, Game, Options, shown::Show};
 
-/// What the lobby and the page of a room show of it.
+/// The shortest time between two messages to pages.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The public state of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Info {
     pub(crate) id: String,
@@ -19,22 +40,22 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// Who is in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
-    /// How many watch: connections without a seat, without the watcher that the hub uses for pictures.
+    /// Connections without a seat, without those of the hub itself.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
     /// The id of the match that is played or was played last.
     pub(crate) r#match: Option<String>,
-    /// Whether it stays open though nobody is in it.
+    /// Whether it stays open while it is empty.
     pub(crate) permanent: bool,
     /// What its owner calls it.
     pub(crate) name: Option<String>,
     /// Who may enter: `public`, `link` or `word`.
     pub(crate) visibility: &'static str,
-    /// The code of its link. Whoever is told of a room with a link is inside.
+    /// The code of its link. Only clients inside a room with a link receive its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
-    /// Whether somebody owns it.
+    /// Whether it has an owner.
     pub(crate) owned: bool,
     /// Whether it takes no new players.
     pub(crate) locked: bool,
@@ -44,9 +65,9 @@ pub(crate) struct Info {
     pub(crate) counts: Counts,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
-    /// In how many seconds bots come, as of when that was decided.
+    /// In how many seconds bots join, as of when that was decided.
     pub(crate) bots_in: Option<u64>,
-    /// How the game goes.
+    /// The state of the game.
     #[serde(flatten)]
     pub(crate) show: Show,
     /// Where it is, if there are several hubs.
@@ -55,7 +76,7 @@ pub(crate) struct Info {
     /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
-    /// How many of them look on at other nodes, which are told of the room.
+    /// Of them, those that watch at other nodes.
     #[serde(skip)]
     pub(crate) elsewhere: usize,
 }
@@ -70,7 +91,7 @@ pub(crate) struct Site {
 }
 
 impl Info {
-    /// What everybody may know: the port of a room that is not for everybody is told to those who may enter. It is 0 then.
+    /// The part of it that is public: the port of a room that is not public is 0, since only clients that may enter learn it.
     pub(crate) fn for_everybody(&self) -> Self {
         let port = if self.visibility == "public" { self.port } else { 0 };
         Self { port, code: None, ..self.clone() }
@@ -79,7 +100,7 @@ impl Info {
 
 #[cfg(test)]
 impl Info {
-    /// A usual room in which a match is played by nobody yet.
+    /// A usual room with a match and no players.
     pub(crate) fn usual(game: Game) -> Self {
         let options = Options::usual(game);
         Self {
@@ -120,7 +141,7 @@ pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) address: Option<String>,
     pub(crate) name: String,
-    /// The seat in the game's own terms; empty for somebody who waits for one.
+    /// The seat in the game's own terms; empty for a player who waits for one.
     pub(crate) seat: String,
     /// Whether it is a bot of the hub.
     pub(crate) bot: bool,
@@ -128,6 +149,13 @@ pub(crate) struct Player {
     pub(crate) proven: bool,
     /// Whether it owns the room, and has its page open.
     pub(crate) owner: bool,
+}
+
+impl Player {
+    /// The address of its seat.
+    pub(crate) fn seat_address(&self) -> Option<SocketAddr> {
+        self.address.as_deref()?.parse().ok()
+    }
 }
 
 /// A row of a result.
@@ -154,5 +182,288 @@ pub(crate) const fn phase(phase: Phase) -> &'static str {
         Phase::Lobby => "lobby",
         Phase::Playing => "playing",
         Phase::Over => "over",
+    }
+}
+
+/// The messages to the pages of a room about its state.
+#[derive(Debug)]
+pub(crate) struct News {
+    info: watch::Receiver<Info>,
+    messages: Slot,
+}
+
+/// Where the sender of messages is as long as pages receive them.
+type Slot = Arc<Mutex<Weak<watch::Sender<Arc<str>>>>>;
+
+fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl News {
+    /// Messages about this state, to no pages yet.
+    pub(crate) fn of(info: watch::Receiver<Info>) -> Self {
+        Self { info, messages: Slot::default() }
+    }
+
+    /// Subscribes a page; `seat` is the address of its seat, if it has one. Ends with the room.
+    pub(crate) fn subscribe(&self, seat: Option<SocketAddr>) -> PageNews {
+        let messages = self.messages(text);
+        PageNews { messages, info: self.info.clone(), address: seat.map(address_text), own: None }
+    }
+
+    // The first subscriber starts a task, which runs as long as there are any.
+    fn messages(&self, mut write: impl FnMut(&Info) -> String + Send + 'static) -> watch::Receiver<Arc<str>> {
+        let mut slot = lock(&self.messages);
+        if let Some(sender) = slot.upgrade() {
+            return sender.subscribe();
+        }
+        let first = write(&self.info.borrow());
+        let (sender, receiver) = watch::channel(first.into());
+        let sender = Arc::new(sender);
+        *slot = Arc::downgrade(&sender);
+        tokio::spawn(publish(self.info.clone(), sender, Arc::clone(&self.messages), write));
+        receiver
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Own {
+    seat: Option<String>,
+    // Seats of another match mean something else.
+    game: Option<String>,
+}
+
+/// The messages to one page about its room.
+#[derive(Debug)]
+pub(crate) struct PageNews {
+    messages: watch::Receiver<Arc<str>>,
+    info: watch::Receiver<Info>,
+    // Of its seat, as the list of players has it.
+    address: Option<String>,
+    // The seat that the page was last told to be its own, and in which match.
+    own: Option<Own>,
+}
+
+impl PageNews {
+    /// Waits for another message. Cancel safe.
+    ///
+    /// # Errors
+    /// If the room is gone, and nothing follows.
+    pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
+        self.messages.changed().await
+    }
+
+    /// The last message about the room.
+    pub(crate) fn room(&mut self) -> Arc<str> {
+        Arc::clone(&self.messages.borrow_and_update())
+    }
+
+    /// Which seat is the page's own, as JSON, if that or the match has changed since the last call: null while it is not among the
+    /// players, and empty while it waits for a seat. None for a page without a seat, which only watches.
+    pub(crate) fn own(&mut self) -> Option<String> {
+        let address = self.address.as_deref()?;
+        let is_own = |player: &&Player| player.address.as_deref() == Some(address);
+        let own = {
+            let info = self.info.borrow();
+            let seat = info.players.iter().find(is_own).map(|player| player.seat.clone());
+            Own { seat, game: info.r#match.clone() }
+        };
+        if self.own.as_ref() == Some(&own) {
+            return None;
+        }
+        Some(json!(self.own.insert(own).seat).to_string())
+    }
+
+    /// The state of the room with the reason for which it is closed, if it is. A socket may end before that was published.
+    pub(crate) fn closing(&self) -> Option<String> {
+        let info = self.info.borrow();
+        info.closing.is_some().then(|| text(&info))
+    }
+}
+
+// A message of the hub.
+fn text(info: &Info) -> String {
+    json!({ "room": info }).to_string()
+}
+
+// How close a room is to its end. A change is published immediately, since the sockets are closed after it.
+fn stage(info: &Info) -> u8 {
+    u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
+}
+
+// Publishes the state of a room until the room or its last subscriber is gone.
+async fn publish(
+    mut info: watch::Receiver<Info>,
+    sender: Arc<watch::Sender<Arc<str>>>,
+    slot: Slot,
+    mut write: impl FnMut(&Info) -> String,
+) {
+    let mut next: Option<Instant> = None;
+    let mut last = 0;
+    loop {
+        tokio::select! {
+            changed = info.changed() => if changed.is_err() {
+                return;
+            },
+            () = sender.closed() => {
+                let mut slot = lock(&slot);
+                if sender.receiver_count() > 0 {
+                    continue;
+                }
+                *slot = Weak::new();
+                return;
+            }
+        }
+        if let Some(next) = next {
+            while stage(&info.borrow_and_update()) <= last {
+                tokio::select! {
+                    () = sleep_until(next) => break,
+                    changed = info.changed() => if changed.is_err() { break },
+                }
+            }
+        }
+        next = Some(Instant::now() + PAUSE);
+        let text = {
+            let info = info.borrow_and_update();
+            last = stage(&info);
+            write(&info)
+        };
+        sender.send_if_modified(|before| {
+            let changed = **before != *text;
+            if changed {
+                *before = text.into();
+            }
+            changed
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use netcore::PeerId;
+    use tokio::{
+        task::JoinSet,
+        time::{sleep, timeout},
+    };
+
+    use super::*;
+    use crate::games::Game;
+
+    /// A room, the messages about it, and how often one was made.
+    fn start() -> (watch::Sender<Info>, News, watch::Receiver<Arc<str>>, Arc<AtomicU32>) {
+        let (info, seen) = watch::channel(Info::usual(Game::Nuggets));
+        let news = News::of(seen);
+        let made = Arc::<AtomicU32>::default();
+        let count = Arc::clone(&made);
+        let pages = news.messages(move |info| {
+            count.fetch_add(1, Ordering::Relaxed);
+            text(info)
+        });
+        (info, news, pages, made)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_changes_are_four_messages_a_second_made_once_for_all_pages() {
+        let (info, _news, pages, made) = start();
+        let mut watchers = JoinSet::new();
+        for _ in 0..500 {
+            let mut pages = pages.clone();
+            watchers.spawn(async move {
+                let mut received = 0;
+                while pages.changed().await.is_ok() {
+                    received += 1;
+                }
+                received
+            });
+        }
+        // Forty changes a second for ten seconds, every other one of which looks as before.
+        for number in 0..400 {
+            info.send_modify(|info| info.watchers += number % 2);
+            sleep(Duration::from_millis(25)).await;
+        }
+        drop(info);
+        let made = made.load(Ordering::Relaxed);
+        assert!((39..=43).contains(&made), "{made} times in ten seconds");
+        for received in watchers.join_all().await {
+            assert!((38..=42).contains(&received), "{received} messages to a page");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn task_runs_only_while_pages_are_open_and_the_next_page_gets_the_newest_state() {
+        let (info, news, page, made) = start();
+        assert_eq!(made.load(Ordering::Relaxed), 1, "for the first page");
+        drop(page);
+        sleep(PAUSE).await;
+        assert!(lock(&news.messages).upgrade().is_none());
+        for taken in 1..=40 {
+            info.send_modify(|info| info.taken = taken);
+            sleep(PAUSE).await;
+        }
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        let (mut page, mut other) = (news.messages(text), news.messages(text));
+        for page in [&mut page, &mut other] {
+            assert!(page.borrow_and_update().contains(r#""taken":40"#));
+        }
+        info.send_modify(|info| info.taken = 41);
+        for page in [&mut page, &mut other] {
+            assert!(timeout(2 * PAUSE, page.changed()).await.is_ok());
+            assert!(page.borrow_and_update().contains(r#""taken":41"#));
+        }
+        drop(info);
+        assert!(page.changed().await.is_err(), "the room is gone");
+        assert!(news.messages(text).borrow().contains(r#""taken":41"#));
+    }
+
+    #[tokio::test]
+    async fn page_learns_its_own_seat_and_why_its_room_closes() {
+        let (info, seen) = watch::channel(Info::usual(Game::Robots));
+        let news = News::of(seen);
+        let [one, two] = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
+        let [mut first, mut second, mut watcher] = [Some(one), Some(two), None].map(|seat| news.subscribe(seat));
+        assert_eq!([&mut first, &mut watcher].map(PageNews::own), [Some("null".into()), None]);
+        let player = |number: u64, seat: &str, address| Player {
+            peer: PeerId(number),
+            address: Some(address_text(address)),
+            name: "Ann".into(),
+            seat: seat.into(),
+            bot: false,
+            proven: false,
+            owner: false,
+        };
+        info.send_modify(|info| info.players = vec![player(1, "0", one), player(2, "1", two)]);
+        assert_eq!([&mut first, &mut second].map(PageNews::own), [Some("\"0\"".into()), Some("\"1\"".into())]);
+        assert_eq!(first.own(), None, "it knows");
+        info.send_modify(|info| info.r#match = Some("1-2".into()));
+        assert_eq!(first.own().as_deref(), Some("\"0\""), "the same number in another match");
+        info.send_modify(|info| info.players = vec![player(2, "", two)]);
+        assert_eq!([&mut first, &mut second].map(PageNews::own), [Some("null".into()), Some("\"\"".into())]);
+        assert_eq!(second.closing(), None);
+        info.send_modify(|info| info.closing = Some("enough".into()));
+        assert!(second.closing().unwrap().contains("\"closing\":\"enough\""));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unchanged_state_is_not_sent_and_the_first_change_is_sent_immediately() {
+        let (info, _news, mut pages, made) = start();
+        for _ in 0..400 {
+            info.send_modify(|info| info.people += 1);
+            sleep(Duration::from_millis(25)).await;
+        }
+        assert!(!pages.has_changed().unwrap() && made.load(Ordering::Relaxed) <= 42);
+        sleep(PAUSE).await;
+        info.send_modify(|info| info.taken = 1);
+        let first = timeout(Duration::from_millis(1), pages.changed()).await;
+        assert!(first.is_ok() && pages.borrow_and_update().contains(r#""taken":1"#));
+        // So is why the room closes, though something was told just now.
+        info.send_modify(|info| info.closing = Some("enough".into()));
+        assert!(timeout(Duration::from_millis(1), pages.changed()).await.is_ok());
+        assert!(pages.borrow_and_update().contains("enough"));
+        info.send_modify(|info| info.taken = 2);
+        drop(info);
+        assert!(pages.changed().await.is_ok() && pages.borrow_and_update().contains(r#""taken":2"#), "the last one");
+        assert!(pages.changed().await.is_err());
     }
 }

@@ -11,7 +11,7 @@ use netcore::{Departure, GameEvent, HostId, Rate, Standing, Time};
 use netshell::LogLimit;
 use tracing::info;
 
-use super::guard::host_text;
+use super::bans::host_text;
 use crate::games::Game;
 
 /// Lines of the log about players, of all rooms together: some 50 MB a day at most.

@@ -1,4 +1,4 @@
-//! One WebSocket, between the task that reads and writes it and the transport of its room.
+//! The queues between the task of one WebSocket and the transport of its room.
 //!
 //! Both sides only put into and take out of bounded queues, so neither waits for the other: the room never waits for a browser.
 
@@ -8,14 +8,14 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    task::Waker,
 };
 
 use bytes::{Bytes, BytesMut};
 use netcore::History;
+use netshell::ConnectionId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
-
-use super::ready::Ready;
 
 /// Messages from a browser that wait for the room. While it is full, nothing more is read from the socket.
 const MAX_INCOMING: usize = 32;
@@ -24,7 +24,7 @@ pub(crate) const MAX_OUTGOING: usize = 1 << 20;
 /// The memory that a waiting message takes besides its bytes.
 const OVERHEAD: usize = 64;
 
-/// Something that is on its way to a browser.
+/// An output on its way to a browser.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     /// One message of the game.
@@ -33,33 +33,33 @@ pub(crate) enum Piece {
     History(History),
 }
 
-/// Why a mailbox has ended, for the browser.
+/// Why the socket of a browser is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ending {
     /// The room has closed the connection: the game is over for this seat.
     Closed,
-    /// The seat that the socket wanted to come back to is not kept any more.
+    /// The seat that the socket wanted to resume is not retained any more.
     Expired,
-    /// The room has no place for more browsers.
+    /// The room has no place for another browser.
     Full,
-    /// The same seat was taken from another window.
+    /// Another window has resumed the same seat.
     Replaced,
-    /// The first message does not say how the socket enters.
+    /// The first message is not an entry.
     Unclear,
-    /// The host of the browser has used up what it may have of the match.
+    /// The host of the browser has used up its share of the match.
     Refused,
     /// The operator has removed the player.
     Removed,
-    /// The owner of the room has removed the player, or somebody of the same host.
+    /// The owner of the room has removed the player, or another one of the same host.
     RemovedByOwner,
     /// The owner has locked the room.
     Locked,
-    /// The free seats are kept for others.
+    /// The free seats are reserved for others.
     Held,
-    /// The browser has not shown the word of the room.
+    /// The browser has not sent the word of the room.
     Private,
-    /// There is no such room, or no list shows it and the browser has not shown that it may enter.
+    /// There is no such room, or no list shows it and the browser has not proved that it may enter.
     Missing,
     /// The operator has banned the host of the browser.
     Banned,
@@ -70,16 +70,16 @@ struct State {
     incoming: VecDeque<BytesMut>,
     outgoing: VecDeque<Piece>,
     outgoing_bytes: usize,
-    // Whether messages were dropped, so that a snapshot has to be sent once the queue is empty.
+    // Whether messages were dropped, so that a snapshot follows once the queue is empty.
     behind: bool,
-    // Whether the browser's end is gone.
+    // Whether the socket has ended.
     gone: bool,
-    // Whether whoever sat there has left for good.
+    // Whether the player has left permanently.
     left: bool,
     ending: Option<Ending>,
 }
 
-/// One WebSocket. The task of the socket and the transport share it.
+/// The queues of one WebSocket, which its task and the transport share.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     state: Mutex<State>,
@@ -89,14 +89,14 @@ pub(crate) struct Mailbox {
     ready: Arc<Ready>,
     // The number of its seat, once it has one.
     seat: AtomicU64,
-    // Whether the seat is among those that the transport will look at.
+    // Whether the transport will poll the seat.
     noted: AtomicBool,
 }
 
 /// No seat yet.
 const NO_SEAT: u64 = u64::MAX;
 
-/// What the task of the socket has to do next.
+/// The next step of the task of the socket.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Write this.
@@ -117,10 +117,10 @@ impl Mailbox {
         }
     }
 
-    // Has the transport look at this mailbox.
+    // Has the transport poll this mailbox.
     fn note(&self) {
         let seat = self.seat.load(Ordering::Acquire);
-        // Without a seat it is looked at as soon as it has one.
+        // Without a seat it is polled as soon as it has one.
         if seat != NO_SEAT && !self.noted.swap(true, Ordering::AcqRel) {
             self.ready.note(seat);
         }
@@ -132,7 +132,7 @@ impl Mailbox {
 
     // ---- the side of the socket ----
 
-    /// Hands a message to the room, once there is room for it.
+    /// Queues a message for the room, once the queue has a place.
     pub(crate) async fn put(&self, message: BytesMut) {
         loop {
             {
@@ -175,14 +175,14 @@ impl Mailbox {
         self.note();
     }
 
-    /// Whoever sits there leaves for good.
+    /// The player leaves permanently.
     pub(crate) fn give_up(&self) {
         self.state().left = true;
     }
 
     // ---- the side of the transport ----
 
-    /// It has this seat.
+    /// Sets the number of its seat.
     pub(crate) fn sit(&self, seat: u64) {
         self.seat.store(seat, Ordering::Release);
     }
@@ -203,19 +203,19 @@ impl Mailbox {
         message
     }
 
-    /// Whether whoever sat there has left for good, and the seat need not be kept.
+    /// Whether the player has left permanently, so that the seat is not retained.
     pub(crate) fn has_left(&self) -> bool {
         self.state().left
     }
 
-    /// Whether the browser's end is gone and everything from it was taken.
+    /// Whether the socket has ended and all its messages were taken.
     pub(crate) fn is_gone(&self) -> bool {
         let state = self.state();
         state.gone && state.incoming.is_empty()
     }
 
-    /// Queues something for the browser. What does not fit is dropped, and so is everything after it until the browser has
-    /// caught up; it has to be told everything anew then.
+    /// Queues an output for the browser. One that does not fit is dropped, and so are all that follow until the browser has caught up; it
+    /// receives a snapshot then.
     pub(crate) fn send(&self, piece: Piece) {
         let mut state = self.state();
         if state.gone || state.behind || state.ending.is_some() {
@@ -232,7 +232,7 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Whether messages were dropped and the browser has taken all before them. Asking clears it.
+    /// Whether outputs were dropped and the browser has taken all before them. Returns `true` once.
     pub(crate) fn has_caught_up(&self) -> bool {
         let mut state = self.state();
         let caught_up = state.behind && state.outgoing.is_empty();
@@ -257,13 +257,46 @@ impl Mailbox {
     }
 }
 
-/// Leaves the room when it is dropped.
+/// Ends the socket of a mailbox when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Leaves(pub(crate) Arc<Mailbox>);
 
 impl Drop for Leaves {
     fn drop(&mut self) {
         self.0.leave();
+    }
+}
+
+/// The seats that the transport has to poll, and the task of the room.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    state: Mutex<ReadyState>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ReadyState {
+    pub(crate) seats: VecDeque<ConnectionId>,
+    pub(crate) waker: Option<Waker>,
+}
+
+impl Ready {
+    // Queues a seat, and wakes the task.
+    fn note(&self, seat: u64) {
+        self.state().seats.push_back(ConnectionId(seat));
+        self.wake();
+    }
+
+    /// Wakes the task of the room.
+    pub(crate) fn wake(&self) {
+        let waker = self.state().waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Locks it.
+    pub(crate) fn state(&self) -> MutexGuard<'_, ReadyState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,21 +7,16 @@ use std::{
 };
 
 use cmdkit::display_name;
-use netcore::{Departure, GameEvent, HostId, Link, Occupant, PeerId, Phase, Role, Standing, Status, Time};
+use netcore::{Departure, GameEvent, Link, Occupant, PeerId, Phase, Role, Standing, Status, Time};
 use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
-    addresses::{Addresses, is_own_watcher},
-    begin::Before,
-    hosts::Hosts,
+    hub_room::Before,
     info::{Info, Player, Row, phase, rank},
-    invite::Invites,
-    known::{Seats, address_text},
     ledger::{Ledger, match_id},
     log::Log,
-    members::Members,
-    pages::Pages,
+    roster::{Roster, address_text, is_own_watcher},
 };
 
 /// Seats of one room that are remembered because their players have left.
@@ -41,24 +36,19 @@ pub(crate) struct Present {
     peers: BTreeMap<PeerId, Who>,
     // Those that look on over UDP: nobody notices when they go, so they keep no room open.
     silent: BTreeSet<PeerId>,
-    bots: Arc<Addresses>,
-    /// Where they come from.
-    pub(crate) hosts: Arc<Hosts>,
+    roster: Arc<Roster>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
-    pub(crate) fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots, hosts: Arc::default() };
-        let Some(Before { peers, roster, .. }) = before else { return present };
+    pub(crate) fn of(before: Option<&Before>, roster: Arc<Roster>, info: &mut Info) -> Self {
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
+        let Some(Before { peers, occupants, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.who(address));
             }
-            if link == Link::Datagram {
-                present.hosts.connected(peer, "", Some(address.into()));
-            }
-            if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
+            if link == Link::Datagram && !occupants.iter().any(|occupant| occupant.peer == peer) {
                 present.silent.insert(peer);
             }
         }
@@ -73,13 +63,13 @@ impl Present {
             proven: false,
             owner: false,
         };
-        info.players = roster.iter().filter(seated).map(player).collect();
+        info.players = occupants.iter().filter(seated).map(player).collect();
         present.count(info);
         present
     }
 
     fn who(&self, address: SocketAddr) -> Who {
-        if self.bots.has(address) {
+        if self.roster.bot_level(address).is_some() {
             Who::Bot
         } else if is_own_watcher(address) {
             Who::Hub
@@ -104,10 +94,6 @@ impl Present {
 pub(crate) struct Chronicle {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Present,
-    pub(crate) known: Arc<Seats>,
-    pub(crate) members: Arc<Members>,
-    pub(crate) pages: Arc<Pages>,
-    pub(crate) invites: Arc<Invites>,
     pub(crate) ledger: Arc<Ledger>,
     /// The number of the journal, and the name of its file.
     pub(crate) journal: (u64, String),
@@ -123,6 +109,7 @@ impl Chronicle {
             change(info);
             self.present.count(info);
         });
+        self.present.roster.notify();
     }
 
     // The seats of the people who have played, whom the hub asks for a rematch.
@@ -143,8 +130,8 @@ impl Chronicle {
             name: display_name(name).into_owned(),
             seat: seat.to_owned(),
             bot: self.present.is_bot(peer),
-            proven: self.known.is_proven(address, name),
-            owner: at.is_some_and(|at| self.pages.is_owner(at)),
+            proven: self.present.roster.is_proven(address, name),
+            owner: at.is_some_and(|at| self.present.roster.is_owner(at)),
         }
     }
 }
@@ -160,7 +147,7 @@ impl Chronicle {
                 return;
             }
             GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => {
-                self.present.hosts.of(*peer).or_else(|| self.known.host(address))
+                self.present.roster.host_of(*peer, address)
             }
             _ => None,
         };
@@ -173,8 +160,6 @@ impl Observer for Chronicle {
     fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
         let parsed: Option<SocketAddr> = address.parse().ok();
         let who = parsed.map_or(Who::Person, |address| self.present.who(address));
-        let host = self.known.host(Some(address)).or_else(|| parsed.map(HostId::from));
-        self.present.hosts.connected(peer, address, host);
         self.present.peers.insert(peer, who);
         self.change(|_| {});
     }
@@ -182,7 +167,7 @@ impl Observer for Chronicle {
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.present.peers.remove(&peer);
         self.present.silent.remove(&peer);
-        self.present.hosts.closed(peer);
+        self.present.roster.remove_peer(peer);
         self.change(|_| {});
     }
 
@@ -203,7 +188,7 @@ impl Observer for Chronicle {
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                 let player = self.player(*peer, address, name, seat);
                 if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
-                    self.members.join(address, &player.name, seat);
+                    self.present.roster.add_member(address, &player.name, seat);
                 }
                 if player.proven {
                     self.ledger.name_used(name);
@@ -238,7 +223,7 @@ impl Observer for Chronicle {
             GameEvent::Ended { game, standings, .. } => {
                 // The event was held back until the journal had everything that belongs to the result.
                 self.ledger.match_ended(&self.journal.1);
-                self.members.lift();
+                self.present.roster.lift_bars();
                 let people = self.people(standings);
                 let mut result: Vec<Row> = vec![];
                 for standing in standings {
@@ -256,7 +241,7 @@ impl Observer for Chronicle {
                     info.result = Some(result);
                 });
                 // Whoever is asked for a rematch may ask for the result at once.
-                self.invites.ask(Some(id), people.into_iter());
+                self.present.roster.invite(Some(id), people.into_iter());
             }
             _ => {}
         }

@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 use store::{Kind, Seated, day_of, unix_now};
 
 use super::{
-    addresses::Addresses,
     info::Player,
-    known::{Proof, Seats},
+    roster::{Proof, Roster},
 };
 
 /// The key of the [`Description`].
@@ -108,8 +107,7 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Register {
     journal: JournalFacts,
-    known: Arc<Seats>,
-    bots: Arc<Addresses>,
+    roster: Arc<Roster>,
     seats: Mutex<BTreeMap<String, Seat>>,
 }
 
@@ -118,7 +116,7 @@ impl Register {
     pub(crate) fn new(
         journal: JournalFacts,
         description: &Description,
-        (known, bots): (Arc<Seats>, Arc<Addresses>),
+        roster: Arc<Roster>,
         players: &[Player],
     ) -> Self {
         let facts = journal.all();
@@ -139,10 +137,10 @@ impl Register {
                 left: false,
                 quit: false,
             });
-            let proof = known.proof(address.as_deref()).filter(|_| fact.seated.kind == Kind::Unproven);
+            let proof = roster.proof(address.as_deref()).filter(|_| fact.seated.kind == Kind::Unproven);
             seats.insert(seat.clone(), Seat { fact, proof });
         }
-        Self { journal, known, bots, seats: Mutex::new(seats) }
+        Self { journal, roster, seats: Mutex::new(seats) }
     }
 
     fn seats(&self) -> MutexGuard<'_, BTreeMap<String, Seat>> {
@@ -191,15 +189,15 @@ impl Register {
     }
 
     fn join(&self, name: &str, address: Option<&str>) -> Seat {
-        let bot = address.filter(|address| address.parse().is_ok_and(|address| self.bots.has(address)));
-        let proof = self.known.proof(address).filter(|_| bot.is_none());
+        let bot = address.and_then(|address| self.roster.bot_level(address.parse().ok()?));
+        let proof = self.roster.proof(address).filter(|_| bot.is_none());
         let kind = match (&bot, &proof) {
             (Some(_), _) => Kind::Bot,
             (None, Some(proof)) => proof.kind(name),
             (None, None) => Kind::Unproven,
         };
-        let host = address.map_or_else(String::new, |address| self.known.host_codes.code(address, day_of(unix_now())));
-        let level = bot.map(|address| self.bots.level(address).unwrap_or_default()).map_or("", level_name).to_owned();
+        let host = address.map_or_else(String::new, |address| self.roster.host_code(address, day_of(unix_now())));
+        let level = bot.map_or("", level_name).to_owned();
         let fact = SeatFact { name: name.to_owned(), seated: Seated { kind, host, level }, left: false, quit: false };
         Seat { fact, proof: proof.filter(|_| kind == Kind::Unproven) }
     }

@@ -1,11 +1,11 @@
-//! The transport for browsers: sockets that the web server has accepted.
+//! The transport for browsers: WebSockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket is gone, the seat of a player who has joined is kept for a while; a socket that
-//! returns with the address of the seat, which a token proves, resumes it and receives a snapshot. The room notices none of that.
+//! A seat outlives its socket. When the socket has ended, the seat of a player who has joined is retained for a while; a socket that
+//! proves by a token that the seat is its own resumes it and receives a snapshot. The room notices none of that.
 //!
-//! Kept seats are shared out by host: one host has at most half of the places of a room for them, and if somebody needs a place, the oldest
-//! kept seat of the host that keeps most is given up. The address of a seat is random and has the pseudonym of its host; see
-//! [`Mask`](super::mask::Mask).
+//! Retained seats are shared out by host: one host has at most half of the places of a room for them, and if another browser needs a place,
+//! the oldest retained seat of the host with the most is given up. The address of a seat is random and has the pseudonym of its host; see
+//! [`Mask`](super::pseudonyms::Mask).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -22,21 +22,19 @@ use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Tra
 use tokio::sync::mpsc;
 
 use super::{
-    guard::Bans,
-    kept::Kept,
-    known::Seats,
-    mailbox::{Ending, Mailbox, Piece},
-    ready::Ready,
+    bans::Bans,
+    mailbox::{Ending, Mailbox, Piece, Ready},
+    roster::Roster,
 };
 
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
-/// Seats that are kept for players of one host.
-pub(crate) const MAX_KEPT_PER_HOST: usize = MAX_SEATS / 2;
-/// Sockets that wait to be let in.
+/// Retained seats of players of one host.
+pub(crate) const MAX_RETAINED_PER_HOST: usize = MAX_SEATS / 2;
+/// Sockets that wait to be accepted.
 const MAX_NEWCOMERS: usize = 64;
 
-/// A socket that asks to be let in.
+/// A socket that is to be accepted.
 #[derive(Debug)]
 struct Newcomer {
     mailbox: Arc<Mailbox>,
@@ -44,21 +42,21 @@ struct Newcomer {
     // Its true host.
     host: HostId,
     address: SocketAddr,
-    // Whether a token has proved that the seat at this address is its own.
+    // Whether it resumes the seat at this address, as proved by a token.
     returns: bool,
 }
 
-/// How the web server hands sockets to a room.
+/// Passes sockets from the web server to a room.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
     newcomers: mpsc::Sender<Newcomer>,
     ready: Arc<Ready>,
-    known: Arc<Seats>,
+    roster: Arc<Roster>,
 }
 
 impl Gate {
-    /// Lets a socket from `host` in: at a new seat with this address, or back at the seat of `address` if that `returns`. None if the
-    /// room is over.
+    /// Passes on a socket from `host`: for a new seat with this address, or one that `returns` to the seat at `address`. None if the room is
+    /// over.
     pub(crate) async fn enter(
         &self,
         role: Role,
@@ -68,10 +66,9 @@ impl Gate {
     ) -> Option<Arc<Mailbox>> {
         let mailbox = Arc::new(Mailbox::new(Arc::clone(&self.ready)));
         if !returns {
-            // From now on something can be known of it; the transport removes it.
-            self.known.open(address);
+            self.roster.open_seat(address);
         }
-        self.known.note_host(address, host);
+        self.roster.set_seat_host(address, host);
         let newcomer = Newcomer { mailbox: Arc::clone(&mailbox), role, host, address, returns };
         self.newcomers.send(newcomer).await.ok()?;
         self.ready.wake();
@@ -79,15 +76,15 @@ impl Gate {
     }
 }
 
-/// One seat: a connection as the room knows it.
+/// A seat: a connection of the room.
 #[derive(Debug)]
 struct Seat {
     address: SocketAddr,
-    // None while nobody is there.
+    // None while it has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // Until when it is kept without a mailbox.
-    kept_until: Time,
-    // Whether the room was told that nobody will come back; it closes the seat then, and the place is free for others already.
+    // Until when it is retained without a mailbox.
+    retained_until: Time,
+    // Whether the room was told that the client has disconnected. It closes the seat then, and the place is free for others already.
     given_up: bool,
     // A message that the room must not have before this time.
     paused: Option<(Time, BytesMut)>,
@@ -97,42 +94,42 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
-    // One for which a kept seat has to go first.
+    // One for which a retained seat has to be closed first.
     next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
-    known: Arc<Seats>,
+    roster: Arc<Roster>,
     seats: BTreeMap<ConnectionId, Seat>,
     given_up: usize,
-    kept: Kept,
-    // How long the seat of a player whose socket is gone is kept, unless it was left for good.
+    retained: Retained,
+    // How long the seat of a player whose socket has ended is retained, unless the player has left permanently.
     grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
-    // Seats that are looked at in turn, until all of them had nothing to do.
+    // Seats that are polled in turn, until all of them had nothing to do.
     turns: VecDeque<ConnectionId>,
     // Seats with a message that the room must not have before this time.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
-    // Mailboxes whose seat the room has closed, until they are written.
+    // Mailboxes whose seat the room has closed, until all is written.
     ending: Vec<Arc<Mailbox>>,
 }
 
 impl WebSockets {
-    /// `grace` is how long the seat of a player whose socket is gone is kept.
-    pub(crate) fn new(bans: Arc<Bans>, known: Arc<Seats>, grace: Duration) -> (Gate, Self) {
+    /// `grace` is how long the seat of a player whose socket has ended is retained.
+    pub(crate) fn new(bans: Arc<Bans>, roster: Arc<Roster>, grace: Duration) -> (Gate, Self) {
         let (sender, newcomers) = mpsc::channel(MAX_NEWCOMERS);
         let ready = Arc::new(Ready::default());
-        let gate = Gate { newcomers: sender, ready: Arc::clone(&ready), known: Arc::clone(&known) };
+        let gate = Gate { newcomers: sender, ready: Arc::clone(&ready), roster: Arc::clone(&roster) };
         let transport = Self {
             newcomers,
             next_newcomer: None,
             ready,
             bans,
-            known,
+            roster,
             seats: BTreeMap::new(),
             given_up: 0,
-            kept: Kept::default(),
+            retained: Retained::default(),
             grace,
             at: BTreeMap::new(),
             next_id: 0,
@@ -151,7 +148,7 @@ impl WebSockets {
         self.turns.append(&mut state.seats);
     }
 
-    // Takes a seat; gives its number.
+    // Adds a seat, and returns its number.
     fn seat(&mut self, seat: Seat) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
@@ -164,10 +161,10 @@ impl WebSockets {
         id
     }
 
-    // What a socket that asks to be let in brings about.
+    // Accepts or rejects a socket.
     fn arrive(&mut self, now: Time, newcomer: Newcomer) -> ConnectionEvent<'static> {
         if newcomer.returns {
-            return self.come_back(newcomer);
+            return self.resume(newcomer);
         }
         if self.bans.has(newcomer.host) {
             return self.turn_away(&newcomer, Ending::Banned);
@@ -175,7 +172,7 @@ impl WebSockets {
         // Addresses are random, so no seat has it.
         let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
-            if let Some(event) = self.kept.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
+            if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
                 self.next_newcomer = Some(newcomer);
                 return event;
             }
@@ -186,17 +183,18 @@ impl WebSockets {
             return ConnectionEvent::Internal;
         }
         let Newcomer { mailbox, role, address, .. } = newcomer;
-        let id = self.seat(Seat { address, mailbox: Some(mailbox), kept_until: now, given_up: false, paused: None });
+        let id =
+            self.seat(Seat { address, mailbox: Some(mailbox), retained_until: now, given_up: false, paused: None });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
     fn turn_away(&mut self, newcomer: &Newcomer, ending: Ending) -> ConnectionEvent<'static> {
-        self.known.close(newcomer.address);
+        self.roster.close_seat(newcomer.address);
         newcomer.mailbox.end(ending);
         ConnectionEvent::Internal
     }
 
-    fn come_back(&mut self, Newcomer { mailbox, host, address, .. }: Newcomer) -> ConnectionEvent<'static> {
+    fn resume(&mut self, Newcomer { mailbox, host, address, .. }: Newcomer) -> ConnectionEvent<'static> {
         if self.bans.has(host) {
             mailbox.end(Ending::Banned);
             return ConnectionEvent::Internal;
@@ -210,39 +208,39 @@ impl WebSockets {
         mailbox.sit(id.0);
         match seat.mailbox.replace(mailbox) {
             Some(before) => before.end(Ending::Replaced),
-            None => self.kept.remove(address.into(), seat.kept_until, id),
+            None => self.retained.remove(address.into(), seat.retained_until, id),
         }
         self.turns.push_back(id);
         ConnectionEvent::Refreshed { id }
     }
 
-    // Tells the room that nobody will come back to a seat.
+    // Reports to the room that the client of a seat has disconnected.
     fn give_up(&mut self, id: ConnectionId, why: Gone) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
         seat.given_up = true;
         self.given_up += 1;
         if seat.mailbox.is_none() {
-            self.kept.remove(seat.address.into(), seat.kept_until, id);
+            self.retained.remove(seat.address.into(), seat.retained_until, id);
         }
         Some(ConnectionEvent::Closed { id, why })
     }
 
-    // Keeps a seat whose socket is gone for a while.
-    fn keep(&mut self, now: Time, id: ConnectionId) {
+    // Retains a seat whose socket has ended for a while.
+    fn retain(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;
-        seat.kept_until = now.plus(self.grace);
+        seat.retained_until = now.plus(self.grace);
         let host = HostId::from(seat.address);
-        let one_too_many = self.kept.insert(host, seat.kept_until, id, MAX_KEPT_PER_HOST);
+        let one_too_many = self.retained.insert(host, seat.retained_until, id, MAX_RETAINED_PER_HOST);
         if let Some((oldest, seat)) = one_too_many.and_then(|id| Some((id, self.seats.get_mut(&id)?))) {
-            seat.kept_until = now;
-            self.kept.insert(host, now, oldest, usize::MAX);
+            seat.retained_until = now;
+            self.retained.insert(host, now, oldest, usize::MAX);
             self.turns.push_back(oldest);
         }
     }
 
-    // What a seat has to tell, if anything. A message is left in `self.message`.
-    fn look(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
+    // The next event of a seat, if there is one. A message is left in `self.message`.
+    fn poll_seat(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
             return None;
@@ -256,7 +254,7 @@ impl WebSockets {
             return None;
         }
         let Some(mailbox) = &seat.mailbox else {
-            if seat.kept_until > now {
+            if seat.retained_until > now {
                 return None;
             }
             return self.give_up(id, Gone::Broken);
@@ -268,11 +266,11 @@ impl WebSockets {
         }
         if mailbox.is_gone() {
             let left = mailbox.has_left();
-            // Whoever only looks on or has not joined yet loses nothing.
-            if left || !self.known.has_joined(seat.address) {
+            // A watcher, or a player who has not joined yet, loses nothing.
+            if left || !self.roster.has_joined(seat.address) {
                 return self.give_up(id, if left { Gone::Left } else { Gone::Broken });
             }
-            self.keep(now, id);
+            self.retain(now, id);
             return Some(ConnectionEvent::Internal);
         }
         if mailbox.has_caught_up() {
@@ -281,7 +279,7 @@ impl WebSockets {
         None
     }
 
-    fn to(&self, id: ConnectionId, piece: Piece) {
+    fn send(&self, id: ConnectionId, piece: Piece) {
         if let Some(mailbox) = self.seats.get(&id).and_then(|seat| seat.mailbox.as_ref()) {
             mailbox.send(piece);
         }
@@ -293,10 +291,10 @@ impl WebSockets {
         if seat.given_up {
             self.given_up -= 1;
         } else if seat.mailbox.is_none() {
-            self.kept.remove(seat.address.into(), seat.kept_until, id);
+            self.retained.remove(seat.address.into(), seat.retained_until, id);
         }
-        let ending = self.known.ending(seat.address);
-        self.known.close(seat.address);
+        let ending = self.roster.ending(seat.address);
+        self.roster.close_seat(seat.address);
         if let Some((until, _)) = seat.paused {
             self.paused.remove(&(until, id));
         }
@@ -310,14 +308,14 @@ impl WebSockets {
 impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.register(context);
-        // Only now: what comes from here on wakes the task.
+        // After the waker is registered, so that no wake-up is lost.
         let idle = self.turns.is_empty() && self.newcomers.is_empty() && self.next_newcomer.is_none();
         if idle { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn wake_at(&self) -> Option<Time> {
         let paused = self.paused.first().map(|&(until, _)| until);
-        self.kept.next_due().into_iter().chain(paused).min()
+        self.retained.next_due().into_iter().chain(paused).min()
     }
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
@@ -332,13 +330,13 @@ impl Transport for WebSockets {
             self.turns.push_back(id);
         }
         if self.turns.is_empty() {
-            self.turns.extend(self.kept.due(now));
+            self.turns.extend(self.retained.due(now));
         }
         while let Some(id) = self.turns.pop_front() {
             self.message.clear();
-            let event = self.look(now, id);
+            let event = self.poll_seat(now, id);
             if event.is_some() || !self.message.is_empty() {
-                // It may have more; first the others have their turns.
+                // It may have more, after the turns of the others.
                 self.turns.push_back(id);
             }
             if let Some(event) = event {
@@ -352,18 +350,18 @@ impl Transport for WebSockets {
     }
 
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
-        // Those who had joined are known by now.
-        let is_kept = link == Link::Message && self.known.has_joined(address) && !self.at.contains_key(&address);
-        if !is_kept || self.seats.len() >= MAX_SEATS {
+        // The roster has those who had joined.
+        let is_retained = link == Link::Message && self.roster.has_joined(address) && !self.at.contains_key(&address);
+        if !is_retained || self.seats.len() >= MAX_SEATS {
             return None;
         }
-        let id = self.seat(Seat { address, mailbox: None, kept_until: now, given_up: false, paused: None });
-        self.keep(now, id);
+        let id = self.seat(Seat { address, mailbox: None, retained_until: now, given_up: false, paused: None });
+        self.retain(now, id);
         Some(id)
     }
 
     fn answer(&mut self, _: Time, answer: Answer) {
-        // Malformed messages are the room's business: on this link nothing is cut off by them.
+        // A malformed message does not close this link; the room decides.
         let Answer::Paused(ticket, until) = answer else { return };
         if let Some(seat) = self.seats.get_mut(&ticket.id()) {
             seat.paused = Some((until, std::mem::take(&mut self.message)));
@@ -373,13 +371,13 @@ impl Transport for WebSockets {
 
     fn deliver(&mut self, _: Time, delivery: Delivery<'_>) {
         match delivery {
-            Delivery::Frame(to, frame) => self.to(to, Piece::Frame(frame)),
+            Delivery::Frame(to, frame) => self.send(to, Piece::Frame(frame)),
             Delivery::Everyone(frame) => {
                 for mailbox in self.seats.values().filter_map(|seat| seat.mailbox.as_ref()) {
                     mailbox.send(Piece::Frame(frame.clone()));
                 }
             }
-            Delivery::History(to, log) => self.to(to, Piece::History(log.clone())),
+            Delivery::History(to, log) => self.send(to, Piece::History(log.clone())),
             Delivery::Close(id) => self.close(id),
         }
     }
@@ -396,5 +394,373 @@ impl Transport for WebSockets {
     }
 }
 
+/// Retained seats, by host and by the time at which they are given up.
+#[derive(Debug, Default)]
+struct Retained {
+    by_host: BTreeMap<HostId, BTreeSet<(Time, ConnectionId)>>,
+    by_time: BTreeSet<(Time, ConnectionId)>,
+}
+
+impl Retained {
+    // Retains a seat of `host` until this time. If that is one more than `most` of this host, removes and returns the oldest one of it.
+    fn insert(&mut self, host: HostId, until: Time, id: ConnectionId, most: usize) -> Option<ConnectionId> {
+        self.by_time.insert((until, id));
+        let of_host = self.by_host.entry(host).or_default();
+        of_host.insert((until, id));
+        let (until, oldest) = *of_host.first().filter(|_| of_host.len() > most)?;
+        self.remove(host, until, oldest);
+        Some(oldest)
+    }
+
+    // Removes a seat that was resumed or given up.
+    fn remove(&mut self, host: HostId, until: Time, id: ConnectionId) {
+        self.by_time.remove(&(until, id));
+        if let Some(of_host) = self.by_host.get_mut(&host) {
+            of_host.remove(&(until, id));
+            if of_host.is_empty() {
+                self.by_host.remove(&host);
+            }
+        }
+    }
+
+    // The first seat to give up when another browser needs a place: the oldest of the host with the most.
+    fn first_to_go(&self) -> Option<ConnectionId> {
+        let most = self.by_host.values().max_by_key(|seats| seats.len())?;
+        most.first().map(|&(_, id)| id)
+    }
+
+    // When the next seat is to be given up.
+    fn next_due(&self) -> Option<Time> {
+        self.by_time.first().map(|&(until, _)| until)
+    }
+
+    // The seats that are to be given up now.
+    fn due(&self, now: Time) -> impl Iterator<Item = ConnectionId> {
+        self.by_time.iter().take_while(move |(until, _)| *until <= now).map(|&(_, id)| id)
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use futures_util::FutureExt as _;
+    use netcore::{Occupant, PeerId, Progress};
+    use netshell::Host;
+    use testkit::TempDir;
+
+    use super::*;
+    use crate::room::{
+        fixtures::nuggets_room,
+        mailbox::{MAX_OUTGOING, Next},
+    };
+
+    const MAP: &[u8] = b"+---------+\n|.........|\n|.........|\n+---------+\n";
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// A room, and the directory of its journal.
+    fn room() -> (Gate, Host, TempDir) {
+        let rules = nuggets::Rules { gold: 250, min_piles: 5, max_piles: 9, ..Default::default() };
+        let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
+        let (gate, web) = web();
+        let (room, _, directory) = nuggets_room(&gate.roster, MAP, config, None);
+        (gate, Host::new(room).with_transport(web), directory)
+    }
+
+    /// How long a seat is retained.
+    const GRACE: Duration = Duration::from_mins(1);
+
+    fn web() -> (Gate, WebSockets) {
+        let directory = TempDir::new();
+        let bans = Bans::open(directory.path().join("bans")).unwrap();
+        WebSockets::new(Arc::new(bans), Arc::default(), GRACE)
+    }
+
+    fn enter(gate: &Gate, role: Role, port: u16, returns: bool) -> Arc<Mailbox> {
+        enter_at(gate, role, SocketAddr::from(([127, 0, 0, 1], port)), returns)
+    }
+
+    fn enter_at(gate: &Gate, role: Role, address: SocketAddr, returns: bool) -> Arc<Mailbox> {
+        let entered = gate.enter(role, address.into(), address, returns).now_or_never();
+        entered.expect("there is room at the gate").expect("the room is open")
+    }
+
+    fn put(mailbox: &Mailbox, text: &str) {
+        mailbox.put(BytesMut::from(text)).now_or_never().expect("there is room for a message");
+    }
+
+    fn work(host: &mut Host, now: Time) {
+        while host.work(|| now).unwrap() {}
+    }
+
+    /// Ann plays in a browser.
+    fn ann(gate: &Gate, host: &mut Host) -> Arc<Mailbox> {
+        let mailbox = enter(gate, Role::Player, 1, false);
+        put(&mailbox, "PLAY Ann");
+        work(host, Time::ZERO);
+        mailbox
+    }
+
+    /// The first lines of the messages received, and why the socket was closed, if it was.
+    fn received(mailbox: &Mailbox) -> (Vec<String>, Option<Ending>) {
+        let mut texts = vec![];
+        loop {
+            match mailbox.next().now_or_never() {
+                Some(Next::Piece(Piece::Frame(frame))) => {
+                    texts.push(String::from_utf8_lossy(&frame).lines().next().unwrap_or("").to_owned());
+                }
+                Some(Next::Piece(Piece::History(_))) => texts.push("a history".into()),
+                Some(Next::End(ending)) => return (texts, Some(ending)),
+                None => return (texts, None),
+            }
+        }
+    }
+
+    #[test]
+    fn seat_of_a_player_who_leaves_permanently_is_free_immediately() {
+        let (gate, mut host, _directory) = room();
+        let mailbox = ann(&gate, &mut host);
+        mailbox.give_up();
+        mailbox.leave();
+        work(&mut host, Time::ZERO);
+        assert_eq!(host.peers(), 0);
+    }
+
+    #[test]
+    fn browser_plays_and_resumes_its_seat() {
+        let (gate, mut host, _directory) = room();
+        let mailbox = ann(&gate, &mut host);
+        assert_eq!(
+            received(&mailbox),
+            (vec!["OK A".into(), "GRID 4 11".into(), "GOLD 0 0 250".into(), "DISPLAY".into()], None)
+        );
+
+        mailbox.leave();
+        work(&mut host, Time::ZERO);
+        assert_eq!(host.peers(), 1, "the seat is retained");
+        let again = enter(&gate, Role::Player, 1, true);
+        work(&mut host, Time::ZERO.plus(GRACE / 2));
+        let (texts, _) = received(&again);
+        assert!(texts.contains(&"OK A".to_owned()) && texts.contains(&"DISPLAY".to_owned()), "{texts:?}");
+        // Meanwhile it is played from elsewhere.
+        let elsewhere = enter(&gate, Role::Player, 1, true);
+        work(&mut host, Time::ZERO.plus(GRACE / 2));
+        assert_eq!(received(&again).1, Some(Ending::Replaced));
+        // The window that was replaced does not affect the seat any more.
+        again.leave();
+        work(&mut host, Time::ZERO.plus(GRACE * 3));
+        put(&elsewhere, "KEY Q");
+        work(&mut host, Time::ZERO.plus(GRACE * 3));
+        let (texts, ending) = received(&elsewhere);
+        assert_eq!(texts.last().map(String::as_str), Some("QUIT Thanks for playing!"));
+        assert_eq!((ending, host.peers()), (Some(Ending::Closed), 0));
+    }
+
+    #[test]
+    fn seat_is_retained_for_a_while_and_then_given_up() {
+        let (gate, mut host, _directory) = room();
+        let mailbox = ann(&gate, &mut host);
+        mailbox.leave();
+        work(&mut host, Time::ZERO);
+        assert_eq!(host.wake_at(), Some(Time::ZERO.plus(GRACE)));
+        work(&mut host, Time::ZERO.plus(GRACE));
+        assert_eq!(host.peers(), 0);
+        let late = enter(&gate, Role::Player, 1, true);
+        work(&mut host, Time::ZERO.plus(GRACE));
+        assert_eq!(received(&late), (vec![], Some(Ending::Expired)));
+    }
+
+    #[test]
+    fn watcher_that_disconnects_is_removed_immediately() {
+        let (gate, mut host, _directory) = room();
+        let mailbox = enter(&gate, Role::Watcher, 1, false);
+        work(&mut host, Time::ZERO);
+        assert_eq!(received(&mailbox).0, ["GRID 4 11", "GOLD 0 0 250", "DISPLAY"]);
+        mailbox.leave();
+        work(&mut host, Time::ZERO);
+        assert_eq!(host.peers(), 0);
+    }
+
+    #[test]
+    fn seat_is_not_resumed_without_its_token() {
+        let (gate, mut host, _directory) = room();
+        let mailbox = enter(&gate, Role::Player, 1, false);
+        put(&mailbox, "PLAY Ann");
+        let other = enter(&gate, Role::Player, 1, false);
+        work(&mut host, Time::ZERO);
+        assert_eq!(received(&other), (vec![], Some(Ending::Full)));
+        assert_eq!(received(&mailbox).0.len(), 4);
+    }
+
+    #[test]
+    fn slow_browser_misses_messages_and_receives_a_snapshot() {
+        let (gate, mut host, _directory) = room();
+        let slow = enter(&gate, Role::Watcher, 1, false);
+        let mailbox = enter(&gate, Role::Player, 2, false);
+        put(&mailbox, "PLAY Ann");
+        work(&mut host, Time::ZERO);
+        let mut now = Time::ZERO;
+        // Each move is a display of some 120 bytes with its costs.
+        for _ in 0..MAX_OUTGOING / 200 {
+            for key in ["KEY L", "KEY H"] {
+                put(&mailbox, key);
+                now = now.plus(SECOND);
+                work(&mut host, now);
+                received(&mailbox);
+            }
+        }
+        let (old, _) = received(&slow);
+        assert!(old.len() < MAX_OUTGOING / 100, "{} messages waited", old.len());
+        work(&mut host, now);
+        let (new, _) = received(&slow);
+        assert_eq!(new.iter().filter(|text| *text == "DISPLAY").count(), 1, "{new:?}");
+        assert!(new.iter().any(|text| text == "GRID 4 11"), "{new:?}");
+        // And from then on everything again.
+        put(&mailbox, "KEY l");
+        work(&mut host, now.plus(SECOND));
+        put(&mailbox, "KEY h");
+        work(&mut host, now.plus(SECOND));
+        assert!(!received(&slow).0.is_empty());
+    }
+
+    #[test]
+    fn paused_browser_is_read_later_in_order() {
+        let (gate, mut web) = web();
+        let (eve, ann) = (enter(&gate, Role::Player, 1, false), enter(&gate, Role::Player, 2, false));
+        let until = Time::from_millis(20);
+        let (mut now, mut read, mut paused) = (Time::ZERO, vec![], 0);
+        for message in ["a", "b"] {
+            put(&eve, message);
+        }
+        loop {
+            while let Some(event) = web.next(now).unwrap() {
+                let ConnectionEvent::Bytes { ticket, bytes } = event else { continue };
+                if ticket.id() == ConnectionId(0) && now < until {
+                    paused += 1;
+                    assert_eq!(paused, 1, "it is not read before its time");
+                    web.answer(now, Answer::Paused(ticket, until));
+                    // More arrives, of both.
+                    put(&eve, "c");
+                    put(&ann, "x");
+                } else {
+                    read.push((now, String::from_utf8_lossy(bytes).into_owned()));
+                    web.answer(now, Answer::Processed(ticket, Progress::Decoded));
+                }
+            }
+            match web.wake_at() {
+                Some(wake) => now = wake,
+                None => break,
+            }
+        }
+        let expected = [(Time::ZERO, "x"), (until, "a"), (until, "b"), (until, "c")];
+        assert_eq!(read, expected.map(|(now, message)| (now, message.to_owned())));
+    }
+
+    #[test]
+    fn seat_of_a_paused_browser_can_be_closed() {
+        let (gate, mut web) = web();
+        let eve = enter(&gate, Role::Player, 1, false);
+        put(&eve, "a");
+        while let Some(event) = web.next(Time::ZERO).unwrap() {
+            if let ConnectionEvent::Bytes { ticket, .. } = event {
+                let id = ticket.id();
+                web.answer(Time::ZERO, Answer::Paused(ticket, Time::from_millis(20)));
+                web.deliver(Time::ZERO, Delivery::Close(id));
+            }
+        }
+        assert_eq!(web.wake_at(), None);
+        assert_eq!(received(&eve).1, Some(Ending::Closed));
+    }
+
+    /// Accepts a socket and processes what follows.
+    fn arrive(web: &mut WebSockets, gate: &Gate, address: SocketAddr, joins: bool) -> Arc<Mailbox> {
+        let mailbox = enter_at(gate, Role::Player, address, false);
+        settle(web, Time::ZERO);
+        if joins {
+            gate.roster.resume(&[(PeerId(0), Link::Message, address)], &[occupant()]);
+        }
+        mailbox
+    }
+
+    /// Processes all events of the transport, as a room that closes what is given up.
+    fn settle(web: &mut WebSockets, now: Time) -> usize {
+        let mut gone = 0;
+        while let Some(event) = web.next(now).unwrap() {
+            if let ConnectionEvent::Closed { id, .. } = event {
+                web.deliver(now, Delivery::Close(id));
+                gone += 1;
+            }
+        }
+        gone
+    }
+
+    fn occupant() -> Occupant {
+        Occupant { peer: PeerId(0), name: "Ann".into(), seat: "A".into() }
+    }
+
+    fn at(host: u8, port: u16) -> SocketAddr {
+        SocketAddr::from(([10, 0, 0, host], port))
+    }
+
+    #[test]
+    fn sockets_that_disconnect_without_joining_retain_no_seats() {
+        let (gate, mut web) = web();
+        let ann = arrive(&mut web, &gate, at(1, 1), true);
+        for port in 1..=3_000 {
+            arrive(&mut web, &gate, at(9, port), false).leave();
+            assert_eq!(settle(&mut web, Time::ZERO), 1);
+        }
+        assert_eq!((web.seats.len(), web.given_up, web.wake_at()), (1, 0, None));
+        // Another browser connects, and Ann has noticed nothing.
+        assert_eq!(received(&arrive(&mut web, &gate, at(2, 1), false)).1, None);
+        assert_eq!(received(&ann).1, None);
+    }
+
+    #[test]
+    fn retained_seats_are_shared_out_by_host_and_given_up_when_places_are_needed() {
+        let (gate, mut web) = web();
+        let eves = u16::try_from(MAX_SEATS).unwrap();
+        // The seat of another host is retained first, so it is the oldest.
+        arrive(&mut web, &gate, at(1, 1), true).leave();
+        settle(&mut web, Time::ZERO);
+        for port in 1..=eves {
+            arrive(&mut web, &gate, at(9, port), true).leave();
+            settle(&mut web, Time::ZERO);
+        }
+        assert_eq!(web.seats.len(), MAX_RETAINED_PER_HOST + 1, "a host alone retains half of the places");
+        // All other places are taken by connected browsers.
+        let there: Vec<_> = (1..eves / 2)
+            .map(|port| arrive(&mut web, &gate, at(u8::try_from(port % 7 + 20).unwrap(), port), false))
+            .collect();
+        assert_eq!(web.seats.len(), MAX_SEATS);
+        // The next ones get the oldest retained places of the host with the most, and no other browser loses anything.
+        for port in 1..=10 {
+            let bob = arrive(&mut web, &gate, at(2, port), false);
+            assert_eq!((received(&bob).1, web.seats.len()), (None, MAX_SEATS), "Bob {port}");
+        }
+        assert!(there.iter().all(|mailbox| received(mailbox).1.is_none()));
+        let ann = enter_at(&gate, Role::Player, at(1, 1), true);
+        let (first, last) =
+            (enter_at(&gate, Role::Player, at(9, 1), true), enter_at(&gate, Role::Player, at(9, eves), true));
+        settle(&mut web, Time::ZERO);
+        assert_eq!([&ann, &first, &last].map(|mailbox| received(mailbox).1), [None, Some(Ending::Expired), None]);
+    }
+
+    #[test]
+    fn host_with_most_retained_seats_loses_its_oldest_first() {
+        let (ann, eve) = (HostId::of("10.0.0.1:1"), HostId::of("10.0.0.2:1"));
+        let mut retained = Retained::default();
+        let seat = |number: u64| (Time::from_millis(number), ConnectionId(number));
+        for (host, number) in [(ann, 1), (eve, 2), (eve, 3), (ann, 5), (eve, 4)] {
+            let (until, id) = seat(number);
+            assert_eq!(retained.insert(host, until, id, 3), None);
+        }
+        assert_eq!((retained.first_to_go(), retained.next_due()), (Some(ConnectionId(2)), Some(Time::from_millis(1))));
+        assert_eq!(retained.due(Time::from_millis(3)).count(), 3);
+        // One more than a host may retain.
+        let (until, id) = seat(6);
+        assert_eq!(retained.insert(eve, until, id, 3), Some(ConnectionId(2)));
+        let (until, id) = seat(3);
+        retained.remove(eve, until, id);
+        retained.remove(eve, seat(4).0, seat(4).1);
+        assert_eq!(retained.first_to_go(), Some(ConnectionId(1)));
+    }
+}

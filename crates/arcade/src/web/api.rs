@@ -32,7 +32,10 @@ use super::{
 use crate::{
     fleet::NodeShown,
     games::Game,
-    hub::{Hub, refusal::Kind as Refused, shares::Share},
+    hub::{
+        Hub,
+        shares::{Kind as Refused, Share},
+    },
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,

@@ -1,4 +1,4 @@
-//! Who makes a request, by what name it calls the hub, and whether it may.
+//! The client that makes a request, and the checks that admit it.
 
 use std::{
     convert::Infallible,
@@ -15,18 +15,18 @@ use axum::{
 use netcore::HostId;
 
 use super::{
-    answer::{counted, error, later, refused},
-    assets,
+    page,
+    response::{counted, error, in_time, later, refused},
 };
 use crate::fleet::seal::Relayed;
 use crate::hub::{
     Hub,
     callers::{self, Callers},
-    refusal::Kind,
     resources::{Place, Resources},
+    shares::Kind,
 };
 
-/// The longest name of a hub that is repeated to the caller and in the log, in characters.
+/// The longest name of a hub in an error or a log line, in characters.
 const MAX_SHOWN: usize = 80;
 
 /// The client that makes a request.
@@ -52,7 +52,7 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrived(pub(crate) IpAddr);
 
-/// How a request came here.
+/// How a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     /// Without TLS, at a port that has none.
@@ -63,7 +63,7 @@ pub(crate) enum Link {
     Stray,
 }
 
-/// Leave to open a socket: the request comes from a page of this hub, and its host may have one more socket.
+/// Permission to open a socket: the request comes from a page of this hub, and its host may have one more socket.
 #[derive(Debug)]
 pub(crate) struct SocketPermit {
     pub(crate) caller: Caller,
@@ -100,7 +100,7 @@ fn peer(extensions: &Extensions) -> SocketAddr {
     connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer)
 }
 
-/// Whether the client uses TLS, as far as it is known: with the hub itself, or as a reverse proxy says that the operator trusts.
+/// Whether the client uses TLS: with the hub itself, or with a trusted reverse proxy, as its header states.
 pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> bool {
     if let Some(relayed) = extensions.get::<Relayed>() {
         return relayed.secure;
@@ -109,12 +109,19 @@ pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &
     extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
 }
 
-/// Turns away requests that call the hub by a name that is not its own: see [`HostNames`](crate::hub::host_names::HostNames). Programs that give none
-/// are welcome, because browsers always do.
-pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
-    // The node that passes it on has looked.
+/// The address of a page of the hub, as other people can open it.
+pub(super) fn public_url(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let secure = is_secure(extensions, headers, &hub.resources().callers);
+    Some(hub.address()?.for_friends(host, secure, path))
+}
+
+/// Rejects a request that calls the hub by a name that is not its own: see [`HostNames`](crate::hub::callers::HostNames). A program that
+/// gives none is accepted, because browsers always do.
+pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(), Box<Response>> {
+    // The node that passes it on has checked.
     if request.extensions().get::<Relayed>().is_some() {
-        return next.run(request).await;
+        return Ok(());
     }
     let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
     let names = &resources.callers.names;
@@ -122,44 +129,48 @@ pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Requ
     let called = request.headers().get_all(header::HOST).iter().map(header::HeaderValue::as_bytes);
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
     let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
-    if let Some(name) = strange {
-        let text = format!(
-            "this hub is not known as '{}'; its host can let it be called so by --name, as in --name play.example.org",
-            shown(name)
-        );
-        resources.callers.complain(Kind::Name, &text);
-        return counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text));
-    }
-    next.run(request).await
+    let Some(name) = strange else { return Ok(()) };
+    let text = format!(
+        "this hub is not known as '{}'; its host can let it be called so by --name, as in --name play.example.org",
+        shown(name)
+    );
+    resources.callers.complain(Kind::Name, &text);
+    Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text))))
 }
 
-/// Turns away hosts that are banned or ask too often.
-pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+/// The only layer of pages that change nothing: checks by what name a request calls the hub, and bounds its time.
+pub(super) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
+    match check_name(&resources, &request) {
+        Ok(()) => in_time(next.run(request)).await,
+        Err(response) => *response,
+    }
+}
+
+/// Rejects requests of hosts that are banned or exceed their rate, and changes that pages of other sites request.
+pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     let callers = &hub.resources().callers;
     let caller = of(request.extensions(), request.headers(), callers);
     if hub.bans().has(caller.host()) {
-        return counted(Kind::Banned, error(StatusCode::FORBIDDEN, Kind::Banned.sentence()));
+        return Err(Box::new(counted(Kind::Banned, error(StatusCode::FORBIDDEN, Kind::Banned.sentence()))));
     }
-    let cost = if assets::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
+    let cost = if page::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
     if let Some(wait) = callers.request(caller.host(), cost) {
         let response = error(StatusCode::TOO_MANY_REQUESTS, Kind::Requests.sentence());
-        return later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1));
+        return Err(Box::new(later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1))));
     }
     // Pages of other sites must not change anything here in the name of their visitors.
-    if !request.method().is_safe()
-        && let Err(refused) = same_origin(request.extensions(), request.headers(), callers)
-    {
-        return refused;
+    if request.method().is_safe() {
+        return Ok(());
     }
-    next.run(request).await
+    same_origin(request.extensions(), request.headers(), callers).map_err(Box::new)
 }
 
 // Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
-// Programs other than browsers send no origin. A page without TLS is not one of a hub that has it, since others could have made it up.
+// Programs other than browsers send no origin. A page without TLS is not accepted by a hub that has TLS, since it could be forged.
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    // The node that passes it on has looked.
+    // The node that passes it on has checked.
     if extensions.get::<Relayed>().is_some() {
         return Ok(());
     }
@@ -184,7 +195,7 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
     Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence())))
 }
 
-// What a client has sent, for a log or an answer.
+// A value sent by a client, escaped for a log or an error.
 fn shown(sent: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(sent).chars().take(MAX_SHOWN).collect();
     start.escape_debug().to_string()

@@ -1,22 +1,24 @@
-//! Connections to the page: how many there may be, and how long each may keep the hub waiting.
+//! Connections to the page: their number, their time limits, and the rate at which they are read.
 //!
-//! A connection that becomes a WebSocket leaves this file: it has the limits of sockets from then on.
+//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers what a budget of messages does not
+//! see: bytes before a message is whole, such as fragments without content.
 
 use std::{
     convert::Infallible,
     future::ready,
+    io,
     net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use axum::{
     Router,
     body::Body,
-    extract::{ConnectInfo, Request, ws::WebSocketUpgrade},
-    http::{HeaderValue, StatusCode, header},
-    middleware::Next,
+    extract::{ConnectInfo, ws::WebSocketUpgrade},
+    http::{HeaderValue, header},
     response::Response,
     serve::{Listener as _, ListenerExt as _},
 };
@@ -26,47 +28,48 @@ use hyper::{
     service::{Service, service_fn},
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use netcore::{Rate, Time, TokenBucket};
 use netshell::tune_accepted;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf},
     net::TcpListener,
     sync::{Semaphore, watch},
-    time::timeout,
+    time::{Instant, Sleep, sleep_until, timeout},
 };
 use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt as _;
 
 use super::{
-    answer::{error, later, refused},
     caller::{Arrived, Link},
-    paced::Paced,
-    progress::Progress,
+    limits::Progress,
+    response::refused,
     tls::{self, Tls},
 };
-use crate::hub::{refusal::Refusal, resources::Resources, shares::Share};
+use crate::hub::{
+    resources::Resources,
+    shares::{Refusal, Share},
+};
 
 /// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
-/// How long a request may take from its head to the head of the answer, including what the client sends after the head.
-const ANSWER: Duration = Duration::from_mins(1);
-/// How long a client may take nothing of what is written to it.
+/// How long a client may read nothing of a response.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// The read buffer of a WebSocket, in bytes. The library clears it for each attempt to read, also when it wakes up to send. With its default of
 /// 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
-/// What is read ahead of one connection, in bytes; longer heads of requests are refused.
+/// The read buffer of a connection, in bytes; longer heads of requests are rejected.
 const MAX_HEAD: usize = 16 << 10;
-/// Connections beyond the limits that are told so at the same time; others are closed without a word.
+/// Connections above the limits that receive an error at the same time; others are closed without one.
 const MAX_REFUSALS: usize = 64;
-/// How long an answer may take that is under way when the hub ends.
+/// How long a response may take that has begun when the hub ends.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// Limits the messages of a browser. A frame is refused by its header, before there is memory for it.
+/// Limits the messages of a browser. A frame is rejected by its header, before memory is allocated for it.
 pub(crate) fn bounded(upgrade: WebSocketUpgrade, max_message: usize) -> WebSocketUpgrade {
     upgrade.max_message_size(max_message).max_frame_size(max_message).read_buffer_size(READ)
 }
 
-/// What serves the connections of all listeners.
+/// Serves the connections of all listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     resources: Arc<Resources>,
@@ -106,7 +109,7 @@ impl Server {
     {
         let door = match &self.tls {
             None => None,
-            // Nothing can be said to anybody before the handshake.
+            // No error can be sent before the handshake.
             Some(tls) => match self.resources.handshake(peer) {
                 Ok(share) => Some(Door { tls: Arc::clone(tls), share }),
                 Err(kind) => return self.resources.refusals.count(kind),
@@ -135,7 +138,7 @@ impl Server {
         }
     }
 
-    /// Accepts no more connections, closes those that are idle, and waits a moment for answers that are under way.
+    /// Stops accepting, closes idle connections, and waits a moment for responses that have begun.
     pub(crate) async fn finish(self) {
         self.ends.send_replace(());
         // Connections that take longer end with the process.
@@ -143,13 +146,13 @@ impl Server {
     }
 }
 
-/// What a connection has to go through where there is TLS, with its share of all handshakes.
+/// The TLS handshake of a connection, with its share of all handshakes.
 struct Door {
     tls: Arc<Tls>,
     share: Share,
 }
 
-// Serves one connection until either side ends it, or it becomes a WebSocket. `held` is given back then.
+// Serves one connection until either side ends it, or it becomes a WebSocket. `held` is dropped then.
 async fn serve<S, A>(
     stream: S,
     door: Option<Door>,
@@ -185,7 +188,7 @@ async fn serve<S, A>(
     drop(held);
 }
 
-// A stream whose other end has to take what is written to it.
+// A stream that fails if its other end reads nothing.
 fn impatient<S: AsyncRead + AsyncWrite>(stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(STALL));
@@ -209,7 +212,7 @@ where
         .with_upgrades();
     let mut connection = pin!(connection);
     tokio::select! {
-        // What goes wrong with it is the client's business.
+        // Errors of a connection concern its client only.
         _ = connection.as_mut() => {}
         () = progress.missed() => {}
         _ = ends.changed() => {
@@ -225,13 +228,341 @@ fn too_many(refusal: Refusal) -> Response {
     response
 }
 
-/// Answers in time, also when the rest of a request does not come.
-pub(crate) async fn in_time(request: Request, next: Next) -> Response {
-    match timeout(ANSWER, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => later(error(StatusCode::REQUEST_TIMEOUT, "this request took too long; try again"), 1),
+/// Bytes that are read from one connection: more than the messages of a browser may have.
+pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 10 };
+
+/// A stream that is read at [`READ_BYTES`]. What exceeds it stays in the buffers of the system, and then with the client.
+pub(crate) struct Paced<S> {
+    stream: S,
+    // A byte that was peeked.
+    first: Option<u8>,
+    start: Instant,
+    bucket: TokenBucket,
+    pause: Pin<Box<Sleep>>,
+}
+
+impl<S> Paced<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        let start = Instant::now();
+        let (bucket, pause) = (TokenBucket::new(READ_BYTES, Time::ZERO), Box::pin(sleep_until(start)));
+        Self { stream, first: None, start, bucket, pause }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Paced<S> {
+    /// Peeks the next byte.
+    pub(crate) async fn first(&mut self) -> io::Result<u8> {
+        let first = self.read_u8().await?;
+        self.first = Some(first);
+        Ok(first)
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        // The byte stays if the buffer is full.
+        if buffer.remaining() > 0
+            && let Some(first) = this.first.take()
+        {
+            buffer.put_slice(&[first]);
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            let now = Time::ZERO.plus(this.start.elapsed());
+            let Some(paid) = this.bucket.ready_at(now, 1).filter(|paid| *paid > now) else { break };
+            this.pause.as_mut().reset(this.start + paid.since(Time::ZERO));
+            ready!(this.pause.as_mut().poll(context));
+        }
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
+        let length = u32::try_from(buffer.filled().len() - before).unwrap_or(u32::MAX);
+        this.bucket.charge(Time::ZERO.plus(this.start.elapsed()), length);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Duration;
+
+    use axum::{extract::DefaultBodyLimit, middleware, routing::post};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex, repeat},
+        time::timeout,
+    };
+
+    use crate::{
+        hub::{
+            callers::{Callers, HostNames},
+            resources::{MAX_BODY, MAX_CONNECTIONS, MAX_HANDSHAKES, Settings},
+        },
+        web::limits,
+    };
+
+    use super::*;
+
+    /// Longer than anything here may take; the clock is not the real one.
+    const FOR_EVER: Duration = Duration::from_hours(1);
+    const LARGE: usize = 4 << 20;
+
+    fn server() -> Server {
+        server_with(None)
+    }
+
+    fn server_with(tls: Option<Arc<Tls>>) -> Server {
+        let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
+        let large = || async { "x".repeat(LARGE) };
+        let router = Router::new()
+            .route("/echo", post(async |body: String| body))
+            .route("/large", axum::routing::get(large))
+            .layer(DefaultBodyLimit::max(MAX_BODY))
+            .layer(middleware::from_fn_with_state(Arc::clone(&resources), limits::account));
+        Server::new(resources, router, tls)
+    }
+
+    fn connect(server: &Server) -> DuplexStream {
+        connect_from(server, 1)
+    }
+
+    fn connect_from(server: &Server, host: u8) -> DuplexStream {
+        let (here, there) = duplex(1 << 10);
+        server.open(there, SocketAddr::from(([10, 0, 0, host], 5)), None);
+        here
+    }
+
+    async fn rest(stream: &mut DuplexStream) -> String {
+        let mut text = String::new();
+        timeout(FOR_EVER, stream.read_to_string(&mut text)).await.expect("the connection is not closed").unwrap();
+        text
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn half_a_head_and_silence_between_requests_end_a_connection() {
+        let server = server();
+        let mut half = connect(&server);
+        half.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nX-Slow: ").await.unwrap();
+        assert_eq!(rest(&mut half).await, "");
+        let mut idle = connect(&server);
+        idle.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi").await.unwrap();
+        assert!(rest(&mut idle).await.ends_with("\r\n\r\nhi"));
+        assert!(server.ends.receiver_count() == 0 && server.resources.connection(([10, 0, 0, 1], 5).into()).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_and_an_answer_that_nobody_takes_end_a_connection() {
+        let server = server();
+        let mut half = connect(&server);
+        half.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf").await.unwrap();
+        assert!(rest(&mut half).await.starts_with("HTTP/1.1 408 "));
+        let mut deaf = connect(&server);
+        deaf.write_all(b"GET /large HTTP/1.1\r\nHost: h\r\n\r\n").await.unwrap();
+        timeout(FOR_EVER, server.ends.closed()).await.expect("the connection is not closed");
+        assert!(rest(&mut deaf).await.len() <= 1 << 10, "only what was under way");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_that_nobody_reads_are_few_and_go_after_a_while() {
+        let server = server();
+        let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        let mut deaf: Vec<_> = (0..256).map(|_| connect(&server)).collect();
+        let mut refused = 0;
+        for stream in &mut deaf {
+            stream.write_all(ask).await.unwrap();
+            let mut start = [0; 12];
+            stream.read_exact(&mut start).await.unwrap();
+            if &start == b"HTTP/1.1 503" {
+                let answer = rest(stream).await;
+                assert!(answer.contains("retry-after: 5") && answer.contains("not read yet"), "{answer}");
+                refused += 1;
+            }
+        }
+        assert_eq!((refused, server.resources.answers.taken()), (256 - 8, 8 * LARGE), "half of 64 MB");
+        let mut innocent = connect_from(&server, 2);
+        innocent.write_all(ask).await.unwrap();
+        assert!(rest(&mut innocent).await.len() > LARGE);
+        // Their connections end, and what they held is free.
+        tokio::time::sleep(2 * limits::PATIENCE).await;
+        assert_eq!(server.resources.answers.taken(), 0);
+        for stream in &mut deaf {
+            rest(stream).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_read_slowly_arrives() {
+        let server = server();
+        let mut slow = connect(&server);
+        slow.write_all(b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await.unwrap();
+        let mut read = 0;
+        loop {
+            let mut piece = vec![0; 16 << 10];
+            let length = slow.read(&mut piece).await.unwrap();
+            read += length;
+            if length == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        assert!(read > LARGE, "{read}");
+        assert_eq!(server.resources.answers.taken(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_do_not_come_are_few() {
+        let server = server();
+        let mut half: Vec<_> = (0..600).map(|_| connect(&server)).collect();
+        for stream in &mut half {
+            stream.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf").await.unwrap();
+        }
+        let answer = rest(&mut half[599]).await;
+        assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after:"), "{answer}");
+        assert_eq!(server.resources.bodies.taken(), 512);
+        let mut innocent = connect_from(&server, 2);
+        innocent
+            .write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+            .await
+            .unwrap();
+        assert!(rest(&mut innocent).await.ends_with("hi"));
+        let mut long = connect_from(&server, 3);
+        long.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n").await.unwrap();
+        let piece = format!("400\r\n{}\r\n", "x".repeat(1 << 10));
+        for _ in 0..16 {
+            long.write_all(piece.as_bytes()).await.unwrap();
+        }
+        long.write_all(b"1\r\nx\r\n").await.unwrap();
+        let mut answer = [0; 12];
+        long.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 413");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_with_too_many_connections_is_told_so() {
+        let server = server();
+        let mut held: Vec<_> = (0..MAX_CONNECTIONS / 2).map(|_| connect(&server)).collect();
+        let request = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi";
+        let mut refused = connect(&server);
+        refused.write_all(request).await.unwrap();
+        let answer = rest(&mut refused).await;
+        assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("connection: close"), "{answer}");
+        assert!(answer.contains("retry-after: 30") && answer.contains("close some pages"), "{answer}");
+        // Those that are open work, and one that ends makes room.
+        held[0].write_all(request).await.unwrap();
+        let mut answer = [0; 12];
+        held[0].read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        assert!(rest(&mut held[0]).await.ends_with("hi"));
+        assert!(server.resources.connection(([10, 0, 0, 1], 5).into()).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_the_end_idle_connections_close_and_answers_are_finished() {
+        let server = server();
+        let (mut idle, mut busy) = (connect(&server), connect(&server));
+        busy.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nh").await.unwrap();
+        let finish = tokio::spawn(server.finish());
+        assert_eq!(rest(&mut idle).await, "");
+        busy.write_all(b"i").await.unwrap();
+        assert!(rest(&mut busy).await.ends_with("hi"));
+        timeout(FOR_EVER, finish).await.unwrap().unwrap();
+    }
+
+    // A server with a certificate of its own.
+    fn secure_server() -> Server {
+        let folder = testkit::TempDir::new();
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = folder.file("certificate.pem", made.cert.pem()).into();
+        let key = folder.file("key.pem", made.signing_key.serialize_pem()).into();
+        server_with(Some(Arc::new(Tls::open(tls::Files { certificate, key }, vec![]).unwrap())))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handshake_that_does_not_come_ends_a_connection() {
+        let server = secure_server();
+        let start = Instant::now();
+        let mut silent = connect(&server);
+        assert_eq!(rest(&mut silent).await, "");
+        // The head of a record with a ClientHello, and no more.
+        let mut half = connect(&server);
+        half.write_all(&[0x16, 3, 1, 0, 200, 1, 0, 0, 196]).await.unwrap();
+        assert_eq!(rest(&mut half).await, "");
+        let took = start.elapsed();
+        assert!(took >= 2 * tls::HANDSHAKE && took < 3 * tls::HANDSHAKE, "{took:?}");
+        // What is no handshake is told so at once, by an alert.
+        let mut junk = connect(&server);
+        junk.write_all(&[0x16, 3, 1, 0, 4, 99, 0, 0, 0]).await.unwrap();
+        let mut alert = vec![];
+        timeout(tls::HANDSHAKE / 2, junk.read_to_end(&mut alert)).await.unwrap().unwrap();
+        assert_eq!(alert[0], 21);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn handshakes_of_one_host_are_few_at_a_time_and_are_charged_like_requests() {
+        let server = secure_server();
+        let refused = |kind: &str| server.resources.refusals.all().find(|(name, _)| *name == kind).unwrap().1;
+        let mut silent: Vec<_> = (0..=MAX_HANDSHAKES / 2).map(|_| connect(&server)).collect();
+        assert_eq!(rest(silent.last_mut().unwrap()).await, "");
+        assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
+        // Another host is served, which here begins without TLS.
+        let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        let mut innocent = connect_from(&server, 2);
+        innocent.write_all(ask).await.unwrap();
+        let mut answer = [0; 12];
+        innocent.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        // Handshakes that fail are charged all the same.
+        for _ in 0..600 {
+            drop(connect_from(&server, 3));
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
+        for _ in 0..2_000 {
+            drop(connect_from(&server, 3));
+            tokio::task::yield_now().await;
+        }
+        assert!(refused("requests") > 100, "{}", refused("requests"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_is_read_at_its_rate_and_a_pause_pays_for_a_burst() {
+        let mut flood = Paced::new(repeat(0));
+        let (mut buffer, mut read) = ([0; 4_096], 0);
+        let most = (READ_BYTES.burst + 10 * READ_BYTES.per_second) as usize + buffer.len();
+        let reading = async {
+            while read <= most {
+                read += flood.read(&mut buffer).await.unwrap();
+            }
+        };
+        let ended = timeout(Duration::from_secs(10), reading).await;
+        assert!(ended.is_err() && read <= most && read > most - 2 * buffer.len(), "{read} of {most} bytes");
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let burst = timeout(Duration::from_millis(1), flood.read_exact(&mut vec![0; 500 << 10])).await;
+        assert!(burst.is_ok());
+    }
+}

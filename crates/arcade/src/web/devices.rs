@@ -14,17 +14,15 @@ use serde_json::json;
 use store::{MAX_KEYS, MAX_NAMES, Redeemed, Replaced, Store};
 
 use super::{
-    address,
     api::{Answer, ApiError, ask},
-    caller::Caller,
-    join::too_many,
+    caller::{self, Caller},
     names::KeyHash,
+    response::too_many,
 };
 use crate::{
     hub::{
         self, Hub,
-        links::{self, LINK_LIVES},
-        tries::{Purpose, Tried},
+        codes::{self, LINK_LIVES, Purpose, Tried},
     },
     results::clock::unix_now,
 };
@@ -63,15 +61,15 @@ async fn link(
 ) -> Answer {
     let Json(Own { name, key }) = body?;
     let key = hash(&key, "key")?;
-    let code = links::draw().map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
-    let code_hash = links::hash(&code).ok_or_else(|| ApiError::Later("no code can be made just now".into()))?;
+    let code = codes::draw().map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
+    let code_hash = codes::hash(&code).ok_or_else(|| ApiError::Later("no code can be made just now".into()))?;
     let expires = unix_now() + u64::try_from(LINK_LIVES.as_millis()).unwrap_or(u64::MAX);
     let issued = async move |store: Store| Ok(store.issue_code(&name, &key.0, &code_hash, expires).await?);
     if !ask(&hub, caller, issued).await? {
         return Err(not_owner());
     }
     // Drawn here, since the address of a picture would have the code in it, and proxies write addresses to their logs.
-    let url = address::shown(&hub, &extensions, &headers, &format!("/#name={code}"));
+    let url = caller::public_url(&hub, &extensions, &headers, &format!("/#name={code}"));
     let qr = url.as_deref().and_then(hub::address::picture);
     let seconds = LINK_LIVES.as_secs();
     Ok(Json(json!({ "code": code, "seconds": seconds, "url": url, "qr": qr })).into_response())
@@ -93,7 +91,7 @@ async fn redeem(
     let Json(Redeem { code, key }) = body?;
     let key = hash(&key, "key")?;
     let found = async {
-        let code = links::hash(&code)?;
+        let code = codes::hash(&code)?;
         let redeemed =
             ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await;
         (!matches!(redeemed, Ok(Redeemed::Unknown))).then_some(redeemed)

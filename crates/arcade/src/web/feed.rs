@@ -1,13 +1,14 @@
 //! Feeds: sockets by which other nodes watch a room of this one, each for all of its watchers.
 //!
-//! What the room tells is published, see `hub/feeding.rs`. A feed says only when that has begun, and who may look on: the node that has the
-//! room decides, as for watchers of its own.
+//! The messages of the room are published, see `hub/publisher.rs`. A feed reports only when that has begun, and who may watch: the node that
+//! has the room decides, as for watchers of its own. A node that follows a room does so once for all of its watchers. If it cannot, a watcher
+//! gets a socket of its own to the node of the room; see `relay.rs`.
 //!
 //! ```text
-//! > {"come":7,"address":"192.0.2.1:40000"}     somebody wants to look on
+//! > {"come":7,"address":"192.0.2.1:40000"}     a client wants to watch
 //! > {"gone":7}
-//! < {"going":true}                             what is published can be followed; false, that nothing more is published
-//! < {"let":7}                                  may look on
+//! < {"going":true}                             the publication can be followed; false: it has failed
+//! < {"let":7}                                  may watch
 //! < {"end":7,"why":"banned"}                   may not, or no longer
 //! ```
 
@@ -16,37 +17,56 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use axum::{
     Extension,
     extract::{
-        Path, State, WebSocketUpgrade,
+        FromRequestParts as _, Path, Query, Request, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
-    http::StatusCode,
+    http::{Method, StatusCode, header},
+    middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use mesh::Name;
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
-use tracing::debug;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::{Instant, sleep, sleep_until, timeout},
+};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{self, protocol::WebSocketConfig},
+};
+use tracing::{debug, warn};
 
 use super::{
-    answer::error,
-    beats::{Beats, Pulse, beat, send},
-    caller::Caller,
+    caller::{Caller, SocketPermit},
     connections,
+    keepalive::{Beats, Pulse, beat, send},
+    relay,
+    response::error,
+    socket::{self, Asked, ENTRY, MAX_MESSAGE, first},
 };
 use crate::{
-    fleet::seal::Relayed,
-    hub::{Hub, feeding::Step},
+    fleet::{Feeds, seal::Relayed},
+    games::Game,
+    hub::{
+        Hub,
+        publisher::Step,
+        subscription::{Ask, Channel},
+    },
     room::{Room, mailbox::Ending},
 };
 
 /// The longest message of a feed, in bytes.
 pub(super) const MAX_LINE: usize = 256;
-/// How often a feed says something, and it is looked whether its watchers may still be there.
+/// How often a feed sends a message, and checks whether its watchers may still watch.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
 /// Watchers of one feed at most.
 const MAX_WATCHERS: usize = 1 << 16;
 
-/// What a node says.
+/// A message of the watching node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Asks {
@@ -54,7 +74,7 @@ pub(super) enum Asks {
     Gone { gone: u64 },
 }
 
-/// What it is told.
+/// A message to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Answers {
@@ -71,7 +91,7 @@ pub(super) async fn feed(
     relayed: Option<Extension<Relayed>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    // Nobody else has the key.
+    // Only nodes have the key.
     let is_node = relayed.is_some();
     let room = hub.rooms.get(&id).filter(|room| is_node && room.access.is_public());
     let Some(room) = room else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
@@ -84,7 +104,7 @@ pub(super) async fn feed(
     })
 }
 
-// Those who look on by one feed.
+// The watchers of one feed.
 struct Feed {
     hub: Arc<Hub>,
     room: Arc<Room>,
@@ -157,15 +177,15 @@ impl Feed {
         }
     }
 
-    // Why somebody may not look on, as for those who watch at this node.
+    // Why a client may not watch, as for watchers of this node.
     fn refusal(&self, host: HostId) -> Option<Ending> {
         if self.hub.bans().has(host) {
             return Some(Ending::Banned);
         }
-        self.room.members.bars(self.room.mask.host(host)).then_some(Ending::RemovedByOwner)
+        self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(Ending::RemovedByOwner)
     }
 
-    // Ends watchers that may not look on any longer. Returns whether the other end can be reached.
+    // Ends watchers that may not watch any longer. Returns whether the other end can be reached.
     async fn look(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
@@ -189,9 +209,215 @@ impl Drop for Feed {
 }
 
 async fn say(socket: &mut WebSocket, answer: Answers) -> bool {
-    // Numbers and words have JSON.
+    // It can always be written as JSON.
     let text = serde_json::to_string(&answer).unwrap_or_default();
     send(socket, Message::Text(text.into())).await
+}
+
+/// How long a watcher waits until the room can be followed; then it gets a socket of its own.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Periods without a message of the node of the room after which the feed has failed.
+const SILENT: u32 = 10;
+/// How long a room without watchers is followed.
+const LINGER: Duration = Duration::from_secs(5);
+/// How long the brokers may be away until watchers get sockets of their own.
+const AWAY: Duration = Duration::from_secs(15);
+/// The pause after an error.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the room. All other
+/// requests are passed on.
+pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
+    let (mut parts, body) = request.into_parts();
+    let Some(channel) = channel(&hub, &id, game).await else {
+        return next.run(Request::from_parts(parts, body)).await;
+    };
+    let permit = match SocketPermit::from_request_parts(&mut parts, &hub).await {
+        Ok(permit) => permit,
+        Err(refused) => return refused,
+    };
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &hub).await {
+        Ok(upgrade) => upgrade,
+        Err(refused) => return refused.into_response(),
+    };
+    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
+        if asked.enter {
+            let entry = timeout(ENTRY, first(&mut socket)).await;
+            // Its address states that it watches. The node of the room checks proofs.
+            if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
+                return socket::end(socket, Ending::Unclear).await;
+            }
+        }
+        look_on(socket, &hub, &channel, permit.caller.0).await;
+        drop(permit.place);
+    })
+}
+
+// The room that a request only wants to watch, if it is a public one of another node.
+fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, Asked)> {
+    let path = request.uri().path();
+    let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
+    if !upgrades || !path.ends_with("/socket") || request.extensions().get::<Relayed>().is_some() {
+        return None;
+    }
+    let Query(asked) = Query::<Asked>::try_from_uri(request.uri()).ok()?;
+    if !asked.watch || asked.seat.is_some() || asked.key.is_some() {
+        return None;
+    }
+    let id = relay::room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
+    let far = hub.elsewhere()?.rooms().get(id).filter(|far| far.is_public).cloned()?;
+    Some((id.to_owned(), far.row.game, asked))
+}
+
+// The channel of a room, once the room is followed.
+async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
+    let (channel, asks) = hub.elsewhere()?.following.channel(id, game)?;
+    if let Some(asks) = asks {
+        tokio::spawn(follow(Arc::clone(hub), id.to_owned(), Arc::clone(&channel), asks));
+    }
+    timeout(PATIENCE, channel.is_ready()).await.unwrap_or(false).then_some(channel)
+}
+
+async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
+    let Some(elsewhere) = hub.elsewhere() else { return };
+    let fed = elsewhere.fleet.feeds.feeding();
+    match channel.come(address).await {
+        Ok(guest) => socket::look_on(socket, guest, channel.game(), &hub.metrics().game(channel.game().name())).await,
+        Err(Some(why)) => socket::end(socket, why).await,
+        // The page reconnects.
+        Err(None) => {}
+    }
+    drop(fed);
+}
+
+type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Follows a room until it has no watchers, or that fails.
+async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::UnboundedReceiver<Ask>) {
+    let Some(elsewhere) = hub.elsewhere() else { return };
+    let counted = elsewhere.fleet.feeds.following();
+    let ended = match (open(&hub, &id).await, id.parse()) {
+        (Ok(feed), Ok(name)) => attend(feed, &name, &elsewhere.fleet.feeds, &channel, asks).await,
+        (Err(error), _) => Err(format!("{error:#}")),
+        (_, Err(error)) => Err(error.to_string()),
+    };
+    if let Err(why) = &ended {
+        debug!(room = id, "watchers get sockets of their own: {why}");
+    }
+    elsewhere.following.unfollow(&id, &channel, ended.is_err());
+    drop(counted);
+}
+
+// Opens a feed at the node of the room.
+async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
+    let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?;
+    let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node has it"))?;
+    let stream = relay::upgrade(&elsewhere.fleet, &node, &format!("/rooms/{id}/feed")).await?;
+    let config = WebSocketConfig::default().max_message_size(Some(MAX_LINE)).max_frame_size(Some(MAX_LINE));
+    Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
+}
+
+// Passes requests of watchers to the node of the room, and events to watchers. Fails if watchers need sockets of their own.
+async fn attend(
+    mut feed: FeedSocket,
+    room: &Name,
+    feeds: &Feeds,
+    channel: &Channel,
+    mut asks: mpsc::UnboundedReceiver<Ask>,
+) -> Result<(), String> {
+    let mut waiting: BTreeMap<u64, oneshot::Sender<Result<(), Ending>>> = BTreeMap::new();
+    let mut heard = Instant::now();
+    let mut idle: Option<Instant> = None;
+    let mut going = false;
+    let mut following = std::pin::pin!(take_events(room, feeds, channel));
+    loop {
+        if channel.is_empty() && waiting.is_empty() {
+            idle.get_or_insert_with(Instant::now);
+        } else {
+            idle = None;
+        }
+        tokio::select! {
+            Some(ask) = asks.recv() => {
+                let asks = match ask {
+                    // The watcher has disconnected.
+                    Ask::Come { answer, .. } if answer.is_closed() => continue,
+                    Ask::Come { number, address, answer } => {
+                        waiting.insert(number, answer);
+                        Asks::Come { come: number, address }
+                    }
+                    Ask::Gone(number) => {
+                        waiting.remove(&number);
+                        Asks::Gone { gone: number }
+                    }
+                };
+                // They can always be written as JSON.
+                let text = serde_json::to_string(&asks).unwrap_or_default();
+                let sent = timeout(connections::STALL, feed.send(tungstenite::Message::text(text))).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    return Err("the node of the room takes nothing".to_owned());
+                }
+            }
+            message = feed.next() => {
+                heard = Instant::now();
+                let text = match message {
+                    Some(Ok(tungstenite::Message::Text(text))) => text,
+                    Some(Ok(tungstenite::Message::Ping(_) | tungstenite::Message::Pong(_))) => continue,
+                    // The room is over, or closes the connection after a game; watchers reconnect.
+                    _ if going => return Ok(()),
+                    _ => return Err("the node of the room does not publish it".to_owned()),
+                };
+                match serde_json::from_str(&text) {
+                    Ok(Answers::Going { going: true }) => going = true,
+                    Ok(Answers::Going { going: false }) => return Err("the node of the room cannot publish it".to_owned()),
+                    Ok(Answers::Let { r#let: number }) => if let Some(answer) = waiting.remove(&number) {
+                        let _ = answer.send(Ok(()));
+                    },
+                    Ok(Answers::End { end: number, why }) => match waiting.remove(&number) {
+                        Some(answer) => drop(answer.send(Err(why))),
+                        None => channel.remove(number, why),
+                    },
+                    Ok(Answers::Beat {}) => {}
+                    Err(error) => return Err(format!("the node of the room says what is not understood: {error}")),
+                }
+            }
+            ended = &mut following, if going => return ended,
+            () = sleep_until(heard + SILENT * PERIOD) => return Err("the node of the room says nothing".to_owned()),
+            () = sleep_until(idle.unwrap_or(heard) + LINGER), if idle.is_some() => return Ok(()),
+        }
+    }
+}
+
+// Passes events on until the connection is closed.
+async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<(), String> {
+    let mut last = None;
+    let mut away: Option<Instant> = None;
+    loop {
+        let error = match feeds.follow(room, last).await {
+            Ok(mut follow) => loop {
+                match follow.next().await {
+                    Ok(event) => {
+                        (away, last) = (None, Some(event.sequence));
+                        if channel.take(event.is_snapshot, event.body) {
+                            continue;
+                        }
+                        if channel.is_over() {
+                            return Ok(());
+                        }
+                        return Err("what is published does not follow from what was".to_owned());
+                    }
+                    Err(error) => break error,
+                }
+            },
+            Err(error) => error,
+        };
+        if away.get_or_insert_with(Instant::now).elapsed() >= AWAY {
+            warn!(room = %room, "what is published is not heard: {error}");
+            return Err(error.to_string());
+        }
+        debug!(room = %room, "{error}");
+        sleep(PAUSE).await;
+    }
 }
 
 #[cfg(test)]

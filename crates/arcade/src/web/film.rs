@@ -15,10 +15,9 @@ use store::Match;
 use tokio::task::block_in_place;
 
 use super::{
-    answer::missing,
-    answers,
     api::{Answer, FramesQuery, failure::ApiError},
-    asset, assets, caller, connections, headers,
+    asset, caller, headers, limits, page,
+    response::missing,
     share::escape,
 };
 use crate::{
@@ -63,10 +62,9 @@ pub(crate) fn router(film: Arc<Film>) -> Router {
         .route("/icon.svg", get(asset))
         .route("/manifest.webmanifest", get(asset))
         .fallback(async || missing())
-        .layer(middleware::from_fn(connections::in_time))
-        .layer(middleware::from_fn_with_state(Arc::clone(&resources), answers::account))
+        .layer(middleware::from_fn_with_state(Arc::clone(&resources), limits::account))
         .layer(middleware::from_fn_with_state(resources, caller::named))
-        .layer(middleware::from_fn(headers))
+        .layer(middleware::map_response(headers))
         .with_state(film)
 }
 
@@ -104,7 +102,7 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
 
 async fn page() -> Response {
     // The rest of the page is about a hub.
-    let whole = assets::page(r#"{"rooms":[]}"#, false).map(|page| without(&page, "<nav", "</nav>"));
+    let whole = page::page(r#"{"rooms":[]}"#, false).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }
 

@@ -1,44 +1,26 @@
 //! How the hub is doing, for programs that look after it.
 
-use std::{net::SocketAddr, sync::Arc, time::Instant};
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Json, Router,
-    extract::{ConnectInfo, MatchedPath, Request, State},
+    extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode, header},
-    middleware::{self, Next},
+    middleware,
     response::{IntoResponse, Response},
     routing::get,
 };
 use serde_json::json;
 
 use super::{
-    answer::{error, missing},
-    caller, connections,
+    caller,
+    response::{error, missing},
 };
 use crate::hub::{Hub, metrics};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/healthz", get(health)).route("/readyz", get(ready)).route("/metrics", get(numbers))
-}
-
-/// Counts requests.
-pub(crate) async fn observe(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
-    let method = match request.method().as_str() {
-        "GET" => "GET",
-        "POST" => "POST",
-        "DELETE" => "DELETE",
-        _ => "other",
-    };
-    let start = Instant::now();
-    let response = next.run(request).await;
-    hub.metrics().answered(method, route, response.status().as_u16(), start.elapsed());
-    if let Some(kind) = response.extensions().get() {
-        hub.resources().refusals.count(*kind);
-    }
-    response
 }
 
 /// The process works: it answers.
@@ -96,7 +78,6 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/metrics", get(all_numbers))
         .fallback(async || missing())
-        .layer(middleware::from_fn(connections::in_time))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .with_state(hub)
 }

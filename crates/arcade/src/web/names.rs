@@ -1,7 +1,7 @@
 //! Names that belong to a browser.
 //!
-//! A browser that is used first makes a random key and claims a name with it. The hub keeps a hash of the key only, so nobody who
-//! reads the database can take a name.
+//! A browser makes a random key when it is first used, and claims names with it. The hub stores a hash of the key only, so a reader of the
+//! database cannot take a name.
 
 use std::{
     collections::HashMap,
@@ -133,8 +133,8 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
 }
 
 fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
-    if !names.is_empty() && room.known.note(seat, names) {
-        room.recognize().iter().for_each(|name| results.ledger.name_used(name));
+    if !names.is_empty() && room.roster.set_names(seat, names) {
+        room.prove_names().iter().for_each(|name| results.ledger.name_used(name));
     }
 }
 

@@ -1,17 +1,23 @@
 //! The one page of the hub, with the lobby in it so that it can be shown at once. It is rendered and compressed once for all who ask until
 //! the lobby changes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write as _,
+    io::Write as _,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
 
 use axum::{
-    http::{HeaderMap, header},
-    response::{IntoResponse as _, Response},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
 };
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use flate2::Compression;
+use flate2::{Compression, write::GzEncoder};
 use netcore::HostId;
+use rust_embed::RustEmbed;
 
-use super::assets::{self, gzip, takes_gzip};
 use crate::hub::lobby::{Lists, Look, Looking};
 
 /// The page as it was last rendered.
@@ -75,10 +81,165 @@ impl Page {
         if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
             return Some(made.clone());
         }
-        let plain = Bytes::from(assets::page(&String::from_utf8_lossy(&frame.whole()), self.rooms_are_here)?);
+        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.whole()), self.rooms_are_here)?);
         let compressed = gzip(&plain, Compression::fast());
         let made = Made { number: frame.number, plain, compressed };
         state.made = Some(made.clone());
         Some(made)
+    }
+}
+
+#[derive(RustEmbed)]
+#[folder = "web/"]
+#[include = "index.html"]
+#[include = "icon.svg"]
+#[include = "manifest.webmanifest"]
+#[include = "js/*"]
+#[include = "style/*"]
+#[include = "text/*"]
+#[exclude = "*.d.ts"]
+struct Assets;
+
+/// Whether the path of a request is that of a file and not of a page or of data.
+pub(crate) fn is_file(path: &str) -> bool {
+    ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
+}
+
+/// A file by its path; it is not found unless it belongs to the page.
+pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
+    let Some(file) = Assets::get(path) else {
+        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+    };
+    let hash = file.metadata.sha256_hash();
+    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(hash));
+    let cached = [(header::CACHE_CONTROL, "no-cache".to_owned()), (header::ETAG, tag.clone())];
+    if request.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return (StatusCode::NOT_MODIFIED, cached).into_response();
+    }
+    let kind = match path.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("webmanifest") => "application/manifest+json",
+        _ => "application/octet-stream",
+    };
+    let typed = [(header::CONTENT_TYPE, kind), (header::VARY, "accept-encoding")];
+    if takes_gzip(request) {
+        let body = compressed(hash, &file.data);
+        return (cached, typed, [(header::CONTENT_ENCODING, "gzip")], body).into_response();
+    }
+    (cached, typed, file.data).into_response()
+}
+
+/// The one page as text, with `lobby` in it, and whether rooms can be reached from this machine only. `None` if the program was built
+/// without it.
+pub(crate) fn page(lobby: &str, rooms_are_here: bool) -> Option<String> {
+    let file = Assets::get("index.html")?;
+    // In an element that is not run; `<` is escaped so that no name can end it.
+    let lobby = lobby.replace('<', "\\u003c");
+    let rooms = if rooms_are_here { "here" } else { "open" };
+    let page = String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{rooms}}", rooms);
+    // The last, since names are in it.
+    Some(page.replace("{{lobby}}", &lobby))
+}
+
+/// Made once: a development build would search the directories of the page for each request, also those of its tools.
+static PRELOAD: LazyLock<String> = LazyLock::new(preload);
+
+/// Links to all style sheets, and to the modules that every page needs, so that the browser fetches them in parallel instead of discovering
+/// them one by one. Style sheets of games come last, since they change what the others say.
+fn preload() -> String {
+    let mut links = String::new();
+    let mut sheets: Vec<_> = Assets::iter().filter(|path| path.ends_with(".css")).collect();
+    sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
+    for path in sheets {
+        // Writing to a string cannot fail.
+        let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
+    }
+    for path in modules("js/main.js") {
+        let _ = write!(links, r#"<link rel="modulepreload" href="/{path}" />"#);
+    }
+    links
+}
+
+/// A module and all that it imports, but not what it loads on demand.
+fn modules(first: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([first.to_owned()]);
+    let mut next = vec![first.to_owned()];
+    while let Some(path) = next.pop() {
+        let Some(file) = Assets::get(&path) else { continue };
+        let text = String::from_utf8_lossy(&file.data).into_owned();
+        for line in text.lines().filter(|line| line.starts_with("import ") || line.starts_with("} from ")) {
+            let Some(other) = line.split('\'').nth(1) else { continue };
+            let other = beside(&path, other);
+            if found.insert(other.clone()) {
+                next.push(other);
+            }
+        }
+    }
+    found
+}
+
+// The path of what a module at `path` names like this.
+fn beside(path: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in name.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether an answer may be compressed.
+pub(crate) fn takes_gzip(request: &HeaderMap) -> bool {
+    let codings = request.get(header::ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok()).unwrap_or_default();
+    codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
+}
+
+/// The compressed form of a file, made once. There are as many as the page has files; a development build, which reads them from the
+/// source, adds one each time that a file was changed.
+fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
+    static MADE: Mutex<Option<HashMap<[u8; 32], Bytes>>> = Mutex::new(None);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.get_or_insert_default().entry(hash).or_insert_with(|| gzip(data, Compression::best())).clone()
+}
+
+/// Compressed data.
+pub(crate) fn gzip(data: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(data);
+    encoder.finish().unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_page_needs_is_there_and_what_few_need_is_not_loaded_with_it() {
+        let first = modules("js/main.js");
+        for path in &first {
+            assert!(Assets::get(path).is_some(), "{path}");
+        }
+        let has = |path: &str| first.contains(path);
+        assert!(has("js/page/lobby.js") && has("js/games/index.js") && has("js/games/nuggets/board.js"), "{first:?}");
+        assert!(!has("js/page/room.js") && !has("js/games/nuggets/page.js"), "{first:?}");
+        // A browser loads the texts of its language alone.
+        assert!(has("js/lib/text.js") && !first.iter().any(|path| path.starts_with("text/")), "{first:?}");
+    }
+
+    #[test]
+    fn all_files_of_the_page_and_nothing_else_are_files() {
+        for path in Assets::iter().filter(|path| path != "index.html") {
+            assert!(is_file(&format!("/{path}")), "{path}");
+        }
+        for path in ["/", "/rooms/nuggets-1", "/api/rooms", "/live", "/players/js", "/qr.svg"] {
+            assert!(!is_file(path), "{path}");
+        }
     }
 }

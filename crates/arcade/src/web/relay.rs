@@ -1,17 +1,19 @@
-//! Requests that concern rooms of other nodes. This node passes them on, and the answers back, so that a browser stays at the node whose
+//! Requests that concern rooms of other nodes. This node passes them on, and the responses back, so that a browser stays at the node whose
 //! page it has.
 //!
-//! Between nodes there is no TLS. A header proves who passes a request on, and for whom: see [`seal`]. What is passed on once is not
-//! passed on again.
+//! Between nodes there is no TLS. A header proves which node passes a request on, and for which client: see [`seal`]. A request that was
+//! passed on is not passed on again.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
+    Extension, Json, Router,
     body::Body,
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, Query, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
+    routing::post,
 };
 use hyper::upgrade;
 use hyper_util::rt::TokioIo;
@@ -23,27 +25,26 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tracing::debug;
 
 use super::{
-    answer::{error, later, no_such_room},
     caller::{self, SocketPermit, is_secure},
+    response::{error, later, no_such_room},
 };
 use crate::{
     fleet::{
         Fleet, NodeShown,
-        dial::dial,
-        seal::{self, Relayed},
+        seal::{self, Answered, PATH, Relayed, dial},
     },
     hub::Hub,
 };
 
-/// How long a request waits for a room that moves to another node, how often it looks for it, and after how many seconds it is made again.
+/// How long a request waits for a room that moves to another node, how often it checks, and after how many seconds to retry.
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 const MOMENT: u64 = 1;
 /// How long it may take to open a WebSocket to it.
 const OPENS: Duration = Duration::from_secs(5);
-/// After how many seconds a node is asked again that does not answer.
+/// After how many seconds to retry a node that does not respond.
 const SOON: u64 = 5;
-/// What is read ahead of one direction of a socket, in bytes.
+/// The buffer of one direction of a socket, in bytes.
 const AHEAD: usize = 4 << 10;
 /// Headers that are for one connection and not for the next.
 const OF_CONNECTION: [HeaderName; 6] = [
@@ -55,23 +56,22 @@ const OF_CONNECTION: [HeaderName; 6] = [
     header::PROXY_AUTHORIZATION,
 ];
 
-/// Recognizes requests that other nodes pass on. A proof that is none is one of nobody.
-pub(super) async fn recognize(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
-    if let Some(proof) = request.headers_mut().remove(seal::HEADER)
+/// Recognizes a request that another node passes on, by its proof. An invalid proof is ignored.
+pub(super) fn recognize(hub: &Hub, request: &mut Request) {
+    if let Some(proof) = hub.elsewhere().and_then(|_| request.headers_mut().remove(seal::HEADER))
         && let Some(elsewhere) = hub.elsewhere()
         && let Ok(proof) = proof.to_str()
         && let Some(relayed) = elsewhere.fleet.unseal(proof, request.method().as_str(), path_of(request.uri()))
     {
         request.extensions_mut().insert(relayed);
     }
-    next.run(request).await
 }
 
 fn path_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |path| path.as_str())
 }
 
-/// Passes on what concerns one room of another node: its socket, and its part of the interface for programs.
+/// Passes on requests for a room of another node: its socket, and its part of the interface for programs.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
@@ -92,7 +92,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     }
 }
 
-// Whether a room is at some node, or is soon.
+// Whether a room is at some node, or will be soon.
 async fn arrives(hub: &Hub, id: &str) -> bool {
     let moves = async {
         while hub.is_moving(id) {
@@ -102,14 +102,14 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
     timeout(ARRIVAL, moves).await.is_ok()
 }
 
-// The other node that has the room that an address is about.
+// The other node that has the room of an address.
 fn owner(hub: &Hub, path: &str) -> Option<NodeShown> {
     let elsewhere = hub.elsewhere()?;
     let id = room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
     elsewhere.fleet.owner_of(id)
 }
 
-/// The room that an address is about, unless it is that of the page.
+/// The room of an address, unless it is that of the page.
 pub(super) fn room_of(path: &str) -> Option<&str> {
     if let Some(rest) = path.strip_prefix("/api/rooms/") {
         return rest.split('/').next().filter(|id| !id.is_empty());
@@ -117,7 +117,7 @@ pub(super) fn room_of(path: &str) -> Option<&str> {
     path.strip_prefix("/rooms/")?.strip_suffix("/socket")
 }
 
-/// What was asked, so that another node can be asked the same. Empty if there are no other nodes.
+/// A request, so that it can be passed on later. Empty if there are no other nodes.
 pub(super) struct Asked(Option<Box<Parts>>);
 
 impl FromRequestParts<Arc<Hub>> for Asked {
@@ -145,7 +145,7 @@ impl Asked {
     }
 }
 
-/// The answer of another node to a request.
+/// The response of another node to a request.
 pub(super) async fn pass(hub: &Hub, node: &NodeShown, request: Request) -> Response {
     pass_holding(hub, node, request, None).await
 }
@@ -173,11 +173,11 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
 /// A WebSocket of this node itself to another one.
 ///
 /// # Errors
-/// When that does not answer, or not with a WebSocket.
+/// If it does not respond, or not with a WebSocket.
 pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
-    // It is asked for nobody in particular.
+    // On behalf of no client.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
-    let proof = fleet.seal(&seal::Request { method: "GET", path, relayed });
+    let proof = fleet.seal(&seal::SealedRequest { method: "GET", path, relayed });
     let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?;
     let request = Request::get(path)
         .header(header::HOST, &node.address)
@@ -208,7 +208,7 @@ async fn try_pass(
     let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?.fleet;
     let path = path_of(request.uri()).to_owned();
     let relayed = Relayed { client, secure };
-    let proof = fleet.seal(&seal::Request { method: request.method().as_str(), path: &path, relayed });
+    let proof = fleet.seal(&seal::SealedRequest { method: request.method().as_str(), path: &path, relayed });
     let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
 
     let mut sender = dial(&node.address).await?;
@@ -242,7 +242,7 @@ async fn try_pass(
         }) else {
             return;
         };
-        // Either end closes the socket, and its page opens another one.
+        // Either end closes the socket, and the page reconnects.
         let (mut ours, mut theirs) = (TokioIo::new(ours), TokioIo::new(theirs));
         let _ = copy_bidirectional_with_sizes(&mut ours, &mut theirs, AHEAD, AHEAD).await;
         drop(held);
@@ -255,6 +255,25 @@ fn strip(headers: &mut HeaderMap) {
         headers.remove(name);
     }
     headers.remove("keep-alive");
+}
+
+/// The route for other nodes.
+pub(super) fn routes() -> Router<Arc<Hub>> {
+    Router::new().route(PATH, post(promise))
+}
+
+async fn promise(
+    State(hub): State<Arc<Hub>>,
+    proven: Option<Extension<Relayed>>,
+    Query(asked): Query<seal::Asked>,
+) -> Response {
+    let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
+        return error(StatusCode::FORBIDDEN, "this is for the other hubs of the arcade");
+    };
+    match elsewhere.fleet.promise(asked.into()).await {
+        Some(promise) => Json(Answered::from(promise)).into_response(),
+        None => error(StatusCode::SERVICE_UNAVAILABLE, "the hub is busy"),
+    }
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     hub::{
         Hub,
-        refusal::Kind,
         reports::{MAX_REPORT_TEXT, NotKept, Reason, Report},
+        shares::Kind,
     },
     results::clock::unix_now,
 };

@@ -1,35 +1,37 @@
-//! Rooms for programs and the page: what is open, what can be opened, where one can play, and bots.
+//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and the way into rooms that are not
+//! public: links, words, and pictures of links.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     body::Bytes,
     extract::{Path, Query, State, rejection::JsonRejection},
-    http::StatusCode,
+    http::{Extensions, HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use netcore::Level;
-use serde::Deserialize;
+use netcore::{HostId, Level};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{ALL_TIME, Kind, Store, unix_now};
+use tokio::task::block_in_place;
 
 use super::{
-    answer::{error, impossible, later, no_such_room, refused},
     api::ask,
-    caller::Caller,
+    caller::{self, Caller},
     names::{KeyHash, check_name},
+    page::Page,
     relay::{self, Asked},
+    response::{error, impossible, later, missing, no_such_room, refused, too_many},
 };
 use crate::{
     games::{self, Game, Options},
     hub::{
-        Hub, OpenError,
-        arrivals::MAX_RESERVATION,
-        codes::Proof,
-        owned,
-        play::{Led, Seeker},
+        self, Hub, OpenError,
+        codes::{Coded, Proof, Tried},
+        matchmaking::{Led, MAX_RESERVATION, Seeker},
+        opening,
     },
     room::Room,
 };
@@ -47,6 +49,12 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/games", get(games))
         .route("/api/play/{game}", post(play))
         .route("/api/rooms/{id}/bots", post(add_bot).delete(remove_bots))
+        .route("/api/rooms/{id}/owner", post(command))
+        .route("/j/{code}", get(follow))
+        .route("/api/join", post(join))
+        .route("/api/rooms/{id}/qr", get(room_picture))
+        .route("/api/address", get(address))
+        .route("/qr.svg", get(picture))
 }
 
 async fn list(State(hub): State<Arc<Hub>>) -> Response {
@@ -73,7 +81,7 @@ async fn open(
         Ok(body) => body,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
-    let wish = body.remove("room").map_or_else(|| Ok(owned::Wish::default()), serde_json::from_value);
+    let wish = body.remove("room").map_or_else(|| Ok(opening::Wish::default()), serde_json::from_value);
     let (options, wish) = match (serde_json::from_value::<Options>(body.into()), wish) {
         (Ok(options), Ok(wish)) => (options, wish),
         (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &why.to_string()),
@@ -82,7 +90,7 @@ async fn open(
         return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
     }
     // Opening a room writes to the disk.
-    match tokio::task::block_in_place(|| hub.open_owned(&options, caller.host(), wish)) {
+    match block_in_place(|| hub.open_owned(&options, caller.host(), wish)) {
         Ok((room, token)) => {
             let mut opened = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
             opened["owner_token"] = token.into();
@@ -143,7 +151,7 @@ async fn play(
             return answer;
         }
     }
-    match tokio::task::block_in_place(|| hub.play(game, caller.host(), &seeker)) {
+    match block_in_place(|| hub.play(game, caller.host(), &seeker)) {
         Ok(Led { room, kept, wait }) => {
             let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
             found["reserved"] = if kept { MAX_RESERVATION.as_secs().into() } else { Value::Null };
@@ -234,7 +242,7 @@ async fn add_bot(
     }
     let host = Some(caller.host());
     let seat = || if fill { hub.rooms.fill(&room, host) } else { hub.rooms.seat_bot(&room, level, host) };
-    match tokio::task::block_in_place(seat) {
+    match block_in_place(seat) {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err(why) => impossible(&why),
     }
@@ -253,7 +261,7 @@ async fn remove_bots(
     if !word.counts(&hub, &id, &room) {
         return not_your_word(&hub, &id, &room, word);
     }
-    tokio::task::block_in_place(|| hub.rooms.dismiss_bots(&room));
+    block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()
 }
 
@@ -266,5 +274,242 @@ fn not_opened(why: &OpenError) -> Response {
         }
         OpenError::Unclaimed(why) => later(error(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()), SOON),
         OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{why:#}")),
+    }
+}
+
+/// What players are told whose room its owner closes.
+const CLOSED: &str = "the owner of this room has closed it";
+
+/// What the owner wants.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    /// The token of the owner.
+    token: String,
+    r#do: Deed,
+    /// Of whom, for those that are about a player.
+    #[serde(default)]
+    seat: String,
+    /// What the room is to be called; empty for no name.
+    #[serde(default)]
+    name: String,
+    /// How many bots there are to be.
+    #[serde(default)]
+    number: u8,
+    /// How well bots play that come.
+    #[serde(default)]
+    level: Level,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Deed {
+    Start,
+    Close,
+    Rename,
+    Remove,
+    Bots,
+    Lock,
+    Unlock,
+    HandOn,
+}
+
+async fn command(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    command: Result<Json<Command>, JsonRejection>,
+) -> Response {
+    let Json(command) = match command {
+        Ok(command) => command,
+        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+    };
+    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
+    if !room.has_owner(&command.token) {
+        if !room.access.is_listed() {
+            return no_such_room();
+        }
+        return error(StatusCode::FORBIDDEN, "this is not the token of the owner of this room");
+    }
+    room.set_owner_active(caller.host());
+    // What changes is written down.
+    match block_in_place(|| done(&hub, &room, &command, caller.host())) {
+        Ok(()) => Json(room.info.borrow().clone()).into_response(),
+        Err(why) => impossible(&why),
+    }
+}
+
+fn done(hub: &Hub, room: &Arc<Room>, command: &Command, host: HostId) -> anyhow::Result<()> {
+    let Command { seat, name, number, level, .. } = command;
+    match command.r#do {
+        Deed::Close => {
+            hub.rooms.close(room, CLOSED);
+            return Ok(());
+        }
+        Deed::Start => return hub.rooms.start_now(room, *level, Some(host)),
+        Deed::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
+        Deed::Remove => room.remove_by_owner(seat)?,
+        Deed::HandOn => room.hand_on_to(seat)?,
+        Deed::Lock => room.lock(true),
+        Deed::Unlock => room.lock(false),
+        Deed::Rename if name.is_empty() => room.rename(None),
+        Deed::Rename => {
+            check_name(name).map_err(anyhow::Error::msg)?;
+            room.rename(Some(name.clone()));
+        }
+    }
+    hub.rooms.save(room);
+    Ok(())
+}
+
+/// Redirects to the page of the room. The code is in the fragment, which browsers do not send.
+async fn follow(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Path(code): Path<String>,
+    Extension(page): Extension<Arc<Page>>,
+    headers: HeaderMap,
+) -> Response {
+    // A link on a page of another site must work, and images of such pages must not use up the tries of their visitors. So the code is not
+    // looked at: the page is the same for all codes, and tries its own by `/api/join`, which other sites cannot call.
+    if is_of_another_site(&headers) {
+        return page.answer(&headers).unwrap_or_else(missing);
+    }
+    match hub.by_code(caller.host(), &code).await {
+        Tried::Right(coded) => {
+            let (id, code) = match coded {
+                Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
+                Coded::Elsewhere { id, code } => (id, code),
+            };
+            let headers =
+                [(header::LOCATION, format!("/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Tried::Wrong => (StatusCode::NOT_FOUND, page.answer(&headers).unwrap_or_else(missing)).into_response(),
+        Tried::TooMany(wait) => too_many(wait),
+    }
+}
+
+/// Whoever wants to know where a room is.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Join {
+    /// The code of a link, which says which room it is.
+    code: Option<String>,
+    /// The room of a word.
+    room: Option<String>,
+    word: Option<String>,
+}
+
+async fn join(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    asked: Asked,
+    body: Result<Json<Join>, JsonRejection>,
+) -> Response {
+    let join = match body {
+        Ok(Json(join)) => join,
+        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+    };
+    let found = match &join {
+        Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
+            Tried::Right(Coded::Here(room)) => Tried::Right(room),
+            Tried::Right(Coded::Elsewhere { id, .. }) => return ask_owner(&hub, &id, &asked, &join).await,
+            Tried::Wrong => Tried::Wrong,
+            Tried::TooMany(wait) => Tried::TooMany(wait),
+        },
+        Join { code: None, room: Some(id), word: Some(word) } => {
+            if hub.hides(id) {
+                return no_such_room();
+            }
+            let Some(room) = hub.rooms.get(id) else { return ask_owner(&hub, id, &asked, &join).await };
+            let proof = Proof { word: Some(word.clone()), ..Proof::default() };
+            match hub.admits(caller.host(), (id, Some(&room)), &proof).await {
+                Tried::Right(()) => Tried::Right(room),
+                Tried::Wrong => return error(StatusCode::FORBIDDEN, "this is not the word of this room"),
+                Tried::TooMany(wait) => Tried::TooMany(wait),
+            }
+        }
+        _ => return error(StatusCode::BAD_REQUEST, "give the 'code' of a link, or a 'room' and its 'word'"),
+    };
+    match found {
+        Tried::Right(room) => Json(room.info.borrow().clone()).into_response(),
+        Tried::Wrong => error(StatusCode::NOT_FOUND, "no room has this code; it may be closed"),
+        Tried::TooMany(wait) => too_many(wait),
+    }
+}
+
+// The node that has the room answers.
+async fn ask_owner(hub: &Hub, id: &str, asked: &Asked, join: &Join) -> Response {
+    let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !asked.is_relayed());
+    match (owner(), serde_json::to_vec(join)) {
+        (Some(node), Ok(body)) => relay::pass(hub, &node, asked.with(body)).await,
+        _ => no_such_room(),
+    }
+}
+
+/// The address of a room for a phone. That of a room with a link is for those who show its code, or a token of the room.
+async fn room_picture(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    extensions: Extensions,
+    headers: HeaderMap,
+) -> Response {
+    let room = hub.rooms.get(&id);
+    let path = match &room {
+        Some(room) if room.access.is_listed() => format!("rooms/{id}"),
+        _ => match hub.admits(caller.host(), (&id, room.as_deref()), &proof_of(&headers)).await {
+            Tried::Right(()) => {
+                let code = room.as_ref().and_then(|room| room.access.code());
+                format!("j/{}", code.unwrap_or_default())
+            }
+            Tried::Wrong => return no_such_room(),
+            Tried::TooMany(wait) => return too_many(wait),
+        },
+    };
+    let Some(svg) = caller::public_url(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url))
+    else {
+        return missing();
+    };
+    ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()
+}
+
+// What a request shows in its head: a code or a token.
+fn proof_of(headers: &HeaderMap) -> Proof {
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| shown.trim().to_owned());
+    // A seat's token has a point, an owner's is longer than a code: none is taken for another.
+    Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
+}
+
+/// Whether a page of another site has caused a request, as the browser states. A program can state that too, and gains nothing by it.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
+}
+
+/// A page of the hub whose address is asked for.
+#[derive(Debug, Deserialize)]
+struct Shown {
+    #[serde(default)]
+    path: String,
+}
+
+async fn address(
+    State(hub): State<Arc<Hub>>,
+    Query(Shown { path }): Query<Shown>,
+    extensions: Extensions,
+    headers: HeaderMap,
+) -> Response {
+    let open = hub.address().is_some_and(|address| address.friends.is_some());
+    Json(json!({ "url": caller::public_url(&hub, &extensions, &headers, &path), "friends": open })).into_response()
+}
+
+async fn picture(State(hub): State<Arc<Hub>>, extensions: Extensions, headers: HeaderMap) -> Response {
+    match caller::public_url(&hub, &extensions, &headers, "").and_then(|address| hub::address::picture(&address)) {
+        Some(svg) => {
+            ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
+        }
+        None => missing(),
     }
 }

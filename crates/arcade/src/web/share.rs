@@ -14,7 +14,12 @@ use picture::{Picture, Rgb, Text};
 use store::{Match, MatchPlayer};
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{address, answer::missing, api, caller::Caller, page::Page};
+use super::{
+    api,
+    caller::{self, Caller},
+    page::Page,
+    response::missing,
+};
 use crate::{games::Game, hub::Hub};
 
 /// How long the page of a match waits for the database; without an answer it comes without the result.
@@ -48,7 +53,7 @@ async fn shown(
     let found = timeout(PATIENCE, api::find(&hub, caller, id)).await;
     let head = found.ok().and_then(Result::ok).map(|found| {
         let picture = format!("matches/{}/picture.png", found.id);
-        tags(&found, address::shown(&hub, &extensions, &headers, &picture).as_deref())
+        tags(&found, caller::public_url(&hub, &extensions, &headers, &picture).as_deref())
     });
     page.answer_with(&headers, head.as_deref()).unwrap_or_else(missing)
 }
@@ -61,7 +66,7 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
     // Drawing takes a processor for a moment. Whoever asks for many pictures has only those of learners.
     let turn = match hub.resources().slices.wait(caller.host()).await {
         Ok(turn) => turn,
-        Err(refusal) => return super::answer::refused(refusal),
+        Err(refusal) => return super::response::refused(refusal),
     };
     let png = spawn_blocking(move || draw(&found).to_png()).await;
     drop(turn);

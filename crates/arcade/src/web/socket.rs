@@ -1,35 +1,53 @@
-//! The sockets of rooms: each carries the protocol of its game, and what the hub says besides.
+//! The sockets of rooms: each carries the protocol of its game, and messages of the hub.
 //!
-//! `/rooms/ID/socket` is a new player at once, or a watcher with `?watch=true`. With `?enter=true` the first message says who enters: an
-//! [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not taken from addresses, which are written into logs.
+//! `/rooms/ID/socket` opens the socket of a new player, or of a watcher with `?watch=true`. With `?enter=true` the first message identifies
+//! the client: an [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not accepted in addresses, which are written
+//! into logs.
+//!
+//! One task serves a socket. It moves messages between the socket and the mailbox of its seat.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     extract::{
         Path, Query, State, WebSocketUpgrade,
-        ws::{Message, Utf8Bytes, WebSocket},
+        ws::{CloseFrame, Message, Utf8Bytes, WebSocket},
     },
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use netcore::Role;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt as _, stream::SplitSink};
+use netcore::{Rate, Role, Time, TokenBucket};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, sleep_until, timeout},
+};
 use tracing::warn;
 
 use super::{
-    asides::hear,
-    beats::send,
     caller::{Caller, SocketPermit},
     connections,
+    keepalive::{Beats, Pulse, beat, send},
     names::{self, KeyHash},
-    pump::{self, Talk},
 };
 use crate::{
-    hub::{Hub, codes::Proof, secret::Ticket, tries::Tried},
-    room::{Room, mailbox::Ending},
+    games::{Frames, Game},
+    hub::{
+        Hub,
+        codes::{Proof, Tried},
+        secret::Ticket,
+        subscription::{Guest, Said},
+    },
+    room::{
+        Room,
+        feed::Item,
+        hub_room::Counters,
+        info::PageNews,
+        mailbox::{Ending, Mailbox, Next, Piece},
+    },
 };
 
 /// The longest message that a browser may send: that of a datagram.
@@ -38,24 +56,24 @@ pub(super) const MAX_MESSAGE: usize = 65_507;
 pub(super) const ENTRY: Duration = Duration::from_secs(5);
 /// The longest first message, in bytes.
 const MAX_ENTRY: usize = 1 << 10;
-/// Frames up to the first message; others than pings are none.
+/// Frames up to the first message. Only pings may precede it.
 const MAX_ENTRY_FRAMES: usize = 4;
 
-/// How long a socket waits for the room before its page is told so.
+/// How long a socket waits for the room before its page is notified.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What a page is told then.
+/// The notification.
 const WAITING: &str = r#"{"waiting":true}"#;
 
-/// What a socket says in its address.
+/// The query of a socket's address.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    /// Whether it only looks on.
+    /// Whether it only watches.
     #[serde(default)]
     pub(super) watch: bool,
-    /// Whether its first message says how it enters.
+    /// Whether its first message is an [`Entry`].
     #[serde(default)]
     pub(super) enter: bool,
-    // Secrets, which do not belong there.
+    // Secrets, which are rejected there.
     pub(super) seat: Option<String>,
     pub(super) key: Option<String>,
 }
@@ -68,9 +86,9 @@ pub(super) struct Entry {
     seat: Option<String>,
     /// The key of the owner of its names.
     key: Option<String>,
-    /// Whether it only looks on.
+    /// Whether it only watches.
     watch: bool,
-    /// The token of a seat that is over, of whoever comes anew.
+    /// The token of the previous seat of the same player.
     past: Option<String>,
     /// The token of the owner of the room.
     owner: Option<String>,
@@ -80,7 +98,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it looks on and proves nothing.
+    /// Whether it watches without proof of anything.
     pub(super) const fn only_looks_on(&self) -> bool {
         self.watch && self.owner.is_none()
     }
@@ -112,7 +130,7 @@ pub(crate) async fn socket(
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
         let entry = if asked.enter {
             let Ok(Some(entry)) = timeout(ENTRY, first(&mut socket)).await else {
-                return pump::end(socket, Ending::Unclear).await;
+                return end(socket, Ending::Unclear).await;
             };
             entry
         } else {
@@ -123,7 +141,7 @@ pub(crate) async fn socket(
     })
 }
 
-// The first message of a socket, if it is one.
+// The first message of a socket, if it is an entry.
 pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     for _ in 0..MAX_ENTRY_FRAMES {
         match socket.recv().await?.ok()? {
@@ -138,7 +156,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
 // A missing room is answered as one that no list shows, whose code is in the first message.
 async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
-        return pump::end(socket, Ending::Unclear).await;
+        return end(socket, Ending::Unclear).await;
     };
     let proof = Proof {
         code: entry.code,
@@ -149,32 +167,32 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == Tried::Right(());
     let room = match room {
         Some(room) if is_admitted => room,
-        Some(room) if room.access.is_listed() => return pump::end(socket, Ending::Private).await,
-        _ => return pump::end(socket, Ending::Missing).await,
+        Some(room) if room.access.is_listed() => return end(socket, Ending::Private).await,
+        _ => return end(socket, Ending::Missing).await,
     };
-    let host = room.mask.host(caller.host());
-    if room.members.bars(host) {
-        return pump::end(socket, Ending::RemovedByOwner).await;
+    let host = room.roster.mask.host(caller.host());
+    if room.roster.is_barred(host) {
+        return end(socket, Ending::RemovedByOwner).await;
     }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
-    // Whoever only looks on has nothing to come back to.
+    // A watcher has no seat to resume.
     let token = entry.seat.filter(|_| role == Role::Player);
     let returns = match token.map(|token| hub.secret().verify(id, &token)) {
         None => None,
         Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
-        Some(_) => return pump::end(socket, Ending::Expired).await,
+        Some(_) => return end(socket, Ending::Expired).await,
     };
-    let seat = match returns.map_or_else(|| room.mask.seat(caller.host()), Ok) {
+    let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
     };
     let plays = role == Role::Player;
     let comes_anew = plays && returns.is_none();
     if let Some(past) = entry.past.filter(|_| comes_anew).and_then(|past| hub.secret().verify(id, &past)) {
-        room.move_on(past.seat, seat);
+        room.roster.move_member(past.seat, seat);
     }
-    if let Some((_, ending)) = room.members.refuses(host, Some(seat)).filter(|_| comes_anew) {
-        return pump::end(socket, ending).await;
+    if let Some((_, ending)) = room.roster.refusal(host, Some(seat)).filter(|_| comes_anew) {
+        return end(socket, ending).await;
     }
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
     let mailbox = tokio::select! {
@@ -188,14 +206,11 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     };
     let Some(mailbox) = mailbox else { return };
     let is_owner = entry.owner.is_some_and(|token| room.has_owner(&token));
-    let (_here, words) = room.pages.enter(plays.then_some(seat), is_owner);
+    let (_here, words) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
-        room.hear_owner(caller.host());
+        room.set_owner_active(caller.host());
     }
-    if plays {
-        room.invites.greet(seat);
-    }
-    let mut news = room.news.look(plays.then_some(seat));
+    let mut news = room.news.subscribe(plays.then_some(seat));
     let mut hello = news.room().to_string();
     if let Some(own) = news.own() {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));
@@ -209,14 +224,368 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         }
     };
     let talk = Talk { hello, news, words, hear: told };
-    let pumped = pump::run(socket, mailbox, room.game.frames(), talk, &metrics);
+    let pumped = run(socket, mailbox, room.game.frames(), talk, &metrics);
     let Some(key) = key.filter(|_| plays) else { return pumped.await };
-    // The names are looked up while the game goes on.
+    // The names are looked up while the socket is served.
     tokio::select! {
         () = pumped => {}
         () = async {
             names::prove(hub.results(), &room, seat, key).await;
             std::future::pending::<()>().await;
         } => {}
+    }
+}
+
+/// Frames that are read from one browser, of any kind: empty ones and pings count too.
+const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
+/// Bytes that are read from one browser; each frame counts [`FRAME`] more. The longest message fits into the burst.
+const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 256 << 10 };
+/// The cost of a frame beside its bytes.
+const FRAME: u32 = 64;
+
+/// The close code by which a player leaves permanently. After any other code the seat is retained for a while.
+const LEFT: u16 = 4000;
+
+/// Close codes of the hub, from the range for applications. The page knows them too.
+const fn code(ending: Ending) -> (u16, &'static str) {
+    match ending {
+        Ending::Closed => (1000, "the game is over for this seat"),
+        Ending::Replaced => (4001, "this seat is played in another window now"),
+        Ending::Expired => (4002, "this seat was given up meanwhile"),
+        Ending::Full => (4003, "the room has no place for more browsers"),
+        Ending::Refused => {
+            (4004, "players from your address have had their share of this match; others may still join")
+        }
+        Ending::Removed => (4006, "the host of this hub has removed you from this room"),
+        Ending::RemovedByOwner => (4006, "the owner of this room has removed you"),
+        Ending::Banned => (4007, "the host of this hub has banned your address"),
+        Ending::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
+        Ending::Held => (4010, "the free seats are kept for others for some seconds"),
+        Ending::Private => (4009, "this room is for those who know its word"),
+        Ending::Missing => (4011, "there is no such room, or it takes the code of its link"),
+        Ending::Unclear => {
+            (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
+        }
+    }
+}
+
+/// The messages between the hub and a page beside the game.
+pub(crate) struct Talk<F> {
+    /// The first message of the hub.
+    pub(crate) hello: String,
+    pub(crate) news: PageNews,
+    /// Messages to this page only, or to all present pages.
+    pub(crate) words: mpsc::Receiver<Arc<str>>,
+    /// Receives the messages of the page to the hub.
+    pub(crate) hear: F,
+}
+
+/// Serves the socket of a seat until either side ends.
+pub(crate) async fn run(
+    socket: WebSocket,
+    mailbox: Arc<Mailbox>,
+    frames: Frames,
+    talk: Talk<impl Fn(&str)>,
+    counters: &Counters,
+) {
+    let (sink, stream) = socket.split();
+    let Talk { hello, news, words, hear } = talk;
+    let pulse = Pulse::default();
+    tokio::select! {
+        () = read((stream, &pulse), Some(&mailbox), frames, hear) => {}
+        () = write((sink, &pulse), &mailbox, frames, (hello, news, words), counters) => {}
+    }
+    mailbox.leave();
+}
+
+/// Serves a watcher of a room of another node until either side ends.
+pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
+    let (sink, stream) = socket.split();
+    // Messages of watchers change nothing in any game, so they are not passed on.
+    let pulse = Pulse::default();
+    tokio::select! {
+        () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
+        () = tell((sink, &pulse), &guest, game.frames(), counters) => {}
+    }
+}
+
+async fn tell(
+    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
+    guest: &Guest,
+    frames: Frames,
+    counters: &Counters,
+) {
+    let text = |text: Bytes| {
+        let text = Utf8Bytes::try_from(text).unwrap_or_else(|error| error.to_string().into());
+        Message::Text(text)
+    };
+    let mut beats = Beats::new(pulse);
+    loop {
+        let said = tokio::select! {
+            biased;
+            due = beats.due() => {
+                if !beat(&mut sink, due).await {
+                    return;
+                }
+                continue;
+            }
+            said = guest.next() => said,
+        };
+        let sent = match said {
+            Said::Item(Item::Frame(frame)) => {
+                counters.sent.inc();
+                beats.spoke();
+                send(&mut sink, message(frame, frames)).await
+            }
+            Said::Item(Item::News(told) | Item::Word(told)) => send(&mut sink, text(told)).await,
+            Said::Item(Item::End(why)) | Said::End(Some(why)) => {
+                send(&mut sink, close(why)).await;
+                return;
+            }
+            Said::End(None) => return,
+        };
+        if !sent {
+            return;
+        }
+    }
+}
+
+// Reads a frame only when all before it are paid for, so a flood is not buffered here.
+async fn read<E>(
+    (mut stream, pulse): (impl Stream<Item = Result<Message, E>> + Unpin, &Pulse),
+    room: Option<&Mailbox>,
+    frames: Frames,
+    hear: impl Fn(&str),
+) {
+    let start = Instant::now();
+    let now = || Time::ZERO.plus(start.elapsed());
+    let (mut messages, mut bytes) = (TokenBucket::new(READ_RATE, now()), TokenBucket::new(READ_BYTES, now()));
+    while let Some(Ok(message)) = pulse.read(stream.next()).await {
+        let length = match &message {
+            Message::Text(text) => text.len(),
+            Message::Binary(bytes) | Message::Ping(bytes) | Message::Pong(bytes) => bytes.len(),
+            Message::Close(_) => 0,
+        };
+        messages.charge(now(), 1);
+        bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
+        match taken(message, frames) {
+            Taken::Message(message) => {
+                if let Some(room) = room {
+                    room.put(message).await;
+                }
+            }
+            Taken::Aside(text) => hear(&text),
+            Taken::Nothing => {}
+            Taken::End { left } => {
+                if let Some(room) = room.filter(|_| left) {
+                    room.give_up();
+                }
+                return;
+            }
+        }
+        let paid = messages.ready_at(now(), 1).max(bytes.ready_at(now(), FRAME));
+        if let Some(paid) = paid.filter(|paid| *paid > now()) {
+            sleep_until(start + paid.since(Time::ZERO)).await;
+        }
+    }
+}
+
+/// The content of a frame of a browser.
+enum Taken {
+    Message(BytesMut),
+    /// A message to the hub; no message of a game begins like one.
+    Aside(Utf8Bytes),
+    Nothing,
+    End {
+        left: bool,
+    },
+}
+
+fn taken(message: Message, frames: Frames) -> Taken {
+    let mut bytes = match message {
+        Message::Text(text) if text.starts_with('{') => {
+            return if text.len() <= MAX_ASIDE { Taken::Aside(text) } else { Taken::Nothing };
+        }
+        Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
+        Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
+        Message::Close(close) => {
+            return Taken::End { left: close.is_some_and(|close| close.code == LEFT) };
+        }
+        // Pings are answered by the library; frames of the other kind are not part of the protocol.
+        _ => return Taken::Nothing,
+    };
+    if frames == Frames::ZeroEndedText {
+        bytes.extend_from_slice(b"\0");
+    }
+    // Rooms have no empty messages.
+    if bytes.is_empty() { Taken::Nothing } else { Taken::Message(bytes) }
+}
+
+async fn write(
+    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
+    mailbox: &Mailbox,
+    frames: Frames,
+    (hello, mut news, mut words): (String, PageNews, mpsc::Receiver<Arc<str>>),
+    counters: &Counters,
+) {
+    if !send(&mut sink, Message::Text(hello.into())).await {
+        return;
+    }
+    let mut open = true;
+    let mut beats = Beats::new(pulse);
+    loop {
+        tokio::select! {
+            biased;
+            due = beats.due() => {
+                if !beat(&mut sink, due).await {
+                    return;
+                }
+            }
+            Some(word) = words.recv() => {
+                if !send(&mut sink, Message::Text((*word).into())).await {
+                    return;
+                }
+            }
+            next = mailbox.next() => match next {
+                Next::Piece(Piece::Frame(frame)) => {
+                    if !send(&mut sink, message(frame, frames)).await {
+                        return;
+                    }
+                    counters.sent.inc();
+                    beats.spoke();
+                }
+                Next::Piece(Piece::History(log)) => {
+                    for frame in log.frames() {
+                        if !send(&mut sink, message(frame, frames)).await {
+                            return;
+                        }
+                        counters.sent.inc();
+                    }
+                }
+                Next::End(ending) => {
+                    if let Some(room) = news.closing() {
+                        send(&mut sink, Message::Text(room.into())).await;
+                    }
+                    send(&mut sink, close(ending)).await;
+                    return;
+                }
+            },
+            // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the mailbox.
+            () = std::future::ready(()), if !open => return,
+            changed = news.changed() => {
+                if changed.is_err() {
+                    open = false;
+                    continue;
+                }
+                let room = news.room();
+                if !send(&mut sink, Message::Text((*room).into())).await {
+                    return;
+                }
+                if let Some(own) = news.own()
+                    && !send(&mut sink, Message::Text(format!(r#"{{"own":{own}}}"#).into())).await
+                {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Closes a socket that was not accepted.
+pub(crate) async fn end(mut socket: WebSocket, ending: Ending) {
+    send(&mut socket, close(ending)).await;
+}
+
+fn close(ending: Ending) -> Message {
+    let (code, reason) = code(ending);
+    Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static(reason) }))
+}
+
+fn message(frame: Bytes, frames: Frames) -> Message {
+    if frames == Frames::Binary {
+        return Message::Binary(frame);
+    }
+    let frame = if frame.last() == Some(&0) { frame.slice(..frame.len() - 1) } else { frame };
+    // Rooms send ASCII. A fault of the room must not close the socket.
+    match Utf8Bytes::try_from(frame.clone()) {
+        Ok(text) => Message::Text(text),
+        Err(_) => Message::Text(String::from_utf8_lossy(&frame).into_owned().into()),
+    }
+}
+
+/// The longest message of a page to the hub, in bytes.
+pub(super) const MAX_ASIDE: usize = 256;
+
+/// A message of a page to the hub: a text frame that begins with a brace.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Aside {
+    /// A phrase for all pages.
+    Say(u8),
+    /// Whether it is ready for a rematch.
+    Rematch(bool),
+}
+
+/// Executes a message of the page at this seat. Unknown ones are ignored: a page may be newer than the hub.
+pub(super) fn hear(room: &Room, seat: SocketAddr, text: &str) {
+    match serde_json::from_str(text) {
+        Ok(Aside::Say(phrase)) => room.roster.say(seat, phrase),
+        Ok(Aside::Rematch(ready)) => room.roster.answer_invitation(seat, ready),
+        Err(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        cell::Cell,
+        pin::Pin,
+        task::{Context, Poll},
+        time::Duration,
+    };
+
+    use tokio::time::timeout;
+
+    use crate::room::mailbox::Ready;
+
+    use super::*;
+
+    /// A socket that always has another frame, and counts those that were read.
+    struct Flood<'a>(Message, &'a Cell<u64>);
+
+    impl Stream for Flood<'_> {
+        type Item = Result<Message, ()>;
+
+        fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            self.1.set(self.1.get() + 1);
+            Poll::Ready(Some(Ok(self.0.clone())))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_frame_costs_whatever_it_is() {
+        let ping = |length: usize| Message::Ping(vec![0; length].into());
+        let of_text = [Message::text(""), Message::binary(vec![]), Message::binary(vec![1; 9]), ping(0), ping(125)];
+        let of_bytes = [Message::binary(vec![]), Message::text(""), Message::text("x"), ping(0)];
+        let both = of_text.map(|message| (message, Frames::Text)).into_iter();
+        for (message, frames) in both.chain(of_bytes.map(|message| (message, Frames::Binary))) {
+            let (read_frames, line) = (Cell::new(0), Mailbox::new(Arc::new(Ready::default())));
+            let pulse = Pulse::default();
+            let reading = read((Flood(message.clone(), &read_frames), &pulse), Some(&line), frames, |_| {});
+            let ended = timeout(Duration::from_secs(10), reading).await;
+            assert!(ended.is_err() && line.take().is_none(), "{message:?}");
+            assert!((600..=702).contains(&read_frames.get()), "{} frames of {message:?}", read_frames.get());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_frames_cost_their_bytes() {
+        let (read_frames, line) = (Cell::new(0), Mailbox::new(Arc::new(Ready::default())));
+        let flood = Flood(Message::binary(vec![0; 60_000]), &read_frames);
+        let pulse = Pulse::default();
+        let ended = timeout(Duration::from_secs(10), read((flood, &pulse), Some(&line), Frames::Text, |_| {})).await;
+        assert!(ended.is_err());
+        // The burst holds four of them, and in ten seconds there is room for eleven more.
+        assert!((14..=17).contains(&read_frames.get()), "{} frames", read_frames.get());
     }
 }

@@ -1,13 +1,14 @@
 //! TLS at the port of the page.
 //!
-//! Who connects is charged before a handshake begins, since its arithmetic costs more than most requests. There is no
+//! A client is charged before a handshake begins, since its arithmetic costs more than most requests. There is no
 //! Strict-Transport-Security: it would hold for all ports of the name, also where other servers speak plain HTTP, and would lock players
 //! out of a hub whose certificate they have to accept by hand.
 
-mod certificate;
-
 use std::{
     fmt,
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
     time::{Duration, SystemTime},
 };
@@ -15,30 +16,34 @@ use std::{
 use axum::{
     extract::Request,
     http::{Method, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse as _, Response},
 };
 use humantime::format_rfc3339_seconds;
-use rustls::{ServerConfig, sign::SingleCertAndKey};
+use rustls::{
+    Error, InconsistentKeys, ServerConfig,
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
+    sign::{CertifiedKey, SingleCertAndKey},
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tracing::{info, warn};
+use webpki::{EndEntityCert, KeyUsage};
 
-pub(crate) use self::certificate::{Certificate, CertificateError, Files};
-use super::{answer::error, caller::Link};
+use super::{caller::Link, response::error};
 use crate::fleet::seal::Relayed;
 
 /// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of one connection that are sealed or wait to be, in each of two buffers; one record.
 const MAX_BUFFERED: usize = 16 << 10;
-/// With this byte a client of TLS begins, and no request of HTTP.
+/// The first byte of a TLS client, with which no HTTP request begins.
 const HELLO: u8 = 0x16;
 
-/// The certificate that new connections are shown.
+/// The certificate of new connections.
 pub(crate) struct Tls {
     files: Files,
     names: Vec<String>,
@@ -46,13 +51,13 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads a certificate for a hub with these names. What browsers will not like about it is logged.
+    /// Reads a certificate for a hub with these names. Flaws that browsers reject are logged.
     pub(crate) fn open(files: Files, names: Vec<String>) -> Result<Self, CertificateError> {
         let acceptor = RwLock::new(acceptor(&files, &names)?);
         Ok(Self { files, names, acceptor })
     }
 
-    /// Reads the files again. Connections that are open go on as they are. If the files cannot be used, the certificate of before stays.
+    /// Reads the files again. Open connections are not affected. If the files cannot be used, the previous certificate stays.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
         let renewed = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
@@ -66,7 +71,7 @@ impl Tls {
     {
         let acceptor = self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone();
         let handshake = acceptor.accept_with(stream, |connection| connection.set_buffer_limit(Some(MAX_BUFFERED)));
-        // What goes wrong with it is the client's business.
+        // Errors of a handshake concern its client only.
         timeout(HANDSHAKE, handshake).await.ok()?.ok()
     }
 }
@@ -77,7 +82,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-// Another configuration for each certificate, so that nobody resumes a session of the one before.
+// Each certificate has its own configuration, so that no session of the previous one is resumed.
 fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateError> {
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
@@ -87,42 +92,242 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
     for flaw in certificate.flaws(SystemTime::now(), names) {
         warn!("browsers will reject '{path}': {flaw}");
     }
-    let config = ServerConfig::builder_with_provider(Arc::new(certificate::provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(provider()))
         .with_safe_default_protocol_versions()
         .map_err(unusable)?;
     let mut config =
         config.with_no_client_auth().with_cert_resolver(Arc::new(SingleCertAndKey::from(certificate.certified)));
-    // The server speaks nothing else.
+    // The only protocol of the server.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whether a client that sends this first wants TLS.
+/// Whether this is the first byte of a TLS client.
 pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
 
-/// Leads requests that came without TLS, at a port that has it, to the same address with it.
-pub(super) async fn elsewhere(request: Request, next: Next) -> Response {
+/// Redirects a request that came without TLS, at a port that has it, to the same address with TLS.
+pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     // Nodes pass requests on to each other without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
     if is_relayed || request.extensions().get::<Link>() != Some(&Link::Stray) {
-        return next.run(request).await;
+        return Ok(());
     }
     let text = "this port speaks TLS; use an address that begins with https:// or wss://";
-    let refused = || error(StatusCode::BAD_REQUEST, text);
-    // A browser that opens a socket, and whoever sends something, would not follow.
+    let refused = error(StatusCode::BAD_REQUEST, text);
+    // A browser that opens a socket, or a client that sends a body, would not follow.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);
     // A name of this hub, or the request would not be here.
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    match host.filter(|_| follows) {
-        // Not for ever: the host may give up TLS.
+    Err(Box::new(match host.filter(|_| follows) {
+        // Not permanently: the operator may give up TLS.
         Some(host) => {
             let there = [(header::LOCATION, format!("https://{host}{path}"))];
-            (StatusCode::TEMPORARY_REDIRECT, there, refused()).into_response()
+            (StatusCode::TEMPORARY_REDIRECT, there, refused).into_response()
         }
-        None => refused(),
+        None => refused,
+    }))
+}
+
+/// The longest file of a certificate or a key, in bytes.
+const MAX_PEM: u64 = 1 << 20;
+
+/// The files of a certificate and of its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CertificateError {
+    #[error("cannot read '{}': {error}", .path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    #[error("'{}' holds no certificate in PEM; --tls takes the file of the certificate first, then that of its key", .0.display())]
+    NoCertificate(PathBuf),
+    #[error("'{}' holds no private key in PEM without a passphrase; --tls takes the file of the certificate first, then that of its key", .0.display())]
+    NoKey(PathBuf),
+    #[error("the key in '{}' does not belong to the certificate in '{}'; give the two files that were made together", .0.key.display(), .0.certificate.display())]
+    Mismatch(Files),
+    #[error("the certificate in '{}' or its key cannot be used ({error}); make another pair", .files.certificate.display())]
+    Unusable { files: Files, error: Error },
+}
+
+/// A certificate that can be used.
+#[derive(Debug)]
+pub(crate) struct Certificate {
+    pub(crate) certified: CertifiedKey,
+}
+
+/// A flaw of a certificate that browsers reject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    Expired(SystemTime),
+    NotYetValid(SystemTime),
+    /// It is not for this name of the hub.
+    Unnamed(String),
+}
+
+impl Certificate {
+    /// Reads both files, and checks that they belong together.
+    pub(crate) fn read(files: &Files) -> Result<Self, CertificateError> {
+        let chain = CertificateDer::pem_slice_iter(&content(&files.certificate)?)
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap_or_default();
+        if chain.is_empty() {
+            return Err(CertificateError::NoCertificate(files.certificate.clone()));
+        }
+        let key = PrivateKeyDer::from_pem_slice(&content(&files.key)?)
+            .map_err(|_| CertificateError::NoKey(files.key.clone()))?;
+        let certified = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| match error {
+            Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => CertificateError::Mismatch(files.clone()),
+            error => CertificateError::Unusable { files: files.clone(), error },
+        })?;
+        Ok(Self { certified })
+    }
+
+    /// When it ends.
+    pub(crate) fn ends(&self) -> Option<SystemTime> {
+        match self.verify(Duration::MAX) {
+            Some(webpki::Error::CertExpired { not_after, .. }) => Some(system_time(not_after)),
+            _ => None,
+        }
+    }
+
+    /// Its flaws at this time, for a hub with these names.
+    pub(crate) fn flaws(&self, now: SystemTime, names: &[String]) -> Vec<Flaw> {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let date = match self.verify(now) {
+            Some(webpki::Error::CertExpired { not_after, .. }) => Some(Flaw::Expired(system_time(not_after))),
+            Some(webpki::Error::CertNotValidYet { not_before, .. }) => Some(Flaw::NotYetValid(system_time(not_before))),
+            _ => None,
+        };
+        let unnamed = names.iter().filter(|name| !self.is_for(name)).map(|name| Flaw::Unnamed(name.clone()));
+        date.into_iter().chain(unnamed).collect()
+    }
+
+    fn is_for(&self, name: &str) -> bool {
+        let Ok(server) = ServerName::try_from(name) else { return false };
+        self.leaf().is_some_and(|leaf| leaf.verify_is_valid_for_subject_name(&server).is_ok())
+    }
+
+    fn leaf(&self) -> Option<EndEntityCert<'_>> {
+        EndEntityCert::try_from(self.certified.cert.first()?).ok()
+    }
+
+    // The error of a verifier without trust anchors, which checks the dates first.
+    fn verify(&self, since_epoch: Duration) -> Option<webpki::Error> {
+        let time = UnixTime::since_unix_epoch(since_epoch);
+        self.leaf()?.verify_for_usage(&[], &[], &[], time, KeyUsage::server_auth(), None, None).err()
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expired(at) => {
+                write!(
+                    f,
+                    "the certificate ended on {}; renew it, then send the hub SIGHUP",
+                    format_rfc3339_seconds(*at)
+                )
+            }
+            Self::NotYetValid(at) => write!(
+                f,
+                "the certificate begins on {}; set the clock of this machine, or wait",
+                format_rfc3339_seconds(*at)
+            ),
+            Self::Unnamed(name) => {
+                write!(f, "the certificate is not for '{name}'; get one for all that --name gives")
+            }
+        }
+    }
+}
+
+/// The arithmetic of TLS.
+fn provider() -> CryptoProvider {
+    rustls::crypto::ring::default_provider()
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
+    let mut content = vec![];
+    let read = File::open(path).and_then(|file| file.take(MAX_PEM).read_to_end(&mut content));
+    read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
+}
+
+// A certificate that never ends has the last second of the year 9999 as its end.
+fn system_time(time: UnixTime) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+    use testkit::TempDir;
+
+    use super::*;
+
+    // The files of a certificate for `play.example.org` and 192.0.2.7 for the years from `first` up to `last`.
+    fn made(folder: &TempDir, first: i32, last: i32) -> Files {
+        let mut params = CertificateParams::new(vec!["play.example.org".to_owned(), "192.0.2.7".to_owned()]).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(first, 1, 1), date_time_ymd(last, 1, 1));
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        Files {
+            certificate: folder.file(&format!("{first}.pem"), certificate.pem()).into(),
+            key: folder.file(&format!("{first}-key.pem"), key.serialize_pem()).into(),
+        }
+    }
+
+    fn in_year(year: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs((year - 1970) * 31_556_952)
+    }
+
+    #[test]
+    fn a_certificate_says_for_whom_and_until_when_it_is() {
+        let folder = TempDir::new();
+        let certificate = Certificate::read(&made(&folder, 2001, 2011)).unwrap();
+        assert_eq!(format_rfc3339_seconds(certificate.ends().unwrap()).to_string(), "2011-01-01T00:00:00Z");
+        let names = ["play.example.org", "192.0.2.7", "other.example.org", "192.0.2.8"].map(str::to_owned);
+        assert_eq!(certificate.flaws(in_year(2005), &names[..2]), []);
+        let strange = names[2..].iter().cloned().map(Flaw::Unnamed).collect::<Vec<_>>();
+        assert_eq!(certificate.flaws(in_year(2005), &names), strange);
+        let late = certificate.flaws(in_year(2012), &[]);
+        assert!(late.len() == 1 && late[0].to_string().starts_with("the certificate ended on 2011-01-01"), "{late:?}");
+        let early = certificate.flaws(in_year(2000), &[]);
+        assert!(
+            early.len() == 1 && early[0].to_string().starts_with("the certificate begins on 2001-01-01"),
+            "{early:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_files_is_said_in_a_sentence() {
+        let folder = TempDir::new();
+        let (one, other) = (made(&folder, 2001, 2101), made(&folder, 2002, 2102));
+        let why = |certificate: &Path, key: &Path| {
+            let files = Files { certificate: certificate.to_owned(), key: key.to_owned() };
+            Certificate::read(&files).unwrap_err().to_string()
+        };
+        let nowhere = folder.path().join("nowhere.pem");
+        for wrong in [why(&nowhere, &one.key), why(&one.certificate, &nowhere)] {
+            assert!(wrong.starts_with("cannot read '") && wrong.contains("nowhere.pem': No such file"), "{wrong}");
+        }
+        let swapped = why(&one.key, &one.certificate);
+        assert!(swapped.contains("2001-key.pem' holds no certificate"), "{swapped}");
+        let twice = why(&one.certificate, &one.certificate);
+        assert!(twice.contains("2001.pem' holds no private key"), "{twice}");
+        let mixed = why(&one.certificate, &other.key);
+        assert!(
+            mixed.contains("2002-key.pem' does not belong to the certificate in") && mixed.contains("2001.pem'"),
+            "{mixed}"
+        );
+        let junk = folder.file("junk.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+        let junk = why(junk.as_ref(), &one.key);
+        assert!(junk.contains("cannot be used ("), "{junk}");
     }
 }

@@ -1,27 +1,26 @@
 //! The copy of one room: what waits to be stored, and what is.
 
-mod taking;
-
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
-    task::Waker,
+    task::{Context, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
-use mesh::{Durability, Fence, LogAsk, LogReply, Piece, Sequence, Ticket, Writer};
+use journal_core::{Copied, Copying};
+use mesh::{
+    Durability, Fence, LogAsk, LogReply, Piece, Sequence, Ticket, Writer,
+    value::{self, Unread},
+};
 use netcore::HostId;
+use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
 
-use super::{
-    common::Common,
-    piece::{self, CHUNK, Origin},
-    quota::MAX_COPY,
-};
+use super::{Common, MAX_COPY};
 
 /// How long records gather that nobody waits for, so that a thousand rooms do not write a thousand times a second.
 const GATHERING: Duration = Duration::from_millis(500);
@@ -348,12 +347,12 @@ impl RoomCopy {
         let origin = state.origin();
         let mut pieces = vec![];
         if let Some(room) = state.room.as_ref().filter(|_| std::mem::take(&mut state.is_room_new)) {
-            pieces.push(piece::room(room));
+            pieces.push(room_piece(room));
         }
-        pieces.extend(state.runs.iter().map(|(position, bytes)| piece::records(origin, *position, bytes)));
+        pieces.extend(state.runs.iter().map(|(position, bytes)| records(origin, *position, bytes)));
         let is_cut = std::mem::take(&mut state.is_cut);
         if is_cut {
-            pieces.push(piece::cut(origin));
+            pieces.push(cut(origin));
         }
         self.forget_runs(state);
         let bytes: usize = pieces.iter().map(Bytes::len).sum();
@@ -416,8 +415,8 @@ impl State {
     // Begins anew with the state that is there.
     fn begin(&mut self, (position, head): (u64, Vec<u8>)) {
         let Some(room) = &self.room else { return };
-        let mut pieces = vec![piece::room(room)];
-        pieces.extend(piece::state(self.origin(), position, &head));
+        let mut pieces = vec![room_piece(room)];
+        pieces.extend(state(self.origin(), position, &head));
         let mut number = None;
         for (index, piece) in pieces.into_iter().enumerate() {
             number = self.writer.write(index == 0, piece);
@@ -444,5 +443,227 @@ impl Drop for RoomCopy {
         self.common.quota.exchange(state.host, state.charged, 0);
         self.common.short.fetch_sub(state.is_short.into(), Ordering::Relaxed);
         self.common.waiting.fetch_sub(state.bytes + begins, Ordering::Relaxed);
+    }
+}
+
+impl Copying for RoomCopy {
+    fn begin(&self, journal: u64, position: u64, head: Vec<u8>) {
+        let mut state = self.state();
+        if state.journal != journal {
+            self.forget_runs(&mut state);
+            (state.journal, state.least, state.end, state.is_cut) = (journal, 0, position, false);
+            (state.reached, state.needs_anchor) = (0, true);
+        }
+        if position < state.least {
+            return;
+        }
+        self.take_begins(&mut state);
+        if self.common.waiting.load(Ordering::Relaxed) + head.len() > MAX_WAITING_IN_ALL {
+            (state.wants_anchor, state.not_before) = (true, Instant::now() + NO_PLACE);
+            return;
+        }
+        self.common.waiting.fetch_add(head.len(), Ordering::Relaxed);
+        state.begins = Some((position, head));
+        state.wants_anchor = false;
+        state.since.get_or_insert_with(Instant::now);
+        drop(state);
+        self.work.notify_one();
+    }
+
+    fn add(&self, position: u64, records: &[u8]) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        state.end = position + records.len() as u64;
+        if state.is_over {
+            return;
+        }
+        state.since.get_or_insert_with(Instant::now);
+        match state.runs.back_mut() {
+            Some((from, run)) if *from + run.len() as u64 == position && run.len() + records.len() <= CHUNK => {
+                run.extend_from_slice(records);
+            }
+            _ => state.runs.push_back((position, records.to_vec())),
+        }
+        state.bytes += records.len();
+        let in_all = self.common.waiting.fetch_add(records.len(), Ordering::Relaxed) + records.len();
+        if state.bytes > MAX_WAITING || in_all > MAX_WAITING_IN_ALL {
+            self.start_over(state);
+        }
+    }
+
+    fn skip(&self, position: u64) {
+        self.state().end = position;
+    }
+
+    fn wants_state(&self) -> bool {
+        let state = self.state();
+        state.wants_anchor && state.not_before <= Instant::now()
+    }
+
+    fn flush(&self) {
+        if self.state().has_work() {
+            self.work.notify_one();
+        }
+    }
+
+    fn reached(&self) -> Option<u64> {
+        let state = self.state();
+        // Somebody else may have the room, or it ends.
+        if state.is_over || !self.common.is_leased() {
+            return Some(0);
+        }
+        (self.common.durability == Durability::Cluster).then_some(state.reached)
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.state().is_over.then(|| "another hub has the room".to_owned())
+    }
+
+    fn is_full(&self) -> bool {
+        let waits = self.common.durability == Durability::Cluster || !self.common.is_leased();
+        waits && self.state().bytes > MAX_WAITING / 2
+    }
+
+    fn wake(&self, context: &Context<'_>) {
+        self.state().waker = Some(context.waker().clone());
+    }
+
+    fn cut(&self) {
+        let mut state = self.state();
+        state.is_cut = true;
+        state.since.get_or_insert_with(Instant::now);
+        drop(state);
+        self.work.notify_one();
+    }
+}
+
+/// The largest body of a piece, in bytes.
+pub(super) const CHUNK: usize = 384 << 10;
+
+/// Which copy a piece belongs to: each owner writes its own, and each journal of a room is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    pub(super) fence: u64,
+    pub(super) journal: u64,
+}
+
+/// The front of a piece; the rest is its body.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "lowercase")]
+enum Front {
+    /// What is written down of the room.
+    Room,
+    /// A state of the match, or a part of it that is `from` bytes behind its beginning.
+    State { origin: Origin, position: u64, size: u64, from: u64 },
+    /// Records of the journal.
+    Records { origin: Origin, position: u64 },
+    /// The journal was given up, so its match cannot go on.
+    Cut { origin: Origin },
+}
+
+fn piece(front: &Front, body: &[u8]) -> Bytes {
+    // The front is small.
+    value::write(front, body).unwrap_or_default()
+}
+
+pub(super) fn room_piece(text: &[u8]) -> Bytes {
+    piece(&Front::Room, text)
+}
+
+pub(super) fn state(origin: Origin, position: u64, head: &[u8]) -> Vec<Bytes> {
+    let size = head.len() as u64;
+    let chunks = head.chunks(CHUNK).enumerate();
+    let part = |(index, chunk)| piece(&Front::State { origin, position, size, from: (index * CHUNK) as u64 }, chunk);
+    chunks.map(part).collect()
+}
+
+pub(super) fn records(origin: Origin, position: u64, records: &[u8]) -> Bytes {
+    piece(&Front::Records { origin, position }, records)
+}
+
+pub(super) fn cut(origin: Origin) -> Bytes {
+    piece(&Front::Cut { origin }, &[])
+}
+
+/// A room that was read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// What is written down of it.
+    pub(crate) room: Bytes,
+    /// Its journal; none if it was given up, or is damaged.
+    pub(crate) journal: Option<Copied>,
+}
+
+/// A later version has written a piece, which only a node of that version understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Later;
+
+/// Puts the pieces of a journal together. None if they are not those of a room whose match has a whole state.
+///
+/// # Errors
+/// When a later version has written some of them.
+pub(super) fn put_together(pieces: &[Piece]) -> Result<Option<Read>, Later> {
+    let (mut room, mut begins, mut is_cut) = (None, None, false);
+    let mut growing: Option<(Origin, u64, Vec<u8>)> = None;
+    let mut all_records = vec![];
+    for piece in pieces {
+        let (front, body) = match value::read::<Front>(&piece.body) {
+            Ok(read) => read,
+            Err(Unread::Newer(_)) => return Err(Later),
+            Err(Unread::Damaged) => return Ok(None),
+        };
+        match front {
+            Front::Room => room = Some(body),
+            Front::State { origin, position, size, from } => {
+                if from == 0 {
+                    growing = Some((origin, position, vec![]));
+                }
+                let Some((of, at, head)) = &mut growing else { continue };
+                if (*of, *at, head.len() as u64) != (origin, position, from) {
+                    continue;
+                }
+                head.extend_from_slice(&body);
+                if head.len() as u64 == size {
+                    (begins, is_cut) = (growing.take(), false);
+                }
+            }
+            Front::Records { origin, position } => all_records.push((origin, position, body)),
+            Front::Cut { origin } => is_cut |= begins.as_ref().is_none_or(|(of, ..)| *of == origin),
+        }
+    }
+    let (Some((origin, position, head)), Some(room)) = (begins, room) else { return Ok(None) };
+    let mut copied = Copied::new(position, head);
+    let own = all_records.iter().filter(|(of, ..)| *of == origin);
+    let is_whole = own.into_iter().all(|(_, position, records)| copied.add(*position, records).is_ok());
+    Ok(Some(Read { room, journal: (is_whole && !is_cut).then_some(copied) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(bodies: Vec<Bytes>) -> Vec<Piece> {
+        bodies.into_iter().map(|body| Piece { is_start: false, body }).collect()
+    }
+
+    #[test]
+    fn pieces_of_a_later_version_are_read_as_far_as_this_one_may() {
+        let origin = Origin { fence: 7, journal: 1 };
+        let [state] = &state(origin, 0, b"head")[..] else { panic!("one part") };
+        let read = |bodies| put_together(&pieces(bodies));
+        assert!(read(vec![room_piece(b"text"), state.clone()]).unwrap().is_some());
+        assert!(read(vec![room_piece(b"text")]).unwrap().is_none(), "there is no state");
+        // Fields that are not known are ignored.
+        let front = serde_json::json!({
+            "part": "state", "origin": { "fence": 7, "journal": 1, "disk": "red" }, "position": 0, "size": 4, "from": 0, "packed": false,
+        });
+        let with_more = value::write(&front, b"head").unwrap();
+        let found = read(vec![room_piece(b"text"), with_more]).unwrap().unwrap();
+        assert!(*found.room == *b"text" && found.journal.is_some());
+        // What needs a later reader is neither taken for damage nor for nothing.
+        let mut later = state.to_vec();
+        later[0] = value::VERSION + 1;
+        assert_eq!(read(vec![room_piece(b"text"), later.into()]).unwrap_err(), Later);
+        assert!(read(vec![room_piece(b"text"), Bytes::from_static(b"??")]).unwrap().is_none());
     }
 }

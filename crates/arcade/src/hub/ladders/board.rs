@@ -1,16 +1,23 @@
 //! What is known of ladders outside of their tasks.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use bytes::Bytes;
-use netcore::HostId;
+use ladder::{FIXED, Forfeit, Input, MatchId, ProgramId};
+use netcore::{HostId, Level};
+use serde::Serialize;
+use store::{Kind, Match};
 use tokio::sync::mpsc;
 
-use super::{shown::View, told::Tunnel};
-use crate::games::Game;
+use super::line::Line;
+use crate::{
+    games::Game,
+    room::{info::Row, register::level_name},
+};
 
 /// The ladders of a hub, by their games.
 #[derive(Debug, Default)]
@@ -73,4 +80,224 @@ impl Ladders {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Board>> {
         self.0.values()
     }
+}
+
+/// The rating of a new program: that of the bot in the middle.
+pub(super) const USUAL_RATING: i64 = FIXED[1].1;
+
+/// A program that has proven its name.
+#[derive(Debug)]
+pub(super) struct Newcomer {
+    pub(super) name: String,
+    pub(super) host: HostId,
+    pub(super) orders: mpsc::Sender<Order>,
+}
+
+/// What a keeper is told.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// A program has come.
+    Came(ProgramId, Newcomer, i64),
+    Input(Input),
+    /// The result of a match is known. Whoever leaves now has done nothing wrong.
+    Settled(MatchId),
+    /// A match is over, or could not be played.
+    Ended(MatchId, Option<Ended>),
+}
+
+/// What a program is told to do.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Its match begins in a room.
+    Play(Box<Table>),
+    /// It has to go, for this reason.
+    Away(String),
+    /// Its match is over, and its room is gone.
+    Over,
+}
+
+/// The seat of a program in a room.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// The connection to the room.
+    pub(super) room: Line,
+    /// The message that takes the seat, which has been sent. A program that repeats it is not to show its key.
+    pub(super) join: Bytes,
+    /// What the room says first, which the program has heard already.
+    pub(super) greeting: Bytes,
+}
+
+/// How a match has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its permanent id.
+    pub(super) id: String,
+    pub(super) rows: Vec<Row>,
+    /// Which of the names are programs.
+    pub(super) programs: Vec<String>,
+    pub(super) bot: Option<Level>,
+}
+
+/// A program that comes over a WebSocket.
+#[derive(Debug)]
+pub(super) struct Tunnel {
+    pub(super) host: HostId,
+    /// What it says.
+    pub(super) inbox: mpsc::Receiver<Bytes>,
+    /// What it is told. Dropped when the ladder has done with it.
+    pub(super) outbox: mpsc::Sender<Bytes>,
+}
+
+/// Matches that are listed. All of them are in the results.
+pub(super) const RECENT: usize = 50;
+
+/// Who waits, who plays, and what was played last.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct View {
+    waiting: Vec<Waits>,
+    playing: Vec<Plays>,
+    /// The newest first.
+    recent: VecDeque<Finished>,
+    /// Matches since the hub was started.
+    played: u64,
+    #[serde(skip)]
+    lost: Lost,
+}
+
+/// How many matches were lost since the hub was started by what a program did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lost {
+    /// It did not answer in time.
+    pub(crate) silent: u64,
+    /// It left before the end, or crashed.
+    pub(crate) gone: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Waits {
+    name: String,
+    /// RFC 3339.
+    since: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Plays {
+    players: Vec<String>,
+    since: String,
+    /// Where it can be watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    room: Option<String>,
+}
+
+/// A match that is over.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Finished {
+    /// By which it is found in the results, and replayed.
+    id: String,
+    ended: String,
+    /// Best first.
+    players: Vec<PlayerShown>,
+}
+
+/// A player of a match that is over.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PlayerShown {
+    rank: u32,
+    name: String,
+    score: i64,
+    bot: bool,
+    /// Whether it has lost by what it did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lost: bool,
+}
+
+impl View {
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many matches are played.
+    pub(crate) fn playing(&self) -> usize {
+        self.playing.len()
+    }
+
+    /// How many have been played since the hub was started.
+    pub(crate) const fn played(&self) -> u64 {
+        self.played
+    }
+
+    /// How many were lost by what a program did.
+    pub(crate) const fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// A program has lost its match by what it did.
+    pub(super) const fn lose(&mut self, how: Forfeit) {
+        match how {
+            Forfeit::Silent => self.lost.silent += 1,
+            Forfeit::Gone => self.lost.gone += 1,
+        }
+    }
+
+    /// Matches that were played before the hub was started, the newest first. Those of since then come before them.
+    pub(super) fn remember(&mut self, before: Vec<Match>) {
+        for old in before {
+            if self.recent.len() < RECENT && self.recent.iter().all(|known| known.id != old.id) {
+                self.recent.push_back(Finished::stored(old));
+            }
+        }
+    }
+
+    /// A match has ended now.
+    pub(super) fn end(&mut self, ended: Ended, now: u64) {
+        let Ended { id, rows, programs, bot } = ended;
+        let player = |row: Row| {
+            let is_bot = !programs.contains(&row.name);
+            let level = bot.filter(|_| is_bot).map(|level| format!("bot, {}", level_name(level)));
+            let lost = row.left && !is_bot;
+            PlayerShown { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
+        };
+        let players = ordered(rows.into_iter().map(player).collect());
+        self.recent.push_front(Finished { id, ended: text(now), players });
+        self.recent.truncate(RECENT);
+        self.played += 1;
+    }
+
+    /// Who waits and who plays, since when.
+    pub(super) fn update(
+        &mut self,
+        waiting: impl Iterator<Item = (String, Duration)>,
+        playing: impl Iterator<Item = (Vec<String>, Duration, Option<String>)>,
+        now: u64,
+    ) {
+        let since = |age: Duration| text(now.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
+        self.waiting = waiting.map(|(name, age)| Waits { name, since: since(age) }).collect();
+        self.playing = playing.map(|(players, age, room)| Plays { players, since: since(age), room }).collect();
+    }
+}
+
+impl Finished {
+    // How well a bot has played is not stored with a match, so bots have the names that they had in their rooms.
+    fn stored(Match { id, ended, players, .. }: Match) -> Self {
+        let players = players.into_iter().map(|player| {
+            let bot = player.kind == Kind::Bot;
+            let lost = player.quit && !bot;
+            PlayerShown { rank: player.rank, name: player.name, score: player.score, bot, lost }
+        });
+        Self { id, ended: text(ended), players: ordered(players.collect()) }
+    }
+}
+
+// As ratings have it.
+fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
+    players.sort_by_key(|player| player.lost);
+    for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {
+        player.rank = place;
+    }
+    players
+}
+
+fn text(unix: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(unix)).to_string()
 }

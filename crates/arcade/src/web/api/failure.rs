@@ -9,9 +9,9 @@ use store::StoreError;
 use tracing::warn;
 
 use crate::{
-    hub::refusal::{Kind, Refusal},
+    hub::shares::{Kind, Refusal},
     replays::ReplayError,
-    web::answer::{counted, error, later, refused},
+    web::response::{counted, error, later, refused},
 };
 
 /// `Retry-After` while the database does not answer, in seconds.

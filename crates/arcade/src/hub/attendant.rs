@@ -1,0 +1,250 @@
+//! The attendant of a room: one task that does what the room needs beside its game.
+//!
+//! - Bots leave [`BOTS_STAY`] after the last person has left.
+//! - A user-created room is closed when it was empty for the time that the operator sets.
+//! - A room of the hub stays. While it is empty, it begins again once its journal is large or old, so that no journal grows without limit.
+//!   The journal before it stays, because matches are replayed from it.
+//! - A rematch begins when all invited players are ready, or with those who are in time. In a game that needs all its seats, bots replace
+//!   the others.
+//! - A room whose owner has been away for some time gets another owner: the client that has been present longest.
+//!
+//! The roster of the room wakes the attendant, and only for changes that matter here: not for each turn or score.
+
+use std::{
+    sync::{Arc, Weak},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use netcore::Leave;
+use tokio::{
+    task::spawn_blocking,
+    time::{Instant, sleep_until},
+};
+use tracing::{info, warn};
+
+use super::rooms::{Rooms, missing};
+use crate::room::{Fate, Room};
+
+/// How long bots stay without a person.
+const BOTS_STAY: Duration = Duration::from_secs(15);
+/// How long people who requested company wait for other people before bots join.
+pub(super) const FILL: Duration = Duration::from_secs(5);
+/// A journal that is larger, in bytes, is old enough to begin another one.
+const LARGE: u64 = 64 << 20;
+/// A journal that is older, in seconds, is old enough too.
+const OLD: u64 = 30 * 24 * 3600;
+
+/// Attends to a room until it ends.
+pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Duration) {
+    let mut empty = Instant::now();
+    let mut was_empty = true;
+    let mut company = Company::default();
+    loop {
+        let Some(rooms) = rooms.upgrade().filter(|_| !room.is_over()) else { return };
+        let (people, result) = {
+            let info = room.info.borrow();
+            (info.people, info.result.clone())
+        };
+        if (people == 0) != was_empty {
+            was_empty = people == 0;
+            room.roster.set_occupied(!was_empty);
+            empty = Instant::now();
+        }
+        if room.file().result != result {
+            {
+                let mut file = room.file();
+                // A host that was removed from the match that is over may join the next one.
+                (file.result, file.barred) = (result, room.roster.barred());
+            }
+            // If the disk refuses, the room is restored without the result.
+            blocking(&rooms, &room, |rooms, room| rooms.save(room)).await;
+        }
+        let now = Instant::now();
+        if room.roster.rematch_due().is_some_and(|due| due <= now) && room.roster.start_rematch() {
+            let starts_at_once = room.info.borrow().options.starts_at_once();
+            if !starts_at_once {
+                room.roster.request_company(room.roster.company_level());
+            }
+        }
+        if room.roster.take_company_request() && company.request(now) && missing(&room) > 0 {
+            room.announce_bots(Some(FILL.as_secs()));
+        }
+        if company.is_due(now) {
+            let host = room.file().maker;
+            let seated = blocking(&rooms, &room, move |rooms, room| rooms.fill(room, host)).await;
+            let refused = seated.and_then(Result::err).map(|error| format!("{error:#}"));
+            if let Some(why) = company.joined(Instant::now(), refused, !was_empty) {
+                warn!(room = room.file().id, "bots cannot join; the hub tries again while people wait: {why}");
+            }
+        }
+        let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for };
+        let alone = was_empty.then(|| now - empty);
+        if alone.is_some_and(|alone| alone >= BOTS_STAY) && room.bots.count() > 0 {
+            blocking(&rooms, &room, |rooms, room| rooms.dismiss_bots(room)).await;
+        }
+        match rules.judge(alone, || journal_is_old(&room)) {
+            Verdict::Stay => {}
+            Verdict::Close => {
+                let minutes = rules.empty_for.as_secs().div_ceil(60);
+                rooms.close(&room, &format!("nobody was in the room for {minutes} minutes"));
+                return;
+            }
+            Verdict::Renew => {
+                info!(room = room.file().id, "the room begins anew, with another journal");
+                room.stop(Leave::Over, Fate::Renewed);
+                return;
+            }
+        }
+        let ownership = attend_owner(&rooms, &room, owner_away).await;
+        drop(rooms);
+        let marks = [BOTS_STAY, rules.empty_for].map(|after| empty + after);
+        let marks = marks.into_iter().filter(|mark| was_empty && *mark > now);
+        let next = marks.chain(company.due).chain(room.roster.rematch_due()).chain(ownership).min();
+        tokio::select! {
+            () = room.roster.changed() => {}
+            () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
+        }
+    }
+}
+
+// The disk may take its time; rooms share these threads.
+async fn blocking<T: Send + 'static>(
+    rooms: &Arc<Rooms>,
+    room: &Arc<Room>,
+    work: impl FnOnce(&Rooms, &Room) -> T + Send + 'static,
+) -> Option<T> {
+    let (rooms, room) = (Arc::clone(rooms), Arc::clone(room));
+    spawn_blocking(move || work(&rooms, &room)).await.ok()
+}
+
+// Gives the room another owner if its owner is away. Returns when to check again.
+async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> Option<Instant> {
+    if !room.is_owned() {
+        return None;
+    }
+    room.mark_owner();
+    if room.roster.has_owner_page() {
+        return None;
+    }
+    let due = room.roster.owner_active() + away;
+    if due > Instant::now() {
+        return Some(due);
+    }
+    if room.has_present_owner() {
+        // A native player, whose disconnection is noticed at the next check.
+        room.roster.set_owner_active();
+        return Some(Instant::now() + away);
+    }
+    match room.hand_on(room.roster.longest_present()?) {
+        Ok(true) => {
+            blocking(rooms, room, |rooms, room| rooms.save(room)).await;
+        }
+        // The next change is another attempt.
+        Ok(false) => {}
+        Err(error) => warn!("a room is not handed on: {error:#}"),
+    }
+    None
+}
+
+/// The company that people in a room have requested.
+#[derive(Debug, Default)]
+struct Company {
+    // When bots join, if they were requested.
+    due: Option<Instant>,
+    // Whether it was logged already why they cannot.
+    is_logged: bool,
+}
+
+impl Company {
+    // Returns whether it was not requested before.
+    fn request(&mut self, now: Instant) -> bool {
+        let is_new = self.due.is_none();
+        self.due.get_or_insert(now + FILL);
+        is_new
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
+    // Bots have joined, or were refused: then the hub tries again while people wait. Returns what is to be logged.
+    fn joined(&mut self, now: Instant, refused: Option<String>, people_wait: bool) -> Option<String> {
+        self.due = refused.as_ref().filter(|_| people_wait).map(|_| now + FILL);
+        let is_logged = std::mem::replace(&mut self.is_logged, refused.is_some());
+        refused.filter(|_| !is_logged)
+    }
+}
+
+/// The rules by which an empty room stays.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    permanent: bool,
+    empty_for: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Stay,
+    Close,
+    Renew,
+}
+
+impl Rules {
+    // `alone` is for how long the room has been empty.
+    fn judge(self, alone: Option<Duration>, is_old: impl FnOnce() -> bool) -> Verdict {
+        match alone {
+            Some(alone) if alone >= self.empty_for && !self.permanent => Verdict::Close,
+            Some(alone) if alone >= self.empty_for && is_old() => Verdict::Renew,
+            _ => Verdict::Stay,
+        }
+    }
+}
+
+fn journal_is_old(room: &Room) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    is_old(room.journal.length(), now.saturating_sub(room.file().begun))
+}
+
+// A short journal is not worth another file, however old it is.
+const fn is_old(bytes: u64, seconds: u64) -> bool {
+    bytes >= LARGE || (seconds >= OLD && bytes >= LARGE / 256)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_bots_join_later_and_the_reason_is_logged_once() {
+        let mut company = Company::default();
+        let start = Instant::now();
+        assert!(!company.is_due(start + 10 * FILL));
+        assert!(company.request(start) && !company.request(start + FILL / 2));
+        assert!(!company.is_due(start + FILL / 2) && company.is_due(start + FILL));
+        let refused = || Some("there are too many".to_owned());
+        assert_eq!(company.joined(start + FILL, refused(), true), refused());
+        assert!(!company.is_due(start + FILL) && company.is_due(start + 2 * FILL));
+        assert_eq!(company.joined(start + 2 * FILL, refused(), true), None);
+        assert_eq!(company.joined(start + 3 * FILL, None, true), None);
+        assert!(!company.is_due(start + 9 * FILL));
+        company.request(start);
+        assert_eq!(company.joined(start, refused(), false), refused());
+        assert_eq!(company.due, None, "all people have left");
+    }
+
+    #[test]
+    fn empty_rooms_are_closed_or_renewed_by_the_rules() {
+        let minute = Duration::from_mins(1);
+        let (ours, made) =
+            (Rules { permanent: true, empty_for: 5 * minute }, Rules { permanent: false, empty_for: 5 * minute });
+        let old = || true;
+        assert_eq!(made.judge(None, old), Verdict::Stay);
+        assert_eq!(made.judge(Some(4 * minute), old), Verdict::Stay);
+        assert_eq!(made.judge(Some(5 * minute), old), Verdict::Close);
+        assert_eq!(ours.judge(Some(5 * minute), || false), Verdict::Stay);
+        assert_eq!(ours.judge(Some(5 * minute), old), Verdict::Renew);
+        assert_eq!(ours.judge(None, old), Verdict::Stay);
+        assert!(is_old(LARGE, 0) && is_old(LARGE / 2, OLD));
+        assert!(!is_old(LARGE - 1, OLD - 1) && !is_old(2_000, 100 * OLD), "an old journal that is short");
+    }
+}

@@ -1,0 +1,524 @@
+//! The port of a ladder: who comes there says its name and its key first.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use ladder::{Input, ProgramId};
+use netcore::{HostId, Link};
+use rand::{TryRng as _, rngs::SysRng};
+use servekit::Sockets;
+use sha2::{Digest as _, Sha256};
+use store::{ALL_TIME, Board, KEY_HASH_LENGTH, Kind, LADDER, StoreError};
+use tokio::{
+    net::{TcpListener, UdpSocket},
+    sync::{Semaphore, mpsc},
+    time::{Instant, sleep, sleep_until, timeout},
+};
+use tracing::{debug, info, warn};
+
+use super::board::{Newcomer, Order, Table, Told, Tunnel, USUAL_RATING};
+use super::line::{Line, PATIENCE};
+use crate::{
+    games::{
+        Game,
+        ladder::{Ear, First, MAX_FIRST, Said},
+    },
+    hub::{Hub, codes::Purpose},
+    results::clock::unix_now,
+};
+
+/// Programs whose first message is awaited or looked into, of one ladder.
+const MAX_ENTERING: usize = 64;
+/// Datagrams that wait for a program to take them.
+const INBOX: usize = 64;
+/// Orders that wait for a program. There are two at most: to play, and how that ends.
+const ORDERS: usize = 4;
+/// The pause after the system has refused a connection.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What all who enter need.
+#[derive(Debug, Clone)]
+struct Door {
+    hub: Weak<Hub>,
+    game: Game,
+    greeting: Bytes,
+    keeper: mpsc::Sender<Told>,
+    entering: Arc<Semaphore>,
+}
+
+/// Listens until the hub is gone. `held` is kept as long.
+///
+/// # Errors
+/// When the runtime does not accept a socket.
+pub(super) fn open(
+    hub: &Arc<Hub>,
+    (game, greeting): (Game, Bytes),
+    sockets: Sockets,
+    held: impl Send + Sync + 'static,
+    (keeper, tunnels): (mpsc::Sender<Told>, mpsc::Receiver<Tunnel>),
+) -> anyhow::Result<()> {
+    let entering = Arc::new(Semaphore::new(MAX_ENTERING));
+    let door = Door { hub: Arc::downgrade(hub), game, greeting, keeper, entering };
+    let held = Arc::new(held);
+    match sockets {
+        Sockets::Tcp(listeners, _) => {
+            for listener in listeners {
+                let (listener, door, held) = (TcpListener::from_std(listener)?, door.clone(), Arc::clone(&held));
+                tokio::spawn(async move {
+                    let _held = held;
+                    door.accept(listener).await;
+                });
+            }
+        }
+        Sockets::Udp(sockets) => {
+            for socket in sockets {
+                let (socket, door, held) = (UdpSocket::from_std(socket)?, door.clone(), Arc::clone(&held));
+                tokio::spawn(async move {
+                    let _held = held;
+                    door.receive(Arc::new(socket)).await;
+                });
+            }
+        }
+    }
+    tokio::spawn(door.connect(tunnels));
+    Ok(())
+}
+
+impl Door {
+    async fn accept(self, listener: TcpListener) {
+        loop {
+            let (stream, address) = match listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    debug!(%error, "a connection to the ladder fails");
+                    sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            let Some(hub) = self.hub.upgrade() else { return };
+            let host = HostId::from(address);
+            // It counts as one of a room, and beyond the bounds it is closed at once.
+            let Ok(permit) = hub.resources().files.open(host) else { continue };
+            let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
+            if hub.bans().has(host) {
+                continue;
+            }
+            let door = self.clone();
+            tokio::spawn(async move {
+                let _permit = permit;
+                netshell::tune_accepted(&stream);
+                door.attend(Line::Stream(stream), host, enters).await;
+            });
+        }
+    }
+
+    // Those who come over a WebSocket.
+    async fn connect(self, mut tunnels: mpsc::Receiver<Tunnel>) {
+        let datagrams = self.game.link() == Link::Datagram;
+        while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
+            // Beyond the bound it is closed at once.
+            let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
+            let (door, line) = (self.clone(), Line::Tunnel { inbox, outbox, datagrams });
+            tokio::spawn(async move { door.attend(line, host, enters).await });
+        }
+    }
+
+    async fn attend(&self, mut line: Line, host: HostId, enters: impl Send) {
+        let Some(said) = self.first(&mut line).await else { return };
+        let program = self.enter(line, host, said).await;
+        drop(enters);
+        if let Some(program) = program {
+            program.stay().await;
+        }
+    }
+
+    // What a program says first, or why that is not its name.
+    async fn first(&self, line: &mut Line) -> Option<Result<String, String>> {
+        if !self.greeting.is_empty() {
+            line.write(&self.greeting).await.ok()?;
+        }
+        let mut said = BytesMut::new();
+        let first = async {
+            loop {
+                if !line.read(&mut said).await.unwrap_or(false) {
+                    return None;
+                }
+                match self.game.first(&said) {
+                    First::Join(name, _) => return Some(Ok(name)),
+                    First::Wrong(why) => return Some(Err(why.to_owned())),
+                    First::Incomplete if said.len() > MAX_FIRST => return Some(Err("it is too long".to_owned())),
+                    First::Incomplete => {}
+                }
+            }
+        };
+        timeout(PATIENCE, first).await.ok()?
+    }
+
+    async fn receive(self, socket: Arc<UdpSocket>) {
+        let mut programs: HashMap<SocketAddr, mpsc::Sender<Bytes>> = HashMap::new();
+        let mut buffer = BytesMut::with_capacity(1 << 16);
+        loop {
+            buffer.clear();
+            let received = socket.recv_buf_from(&mut buffer).await;
+            let Some(hub) = self.hub.upgrade() else { return };
+            // What the system says of one program is nothing to the others.
+            let Ok((_, peer)) = received else { continue };
+            let datagram = Bytes::copy_from_slice(&buffer);
+            if let Some(inbox) = programs.get(&peer).filter(|inbox| !inbox.is_closed()) {
+                // A lost datagram is not sent again.
+                let _ = inbox.try_send(datagram);
+                continue;
+            }
+            let host = HostId::from(peer);
+            if hub.bans().has(host) || datagram.len() > MAX_FIRST {
+                continue;
+            }
+            // Anything else is not answered, since the address may be forged.
+            let First::Join(name, _) = self.game.first(&datagram) else { continue };
+            let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
+            programs.retain(|_, inbox| !inbox.is_closed());
+            let (sender, inbox) = mpsc::channel(INBOX);
+            programs.insert(peer, sender);
+            let (door, line) = (self.clone(), Line::Shared { socket: Arc::clone(&socket), peer, inbox });
+            tokio::spawn(async move {
+                let program = door.enter(line, host, Ok(name)).await;
+                drop(enters);
+                if let Some(program) = program {
+                    program.stay().await;
+                }
+            });
+        }
+    }
+
+    // Lets a program in that has said this, or tells it why not.
+    async fn enter(&self, line: Line, host: HostId, said: Result<String, String>) -> Option<Program> {
+        let hub = self.hub.upgrade()?;
+        // The source of a first datagram may be forged, and the owner of that address has not tried anything.
+        let is_charged = !matches!(line, Line::Shared { .. });
+        match self.prove(&hub, host, said, is_charged).await {
+            Ok((name, rating)) => {
+                static NEXT: AtomicU64 = AtomicU64::new(0);
+                let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
+                let (orders, receiver) = mpsc::channel(ORDERS);
+                let newcomer = Newcomer { name, host, orders };
+                self.keeper.send(Told::Came(id, newcomer, rating)).await.ok()?;
+                Some(Program { id, game: self.game, line, orders: receiver, keeper: self.keeper.clone() })
+            }
+            Err(why) => {
+                info!(game = self.game.name(), %why, "a program is not let onto the ladder");
+                let mut line = line;
+                if let Some(farewell) = self.game.refusal(&why) {
+                    let _ = line.write(&farewell).await;
+                }
+                line.end().await;
+                None
+            }
+        }
+    }
+
+    // The name and the rating of a program, or why it is not let in. A wrong key that is not charged helps no one to guess: it has 80 bits.
+    async fn prove(
+        &self,
+        hub: &Arc<Hub>,
+        host: HostId,
+        said: Result<String, String>,
+        is_charged: bool,
+    ) -> Result<(String, i64), String> {
+        let (name, key) = split(&said?)?;
+        let purpose = Purpose::Key(name.clone());
+        if let Some(wait) = hub.tries.wait(host, &purpose) {
+            return Err(format!("too many wrong keys came from your address; try again in {} s", wait.as_secs() + 1));
+        }
+        let store = hub.results().store.clone();
+        let away = |error: StoreError| {
+            warn!(%error, "keys of programs cannot be looked up");
+            "names cannot be looked up just now; try again in a moment".to_owned()
+        };
+        let turn = hub.resources().queries.wait(host).await.map_err(|refusal| refusal.to_string())?;
+        let owned = store.names_of(&hash(&key)).await.map_err(away)?;
+        if !owned.contains(&name) {
+            if is_charged {
+                hub.tries.charge(host, purpose);
+            }
+            return Err(format!(
+                "this key does not prove the name {name}; `arcade ladder join` gives a key for a name"
+            ));
+        }
+        let board = Board { game: self.game.name(), class: LADDER, season: ALL_TIME };
+        let known = store.rating(board, (&name, Kind::Proven), unix_now()).await.map_err(away)?;
+        drop(turn);
+        Ok((name, known.map_or(USUAL_RATING, |(rating, _)| rating)))
+    }
+}
+
+/// What a program may say before its match begins, in bytes. Nobody hears it: there is nothing to do yet, and it may repeat its key.
+const MAX_EARLY: usize = 1 << 20;
+/// The keeper is told at most this often that a program has sent something.
+const PULSE: Duration = Duration::from_millis(500);
+/// How long after the end of a room its last datagrams may come.
+const LINGER: Duration = Duration::from_millis(300);
+
+/// A program that waits or plays.
+pub(super) struct Program {
+    pub(super) id: ProgramId,
+    pub(super) game: Game,
+    pub(super) line: Line,
+    pub(super) orders: mpsc::Receiver<Order>,
+    pub(super) keeper: mpsc::Sender<Told>,
+}
+
+impl Program {
+    /// Waits and plays. Returns when the program is gone or its match is over.
+    pub(super) async fn stay(mut self) {
+        let (mut early, mut unheard) = (BytesMut::new(), 0);
+        let table = loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(Order::Play(table)) => break table,
+                    Some(Order::Away(why)) => return self.send_away(&why).await,
+                    Some(Order::Over) | None => return self.line.end().await,
+                },
+                read = self.line.read(&mut early) => {
+                    unheard += early.len();
+                    early.clear();
+                    if !read.unwrap_or(false) || unheard > MAX_EARLY {
+                        return self.tell(Input::Gone(self.id)).await;
+                    }
+                }
+            }
+        };
+        self.play(*table).await;
+    }
+
+    // Passes on what it and its room say.
+    async fn play(mut self, Table { mut room, join, greeting }: Table) {
+        let (mut said, mut told) = (BytesMut::new(), BytesMut::new());
+        let (mut ear, mut skip) = (Ear::default(), greeting);
+        let mut pulse = Instant::now();
+        let mut finished = false;
+        // Told of its end, the program has what its room has sent before.
+        let mut ends: Option<Instant> = None;
+        loop {
+            if !said.is_empty() {
+                // A datagram that is sent again shows the key.
+                let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
+                let message = if is_join { &join[..] } else { &said[..] };
+                // What it says after its part is over would be taken for leaving.
+                if !finished && room.write(message).await.is_err() {
+                    finished = true;
+                }
+                said.clear();
+                if !finished && (self.game.asks() || pulse <= Instant::now()) {
+                    pulse = Instant::now() + PULSE;
+                    self.tell(Input::Heard(self.id)).await;
+                }
+            }
+            tokio::select! {
+                // What the room has said comes first: it may be the end of the match.
+                biased;
+                read = room.read(&mut told) => {
+                    if !read.unwrap_or(false) {
+                        // Over, or it has lost its seat.
+                        break;
+                    }
+                    let from = skipped(&told, &mut skip);
+                    let heard = self.game.hear(&mut ear, &told[from..]);
+                    if from < told.len() && self.line.write(&told[from..]).await.is_err() {
+                        return self.tell(Input::Gone(self.id)).await;
+                    }
+                    told.clear();
+                    for heard in heard {
+                        match heard {
+                            Said::Asked => self.tell(Input::Asked(self.id)).await,
+                            Said::Finished => {
+                                finished = true;
+                                self.tell(Input::Finished(self.id)).await;
+                            }
+                        }
+                    }
+                }
+                // A closed channel is always ready, and would keep the rest from its turn.
+                order = self.orders.recv(), if ends.is_none() => match order {
+                    Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
+                    Some(Order::Away(why)) => {
+                        // Its room is left first, so that it knows who has lost.
+                        leave(self.game, room).await;
+                        return self.send_away(&why).await;
+                    }
+                },
+                () = sleep_until(ends.unwrap_or_else(Instant::now)), if ends.is_some() => break,
+                read = self.line.read(&mut said), if !finished || !self.line.is_datagrams() => {
+                    if !read.unwrap_or(false) {
+                        self.tell(Input::Gone(self.id)).await;
+                        if !finished {
+                            return leave(self.game, room).await;
+                        }
+                        // Its seat stays until the others are done.
+                        return outlast(room, &mut self.orders).await;
+                    }
+                }
+            }
+        }
+        // A match that broke off for any reason.
+        self.tell(Input::Gone(self.id)).await;
+        self.line.end().await;
+    }
+
+    async fn send_away(mut self, why: &str) {
+        if let Some(farewell) = self.game.refusal(why) {
+            let _ = self.line.write(&farewell).await;
+        }
+        self.line.end().await;
+    }
+
+    async fn tell(&self, input: Input) {
+        // A keeper that is gone ends with the hub.
+        let _ = self.keeper.send(Told::Input(input)).await;
+    }
+}
+
+// How many of these bytes the program has heard before.
+fn skipped(told: &[u8], skip: &mut Bytes) -> usize {
+    if skip.is_empty() {
+        return 0;
+    }
+    // A room sends its first message at once, so it comes whole.
+    let greeting = std::mem::take(skip);
+    if told.starts_with(&greeting) { greeting.len() } else { 0 }
+}
+
+// Has the room know that the player is gone.
+async fn leave(game: Game, mut room: Line) {
+    if let Some(goodbye) = game.leave() {
+        // On one machine nothing is lost.
+        let _ = room.write(&goodbye).await;
+    }
+    room.cut();
+}
+
+// Keeps a connection to a room until the match is over.
+async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
+    let mut told = BytesMut::new();
+    loop {
+        tokio::select! {
+            order = orders.recv() => if !matches!(order, Some(Order::Play(_))) {
+                return;
+            },
+            read = timeout(12 * PATIENCE, room.read(&mut told)) => {
+                told.clear();
+                if !matches!(read, Ok(Ok(true))) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The longest name of a program, in bytes.
+pub(crate) const MAX_PROGRAM_NAME: usize = 24;
+/// What stands between a name and its key.
+pub(crate) const MARK: char = '#';
+/// Letters and digits of a key: those that look like no other.
+const DIGITS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz123456789";
+/// How many of them a key has.
+const LENGTH: usize = 16;
+
+/// Draws a key.
+///
+/// # Errors
+/// When the system has no random numbers.
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let mut drawn = [0_u8; LENGTH];
+    SysRng.try_fill_bytes(&mut drawn)?;
+    Ok(drawn.iter().map(|byte| char::from(DIGITS[usize::from(byte % 32)])).collect())
+}
+
+/// What is kept of a key.
+pub(crate) fn hash(key: &str) -> [u8; KEY_HASH_LENGTH] {
+    Sha256::digest(format!("ladder\n{key}")).into()
+}
+
+/// Why this is no name of a program: one has characters that all protocols have.
+///
+/// # Errors
+/// With what a name is.
+pub(crate) fn check(name: &str) -> Result<(), String> {
+    let is_known = |letter: u8| letter.is_ascii_alphanumeric() || b"._-".contains(&letter);
+    if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) {
+        return Ok(());
+    }
+    Err(format!("the name of a program has 1 to {MAX_PROGRAM_NAME} letters, digits, '.', '_' or '-'"))
+}
+
+/// The name and the key in what a program says.
+///
+/// # Errors
+/// With what it should say.
+pub(crate) fn split(said: &str) -> Result<(String, String), String> {
+    let Some((name, key)) = said.trim_end().split_once(MARK) else {
+        return Err("say your name as NAME#KEY; `arcade ladder join NAME` gives a key".into());
+    };
+    check(name)?;
+    Ok((name.to_owned(), key.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::net::UdpSocket;
+
+    use super::*;
+
+    async fn socket() -> UdpSocket {
+        UdpSocket::bind("127.0.0.1:0").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_program_whose_match_is_over_goes_though_its_room_says_no_more() {
+        let (room, own, door) = (socket().await, socket().await, socket().await);
+        own.connect(room.local_addr().unwrap()).await.unwrap();
+        let (order, orders) = mpsc::channel(4);
+        let (keeper, mut told) = mpsc::channel(4);
+        let (_inbox, inbox) = mpsc::channel(1);
+        let peer = door.local_addr().unwrap();
+        let line = Line::Shared { socket: Arc::new(door), peer, inbox };
+        let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, keeper };
+        let table = Table { room: Line::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
+        assert!(order.try_send(Order::Play(Box::new(table))).is_ok());
+        assert!(order.try_send(Order::Over).is_ok());
+        drop(order);
+        timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
+        assert!(matches!(told.recv().await, Some(Told::Input(Input::Gone(ProgramId(1))))));
+    }
+
+    #[test]
+    fn a_key_fits_behind_a_name_in_the_shortest_name_of_all_protocols() {
+        let (one, other) = (draw().unwrap(), draw().unwrap());
+        assert_ne!(one, other);
+        let said = format!("{}{MARK}{one}", "x".repeat(MAX_PROGRAM_NAME));
+        assert!(said.len() <= 50, "the names of nuggets");
+        assert_eq!(split(&said), Ok(("x".repeat(MAX_PROGRAM_NAME), one.clone())));
+        assert!(hash(&one) != hash(&other) && hash(&one) == hash(&one.clone()));
+    }
+
+    #[test]
+    fn names_have_the_characters_of_all_protocols() {
+        for name in ["A", "my-bot_2.1", &"x".repeat(MAX_PROGRAM_NAME)] {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        for name in ["", "a b", "a#b", "Zoë", "a\0", &"x".repeat(MAX_PROGRAM_NAME + 1)] {
+            assert!(check(name).is_err(), "{name}");
+        }
+        assert!(split("Ann").unwrap_err().contains("NAME#KEY"));
+        assert!(split("A n#key").is_err());
+    }
+}

@@ -1,0 +1,218 @@
+//! *Play now*: a room with a seat, which is kept for a moment, and how long the wait will be.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+
+use netcore::{HostId, Level};
+
+use super::{Hub, OpenError, attendant::FILL, rooms::free};
+use crate::{
+    fleet::NodeShown,
+    games::{Game, Options},
+    room::{Room, reservations::Holder},
+};
+
+/// Names whose ratings are looked up for one who wants to play.
+pub(crate) const MAX_RATED: usize = 16;
+/// How far ratings may differ immediately, and how much more with each second of waiting.
+const NEAR: (u64, u64) = (100, 10);
+
+/// Somebody who wants to play.
+#[derive(Debug, Default)]
+pub(crate) struct Seeker {
+    /// Tells the browsers of a host apart.
+    pub(crate) browser: u64,
+    /// The level of bots that join if no other players do; none if no bots are wanted.
+    pub(crate) company: Option<Level>,
+    /// Its rating in the game, if it has one.
+    pub(crate) rating: Option<i64>,
+    /// The ratings of other players, by their names.
+    pub(crate) ratings: BTreeMap<String, i64>,
+}
+
+/// The room for a client.
+#[derive(Debug)]
+pub(crate) struct Led {
+    pub(crate) room: Arc<Room>,
+    /// Whether the seat is kept.
+    pub(crate) kept: bool,
+    /// In how many seconds the match is expected to begin, if there is an estimate.
+    pub(crate) wait: Option<u64>,
+}
+
+/// Whether a rating differs too much from those of a room where people have waited for this time.
+fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
+    let Some(own) = own.filter(|_| !others.is_empty()) else { return false };
+    let mean = others.iter().sum::<i64>() / i64::try_from(others.len()).unwrap_or(i64::MAX);
+    mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
+}
+
+// How many players are missing in a room for a match, after one more has joined.
+fn missing(room: &Room, holder: Holder) -> u32 {
+    let info = room.info.borrow();
+    if info.options.starts_at_once() || info.phase == "playing" {
+        return 0;
+    }
+    let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
+    let led = u32::try_from(room.roster.reserved_besides(holder)).unwrap_or(u32::MAX);
+    info.seats.saturating_sub(seated.saturating_add(led).saturating_add(1))
+}
+
+impl Hub {
+    // Rooms of a game with a free seat for a client at `host`.
+    fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
+        self.rooms.all().into_iter().filter(move |room| {
+            let shown = room.roster.mask.host(host);
+            let led = room.roster.reserved_besides(Holder::Host(shown, browser));
+            let may = !room.roster.has_spent(shown) && !room.roster.is_barred(shown);
+            room.game == game && may && free(room, &room.info.borrow()) > led
+        })
+    }
+
+    /// The other node that is the best for a client that wants to play.
+    pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
+        let elsewhere = self.elsewhere()?;
+        let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
+        elsewhere.leads(game, most_here.unwrap_or_default(), &self.rooms)
+    }
+
+    /// Verified names in rooms with a free seat, up to [`MAX_RATED`].
+    pub(crate) fn waiting(&self, game: Game, host: HostId) -> Vec<String> {
+        let mut names = vec![];
+        for room in self.open_to(game, host, 0) {
+            let info = room.info.borrow();
+            names.extend(info.players.iter().filter(|player| player.proven).map(|player| player.name.clone()));
+        }
+        names.truncate(MAX_RATED);
+        names
+    }
+
+    /// Finds a room with a free seat for a client at `host`: of those with a similar rating the one with the most people, else a new one
+    /// without an owner.
+    ///
+    /// # Errors
+    /// When a new room is needed and cannot be opened.
+    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
+        let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
+        // Only the owner adds bots to a room that has one.
+        let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
+        let rank = |room: &Arc<Room>| {
+            let info = room.info.borrow();
+            let proven = info.players.iter().filter(|player| player.proven);
+            let others: Vec<i64> = proven.filter_map(|player| seeker.ratings.get(&player.name).copied()).collect();
+            (!is_far(seeker.rating, &others, room.roster.occupied()), info.people)
+        };
+        // Of equal ones the first.
+        let best = self.open_to(game, host, seeker.browser).filter(suits).map(|room| (rank(&room), room));
+        let best = best.reduce(|best, other| if other.0 > best.0 { other } else { best });
+        let room = match best {
+            Some((_, room)) => room,
+            None => self.open(&Options::usual(game), Some(host), false)?,
+        };
+        let between = self.players.arrive(game, Instant::now());
+        let lacks = missing(&room, holder(&room));
+        let company = seeker.company.filter(|_| !room.is_owned());
+        let mut wait = if lacks == 0 { Some(Duration::ZERO) } else { between.map(|between| between * lacks) };
+        if company.is_some() && lacks > 0 {
+            wait = Some(wait.map_or(FILL, |wait| wait.min(FILL)));
+        }
+        let may = self.players.reserve(host, seeker.browser, &room);
+        let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
+        let kept = may && room.roster.reserve(holder(&room), MAX_RESERVATION, (seats / 2).max(1), company);
+        Ok(Led { room, kept, wait: wait.map(|wait| wait.as_secs()) })
+    }
+}
+
+/// How long a seat is kept for a client that *Play now* has led to it.
+pub(crate) const MAX_RESERVATION: Duration = Duration::from_secs(10);
+/// Seats that are kept at the same time in all rooms.
+pub(crate) const MAX_RESERVED: usize = 4_096;
+/// Seats that are kept for one host at the same time.
+pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
+/// Arrivals of a game that are remembered, and for how long.
+const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
+/// With fewer there is no estimate.
+const FEW: usize = 3;
+
+type Reserved = (Weak<Room>, Instant);
+
+/// What is remembered of those who were led to a room.
+#[derive(Debug, Default)]
+pub(crate) struct Players {
+    // By host and browser: where, and until when.
+    reserved: Mutex<BTreeMap<(HostId, u64), Reserved>>,
+    arrivals: Mutex<BTreeMap<Game, VecDeque<Instant>>>,
+}
+
+impl Players {
+    /// Records an arrival. Returns the mean time between those before it, if there were enough.
+    pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
+        let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        let arrivals = all.entry(game).or_default();
+        arrivals.retain(|at| now.duration_since(*at) < ARRIVALS.1);
+        let between = arrivals.front().filter(|_| arrivals.len() >= FEW).map(|first| {
+            let count = u32::try_from(arrivals.len()).unwrap_or(u32::MAX);
+            now.duration_since(*first) / count
+        });
+        if arrivals.len() >= ARRIVALS.0 {
+            arrivals.pop_front();
+        }
+        arrivals.push_back(now);
+        between
+    }
+
+    /// Reserves a seat for a browser in this room, and ends its reservation in another one. Returns whether it may have one.
+    pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        reserved.retain(|_, (_, until)| *until > now);
+        if let Some((before, _)) = reserved.get(&(host, browser)) {
+            if std::ptr::eq(before.as_ptr(), Arc::as_ptr(room)) {
+                // It is not extended.
+                return true;
+            }
+            if let Some(before) = before.upgrade() {
+                before.roster.release(Holder::Host(before.roster.mask.host(host), browser));
+            }
+            reserved.remove(&(host, browser));
+        }
+        let of_host = reserved.range((host, 0)..=(host, u64::MAX)).count();
+        let may = reserved.len() < MAX_RESERVED && of_host < MAX_RESERVED_OF_HOST;
+        if may {
+            reserved.insert((host, browser), (Arc::downgrade(room), now + MAX_RESERVATION));
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_longer_is_led_to_people_of_other_strength() {
+        let seconds = Duration::from_secs;
+        assert!(!is_far(None, &[2_000], seconds(0)) && !is_far(Some(1_000), &[], seconds(0)));
+        assert!(!is_far(Some(1_000), &[1_100], seconds(0)) && is_far(Some(1_000), &[1_101], seconds(0)));
+        assert!(is_far(Some(1_000), &[1_100, 1_300], seconds(9)) && !is_far(Some(1_000), &[1_100, 1_300], seconds(10)));
+    }
+
+    #[test]
+    fn a_wait_is_unknown_until_some_have_come() {
+        let players = Players::default();
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let waits = [0, 10, 20, 30].map(|seconds| players.arrive(Game::Robots, at(seconds)));
+        assert_eq!(waits, [None, None, None, Some(Duration::from_secs(10))]);
+        assert_eq!(players.arrive(Game::Nuggets, at(30)), None);
+        // Old arrivals do not count.
+        assert_eq!(players.arrive(Game::Robots, at(2_000)), None);
+        for second in 0..1_000 {
+            players.arrive(Game::Robots, at(3_000 + second));
+        }
+        assert_eq!(players.arrivals.lock().unwrap()[&Game::Robots].len(), ARRIVALS.0);
+    }
+}

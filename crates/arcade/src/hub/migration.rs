@@ -1,0 +1,339 @@
+//! Rooms are handed over to other hubs while their matches go on, so that this one can be replaced by a later version.
+//!
+//! A room is suspended: it takes no more input and tells nothing more, its sockets are closed, and the last of its journal is copied. Then
+//! the directory says that it is nobody's, and the next owner goes on from the copy. If any of that fails, the room goes on here.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use journal_core::JournalEnd;
+use mesh::Stays;
+use tokio::{
+    sync::{Semaphore, mpsc::Receiver},
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, sleep, timeout},
+};
+use tracing::{error, info, warn};
+
+use super::{
+    Hub,
+    elsewhere::{Elsewhere, Row},
+    files::parse,
+    moves::{Moved, Why},
+};
+use crate::{
+    fleet::{
+        Event, Fleet, Kept, Settled,
+        copies::{Read, Unreadable},
+    },
+    games::Options,
+    room::Room,
+};
+
+/// Rooms that are handed over at the same time: each stands still while it is, so one does not wait for hundreds of others.
+const AT_ONCE: usize = 4;
+/// How much later than the room its copy may be when the room is suspended.
+const LATE: Duration = Duration::from_millis(100);
+/// How long a copy may take to catch up before the room is suspended, and after that.
+const COPYING: Duration = Duration::from_secs(3);
+/// How long a journal may take to be closed on disk before its room goes on here, and everything that has the room to notice its end.
+const CLOSING: Duration = Duration::from_secs(5);
+/// How often to look whether it has.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long to wait until a room that was handed over goes on: longer than it takes until a node that has died is noticed.
+const SETTLING: Duration = Duration::from_secs(40);
+
+enum Outcome {
+    Moved(Duration),
+    Stays(Why),
+    /// It was closed meanwhile, or another hub has it.
+    Gone,
+}
+
+impl Hub {
+    /// Takes no more rooms, and hands those that are open over to other hubs. Those that cannot move go on here.
+    ///
+    /// # Errors
+    /// When there can be no other hubs, and while rooms are moved already.
+    pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
+        let Some(elsewhere) = self.elsewhere() else {
+            bail!(
+                "rooms move only between the hubs of one arcade, and this hub was started without --nats; end it by `arcade drain`"
+            );
+        };
+        if self.moves.begun.swap(true, Ordering::AcqRel) {
+            bail!("the rooms of this hub are moved already; `arcade status` shows how many are left");
+        }
+        self.rooms.drain();
+        elsewhere.fleet.drain().await;
+        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        let mut tasks = JoinSet::new();
+        for room in self.rooms.all() {
+            let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&elsewhere.fleet), Arc::clone(&turns));
+            tasks.spawn(async move {
+                let _turn = turns.acquire().await;
+                hub.move_room(&fleet, room).await
+            });
+        }
+        let mut moved = Moved::default();
+        while let Some(outcome) = tasks.join_next().await {
+            match outcome {
+                Ok(Outcome::Moved(pause)) => {
+                    moved.pauses_ms.push(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+                }
+                Ok(Outcome::Stays(why)) => *moved.stays.entry(why).or_default() += 1,
+                Ok(Outcome::Gone) => {}
+                Err(error) => error!("a room was not moved: {error}"),
+            }
+        }
+        moved.pauses_ms.sort_unstable();
+        info!(
+            moved = moved.pauses_ms.len(),
+            stay = moved.stays.values().sum::<usize>(),
+            "rooms have moved to other hubs"
+        );
+        Ok(moved)
+    }
+
+    async fn move_room(self: &Arc<Self>, fleet: &Fleet, room: Arc<Room>) -> Outcome {
+        let (id, is_ladder) = {
+            let file = room.file();
+            (file.id.clone(), file.ladder)
+        };
+        if is_ladder {
+            return Outcome::Stays(Why::Ladder);
+        }
+        if !room.journal.is_open() {
+            return Outcome::Stays(Why::NoJournal);
+        }
+        if let Some(why) = self.moves.stopped.get() {
+            return Outcome::Stays(*why);
+        }
+        match fleet.hand_over(&id).await {
+            Some(Ok(())) => {}
+            Some(Err(kept)) => return kept.into(),
+            None => return self.stop_moving(Why::Away),
+        }
+        if !fleet.copies.catch_up(&id, LATE, COPYING).await {
+            fleet.stay(&id).await;
+            return Outcome::Stays(Why::NoCopy);
+        }
+        let (began, ended) = (Instant::now(), self.moves.expect(&id));
+        if !room.suspend() {
+            // It is being closed, or begins anew.
+            drop(self.moves.take(&room));
+            fleet.stay(&id).await;
+            return Outcome::Gone;
+        }
+        self.moves.hand(&id);
+        // With the durability of the cluster, it ends when the copy has what it tells.
+        let Ok(end) = ended.await else {
+            self.moves.keep(&id);
+            fleet.stay(&id).await;
+            return Outcome::Gone;
+        };
+        if room.is_to_close() {
+            self.moves.keep(&id);
+            fleet.stay(&id).await;
+            self.rooms.forget(&room);
+            fleet.close(&id).await;
+            return Outcome::Gone;
+        }
+        if !fleet.copies.catch_up(&id, Duration::ZERO, COPYING).await {
+            fleet.stay(&id).await;
+            self.go_on_here(room, end).await;
+            return Outcome::Stays(Why::NoCopy);
+        }
+        let is_handed = fleet.suspended(&id).await;
+        self.let_go(room).await;
+        if !is_handed {
+            return Outcome::Gone;
+        }
+        match timeout(SETTLING, fleet.follow(&id)).await {
+            Ok(Some(Settled::At(node))) => {
+                let pause = began.elapsed();
+                info!(room = id, node = node.as_str(), ?pause, "the room has moved");
+                fleet.copies.count_handed_over();
+                Outcome::Moved(pause)
+            }
+            Ok(Some(Settled::Back)) => {
+                warn!(room = id, "no other hub took the room, so it goes on here");
+                self.stop_moving(Why::NotTaken)
+            }
+            Ok(None) | Err(_) => Outcome::Stays(Why::Unheard),
+        }
+    }
+
+    fn stop_moving(&self, why: Why) -> Outcome {
+        // Whoever is first says it.
+        let _ = self.moves.stopped.set(why);
+        Outcome::Stays(why)
+    }
+
+    // Forgets a room that was handed over.
+    async fn let_go(self: &Arc<Self>, room: Arc<Room>) {
+        let hub = Arc::clone(self);
+        // It writes to the disk.
+        let _ = spawn_blocking(move || {
+            // It may be back already.
+            let _opening = hub.rooms.opening();
+            if hub.rooms.is_current(&room) {
+                hub.rooms.forget(&room);
+            }
+        })
+        .await;
+    }
+
+    // Opens a room again that was suspended. Its journal is free when nothing has the room any more.
+    async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
+        let file = room.file().clone();
+        let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
+        self.rooms.withdraw(&room);
+        let before = Arc::downgrade(&room);
+        drop(room);
+        let free = async {
+            while before.strong_count() > 0 {
+                sleep(LOOK).await;
+            }
+        };
+        if !is_closed || timeout(CLOSING, free).await.is_err() {
+            return error!(room = file.id, "the room cannot go on at once; it is back when the hub is started again");
+        }
+        let hub = Arc::clone(self);
+        let _ = spawn_blocking(move || {
+            let _opening = hub.rooms.opening();
+            let id = file.id.clone();
+            match hub.run(file) {
+                Ok(room) => hub.announce(&room),
+                Err(error) => error!(room = id, "the room is back when the hub is started again: {error:#}"),
+            }
+        })
+        .await;
+    }
+
+    /// Whether a room is between two hubs just now, so that whoever wants it has to ask again.
+    pub(crate) fn is_moving(&self, id: &str) -> bool {
+        let Some(elsewhere) = self.elsewhere() else { return false };
+        match self.rooms.get(id) {
+            Some(room) => room.is_suspended(),
+            // The directory may not have told yet whose it is.
+            None => {
+                elsewhere.fleet.is_moving(id) || self.moves.has_handed(id) && elsewhere.fleet.owner_of(id).is_none()
+            }
+        }
+    }
+}
+
+impl From<Kept> for Outcome {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Stays(Stays::NoNode) => Self::Stays(Why::NoHub),
+            Kept::Stays(Stays::NoRules) => Self::Stays(Why::NoRules),
+            Kept::Lost => Self::Gone,
+        }
+    }
+}
+
+/// Rooms that are taken over at the same time: of a node with hundreds, none waits for all others.
+const RESTORES_AT_ONCE: usize = 16;
+
+impl Hub {
+    /// Does what the directory decides about rooms of this node, until the hub ends.
+    pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
+        let turns = Arc::new(Semaphore::new(RESTORES_AT_ONCE));
+        while let Some(event) = events.recv().await {
+            match event {
+                Event::Lost(room) => {
+                    let rooms = Arc::clone(&self.rooms);
+                    if rooms.get(room.as_str()).is_some() {
+                        warn!(room = %room, "the room has moved to another hub, and ends here");
+                    }
+                    // It writes to the disk.
+                    let _ = spawn_blocking(move || rooms.give_up(room.as_str())).await;
+                }
+                Event::TakenOver(room) => {
+                    let (hub, turns) = (Arc::clone(&self), Arc::clone(&turns));
+                    tokio::spawn(async move {
+                        let _turn = turns.acquire().await;
+                        if let Some(elsewhere) = hub.elsewhere().cloned() {
+                            hub.take_over(&elsewhere, room.as_str()).await;
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    async fn take_over(self: &Arc<Self>, elsewhere: &Elsewhere, id: &str) {
+        let fleet = &elsewhere.fleet;
+        let read = match fleet.copies.read(id).await {
+            Ok(read) => read,
+            Err(Unreadable::Gone) => return,
+            Err(Unreadable::Later) => {
+                return error!(
+                    room = id,
+                    "a later version of arcade has written the copy of this room; it goes on when this hub is upgraded"
+                );
+            }
+        };
+        let Some(read) = read else {
+            info!(room = id, "nothing of this room was stored before its hub was lost, so it is closed");
+            return fleet.close(id).await;
+        };
+        let (hub, room) = (Arc::clone(self), id.to_owned());
+        match spawn_blocking(move || hub.go_on(&room, &read)).await.map_err(Into::into).flatten() {
+            Ok(room) => {
+                // Before the directory says that it goes on, so that it says where.
+                self.show(fleet, &room).await;
+                fleet.restored(id).await;
+                // One that nobody else took was never another hub's.
+                if !self.moves.has_handed(id) {
+                    fleet.copies.count_moved();
+                }
+                self.announce(&room);
+            }
+            Err(error) => {
+                error!(room = id, "the room of another hub cannot go on here, so it is closed: {error:#}");
+                fleet.close(id).await;
+            }
+        }
+    }
+
+    // Opens a room as another hub has left it. Waits for the disk.
+    fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
+        let mut file = parse(&read.room, id).context("what is written down of it is damaged")?;
+        let _opening = self.rooms.opening();
+        anyhow::ensure!(!self.rooms.is_draining() || self.moves.has_handed(id), "this hub is about to end");
+        let front = self.place.front(file.options.game().name());
+        let disk = &*self.place.writing.disk;
+        let journal = read.journal.as_ref().map(|journal| journal.write(disk, &self.place.journals, &front));
+        file.journal = match journal.transpose() {
+            Ok(path) => path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
+            Err(error) => {
+                warn!(room = id, "its match is lost: {error}");
+                None
+            }
+        };
+        // Every hub opens the usual rooms at its start, so there would be more of them after each upgrade.
+        if file.permanent
+            && Options::permanent().any(|usual| usual == file.options)
+            && self.has_permanent(&file.options)
+        {
+            file.permanent = false;
+        }
+        let room = self.run(file)?;
+        info!(room = id, port = room.file().port, "a room of another hub goes on here");
+        Ok(room)
+    }
+
+    async fn show(&self, fleet: &Fleet, room: &Room) {
+        let (id, row) = (room.file().id.clone(), Row::of(room, &room.info.borrow()));
+        match row {
+            Ok(row) => fleet.show(&id, row).await,
+            Err(error) => warn!("other hubs are not shown a room as it is: {error}"),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Publishes rooms of this node for watchers at other nodes: each room once, however many clients watch it there.
+//!
+//! A node whose watchers want to see a room keeps one socket to this one, a *feed*; see `web/feed.rs`. While a room has a feed, a watcher of
+//! the hub, which is not counted, receives its messages, and these are published. Nodes follow them and pass them on to their watchers.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use mesh::{Append, Appended, Sequence};
+use netcore::Role;
+use rand::{TryRng as _, rngs::SysRng};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep},
+};
+use tracing::{debug, warn};
+
+use crate::{
+    fleet::{Feeds, Fleet, Owned},
+    room::{
+        Room,
+        feed::{Backlog, Event, Item, Kind, MAX_ITEM},
+        info::PageNews,
+        mailbox::{Leaves, Mailbox, Next, Piece},
+        roster::own_watcher,
+    },
+};
+
+// By the name of the room, with how far its publication is.
+type ById = BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>;
+
+/// The rooms that are published.
+#[derive(Debug, Default)]
+pub(crate) struct Feeding {
+    rooms: Mutex<ById>,
+}
+
+impl Feeding {
+    fn rooms(&self) -> MutexGuard<'_, ById> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // Forgets a room to which no feed leads. Returns whether that is so.
+    fn leave(&self, id: &str, steps: &watch::Sender<Step>) -> bool {
+        let mut rooms = self.rooms();
+        if steps.receiver_count() > 0 && !steps.borrow().is_last() {
+            return false;
+        }
+        if rooms.get(id).is_some_and(|(_, known)| known.same_channel(steps)) {
+            rooms.remove(id);
+        }
+        true
+    }
+
+    /// Publishes a room of this node as long as the returned value exists. None if the room is not this node's according to the
+    /// directory.
+    pub(crate) fn feed(self: &Arc<Self>, fleet: &Arc<Fleet>, room: &Arc<Room>) -> Option<watch::Receiver<Step>> {
+        let id = room.file().id.clone();
+        let owned = fleet.owned(&id)?;
+        let mut rooms = self.rooms();
+        if let Some((known, steps)) = rooms.get(&id)
+            && Arc::ptr_eq(known, room)
+            && !steps.borrow().is_last()
+        {
+            return Some(steps.subscribe());
+        }
+        let (steps, step) = watch::channel(Step::Beginning);
+        rooms.insert(id.clone(), (Arc::clone(room), steps.clone()));
+        drop(rooms);
+        let (feeding, fleet, room) = (Arc::clone(self), Arc::clone(fleet), Arc::clone(room));
+        tokio::spawn(async move {
+            let counted = fleet.feeds.publishing();
+            loop {
+                let published = Published { room: &room, owned: &owned, feeds: &fleet.feeds };
+                tokio::select! {
+                    end = publish(published, &steps) => drop(steps.send_replace(end)),
+                    () = steps.closed() => {}
+                }
+                if feeding.leave(&id, &steps) {
+                    break;
+                }
+                // Another feed was opened just now, and begins as the first one did.
+                steps.send_replace(Step::Beginning);
+            }
+            drop(counted);
+        });
+        Some(step)
+    }
+}
+
+/// Bytes that one event has at most before the next one begins; one message may have more.
+const GATHERED: usize = 256 << 10;
+/// How long the brokers may be away until the publication ends, and watchers at other nodes get sockets of their own.
+const PATIENCE: Duration = Duration::from_secs(12);
+/// How long after an error it is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How far the publication of a room is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Whoever follows now may begin at an old one.
+    Beginning,
+    /// It has begun.
+    Going,
+    /// It is over: the room has closed the connection.
+    Over,
+    /// It has failed: the brokers are away, or another node has the room.
+    Failed,
+}
+
+impl Step {
+    pub(super) const fn is_last(self) -> bool {
+        matches!(self, Self::Over | Self::Failed)
+    }
+}
+
+/// A room that is published.
+#[derive(Clone, Copy)]
+pub(super) struct Published<'a> {
+    pub(super) room: &'a Arc<Room>,
+    pub(super) owned: &'a Owned,
+    pub(super) feeds: &'a Feeds,
+}
+
+/// Why nothing more is published.
+enum Over {
+    /// The connection was closed, or the room is gone.
+    Closed,
+    /// The brokers cannot be had, or another node has the room.
+    Broken,
+}
+
+/// Publishes a room until it closes the connection, or the brokers are away for too long. Gives which of the two.
+pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step>) -> Step {
+    let mut last = None;
+    // A run ends when a new watcher would receive too much: the next one begins as for a new watcher.
+    loop {
+        match run(published, &mut last, steps).await {
+            Ok(()) => {}
+            Err(Over::Closed) => return Step::Over,
+            Err(Over::Broken) => return Step::Failed,
+        }
+    }
+}
+
+// One run: the messages to one watcher. Returns normally if another run follows.
+async fn run(
+    Published { room, owned, feeds }: Published<'_>,
+    last: &mut Option<Sequence>,
+    steps: &watch::Sender<Step>,
+) -> Result<(), Over> {
+    let address = own_watcher();
+    let mailbox = room.gate.enter(Role::Watcher, address.into(), address, false).await.ok_or(Over::Closed)?;
+    let mailbox = Leaves(mailbox);
+    let (_here, mut words) = room.roster.enter(None, false);
+    let mut news = room.news.subscribe(None);
+    let number = SysRng.try_next_u64().map_err(|_| Over::Broken)?;
+    let mut log = Log { owned, feeds, last, run: number, told: 0, backlog: Backlog::new(room.game), begun: false };
+    log.tell(vec![Item::News(Bytes::copy_from_slice(news.room().as_bytes()))]).await?;
+    steps.send_if_modified(|step| std::mem::replace(step, Step::Going) != Step::Going);
+    loop {
+        let (items, over) = gather(&mailbox.0, &mut news, &mut words).await;
+        if items.iter().any(|item| item.len() > MAX_ITEM) {
+            warn!("a message of {} is too long to be published", room.game.name());
+            return Err(Over::Broken);
+        }
+        log.tell(items).await?;
+        if over {
+            return Err(Over::Closed);
+        }
+        if log.backlog.is_full() {
+            return Ok(());
+        }
+    }
+}
+
+// Waits for messages, and takes those that are queued. Also returns whether the stream has ended.
+async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
+    let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
+    let (mut items, mut bytes) = (vec![], 0);
+    tokio::select! {
+        biased;
+        Some(word) = words.recv() => items.push(Item::Word(text(&word))),
+        next = mailbox.next() => if take(next, news, &mut items, &mut bytes) {
+            return (items, true);
+        },
+        changed = news.changed() => {
+            if changed.is_err() {
+                // The queue is emptied first.
+                while let Some(next) = mailbox.next().now_or_never() {
+                    if take(next, news, &mut items, &mut bytes) {
+                        break;
+                    }
+                }
+                return (items, true);
+            }
+            items.push(Item::News(text(&news.room())));
+        }
+    }
+    while bytes < GATHERED
+        && let Some(next) = mailbox.next().now_or_never()
+    {
+        if take(next, news, &mut items, &mut bytes) {
+            return (items, true);
+        }
+    }
+    (items, false)
+}
+
+// Takes what a mailbox gives. Returns whether it has ended.
+fn take(next: Next, news: &PageNews, items: &mut Vec<Item>, bytes: &mut usize) -> bool {
+    let mut push = |frame: Bytes| {
+        *bytes += frame.len();
+        items.push(Item::Frame(frame));
+    };
+    match next {
+        Next::Piece(Piece::Frame(frame)) => push(frame),
+        Next::Piece(Piece::History(history)) => history.frames().for_each(push),
+        Next::End(ending) => {
+            items.extend(news.closing().map(|room| Item::News(room.into())));
+            items.push(Item::End(ending));
+            return true;
+        }
+    }
+    false
+}
+
+// The events of one run.
+struct Log<'a> {
+    owned: &'a Owned,
+    feeds: &'a Feeds,
+    last: &'a mut Option<Sequence>,
+    run: u64,
+    // The number of messages.
+    told: u64,
+    backlog: Backlog,
+    // Whether the run has a snapshot that followers find.
+    begun: bool,
+}
+
+impl Log<'_> {
+    async fn tell(&mut self, items: Vec<Item>) -> Result<(), Over> {
+        if !self.begun {
+            self.snapshot().await?;
+        }
+        let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
+        for body in changes.write() {
+            if !self.append(false, &body).await? {
+                // The message is not in the snapshot, since followers take only one of the two.
+                self.snapshot().await?;
+                if !self.append(false, &body).await? {
+                    debug!("a snapshot is wanted again at once");
+                    return Err(Over::Broken);
+                }
+            }
+            // The snapshot of the next piece has this one.
+            for item in Event::read(body).map(|told| told.items).unwrap_or_default() {
+                self.backlog.take(&item);
+                self.told += 1;
+            }
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&mut self) -> Result<(), Over> {
+        let items = self.backlog.all().to_vec();
+        let snapshot = Event { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.told, items };
+        for (at, body) in snapshot.write().into_iter().enumerate() {
+            if !self.append(at == 0, &body).await? {
+                return Err(Over::Broken);
+            }
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    // Returns whether it is stored. Otherwise a snapshot has to precede it.
+    async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, Over> {
+        let Owned { name, fence } = self.owned;
+        let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };
+        let begun = Instant::now();
+        loop {
+            match self.feeds.publish(name, &append).await {
+                Ok(Appended::Stored(sequence)) => {
+                    *self.last = Some(sequence);
+                    return Ok(true);
+                }
+                // An earlier publication has ended here, or an attempt was stored whose answer was lost.
+                Ok(Appended::Misplaced(_)) if is_anchor && append.after.is_some() => append.after = None,
+                Ok(Appended::Misplaced(_) | Appended::AnchorDue) => return Ok(false),
+                Ok(Appended::Fenced(_)) => {
+                    debug!(room = %name, "another node has the room");
+                    return Err(Over::Broken);
+                }
+                Err(error) if begun.elapsed() >= PATIENCE => {
+                    warn!(room = %name, "nothing is published, so watchers at other nodes get sockets of their own: {error}");
+                    return Err(Over::Broken);
+                }
+                Err(error) => {
+                    debug!(room = %name, "{error}");
+                    sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Rooms of other nodes that are watched here: the node follows the publication of each room, and passes it on to all of its watchers.
+//!
+//! Watchers have bounded queues. A message that does not fit is dropped, and so are all that follow until the watcher has emptied its queue;
+//! then it receives a snapshot, as from a room of this node.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::{
+    sync::{Notify, mpsc, oneshot, watch},
+    time::Instant,
+};
+use tracing::debug;
+
+use crate::{
+    games::Game,
+    room::{
+        feed::{Backlog, Event, Item, Kind, MAX_BACKLOG},
+        mailbox::{Ending, MAX_OUTGOING},
+    },
+};
+
+/// How long watchers of a room get sockets of their own after it could not be followed.
+const BARRED: Duration = Duration::from_secs(30);
+
+/// The rooms that are followed.
+#[derive(Debug, Default)]
+pub(crate) struct Following {
+    state: Mutex<Channels>,
+}
+
+#[derive(Debug, Default)]
+struct Channels {
+    channels: BTreeMap<String, Arc<Channel>>,
+    // Rooms that cannot be followed, until then.
+    barred: BTreeMap<String, Instant>,
+}
+
+impl Following {
+    fn state(&self) -> MutexGuard<'_, Channels> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The channel of a public room of another node, unless following it has failed recently. If no task follows it yet, also returns the
+    /// requests of the channel: the caller has to start one.
+    pub(crate) fn channel(&self, id: &str, game: Game) -> Option<(Arc<Channel>, Option<mpsc::UnboundedReceiver<Ask>>)> {
+        let mut state = self.state();
+        if let Some(until) = state.barred.get(id) {
+            if Instant::now() < *until {
+                return None;
+            }
+            state.barred.remove(id);
+        }
+        if let Some(channel) = state.channels.get(id).filter(|channel| !channel.is_over()) {
+            return Some((Arc::clone(channel), None));
+        }
+        let (channel, asks) = Channel::new(game);
+        state.channels.insert(id.to_owned(), Arc::clone(&channel));
+        Some((channel, Some(asks)))
+    }
+
+    /// A room is not followed any more. If that failed, its watchers get sockets of their own for a while.
+    pub(crate) fn unfollow(&self, id: &str, channel: &Arc<Channel>, failed: bool) {
+        channel.end(None);
+        let mut state = self.state();
+        if state.channels.get(id).is_some_and(|known| Arc::ptr_eq(known, channel)) {
+            state.channels.remove(id);
+        }
+        if failed {
+            // Those of rooms that are over go too.
+            let now = Instant::now();
+            state.barred.retain(|_, until| *until > now);
+            state.barred.insert(id.to_owned(), now + BARRED);
+        }
+    }
+}
+
+/// The memory that a waiting message takes besides its bytes.
+const OVERHEAD: usize = 64;
+/// Messages of a snapshot at most: those of the longest backlog.
+const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
+
+/// A request of a channel to the node of its room.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    /// Whether a client at this address may watch.
+    Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), Ending>> },
+    /// A watcher has disconnected.
+    Gone(u64),
+}
+
+/// The next message to a watcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    Item(Item),
+    /// The end; without a reason the page reconnects.
+    End(Option<Ending>),
+}
+
+/// A room of another node.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    game: Game,
+    state: Mutex<State>,
+    asks: mpsc::UnboundedSender<Ask>,
+    // None until the first snapshot or the first failure.
+    ready: watch::Sender<Option<bool>>,
+}
+
+#[derive(Debug)]
+struct State {
+    backlog: Backlog,
+    // The current run, and the number of its messages so far; none before the first snapshot.
+    at: Option<(u64, u64)>,
+    // The parts of a snapshot that have arrived.
+    coming: Option<(u64, u64, Vec<Item>)>,
+    guests: BTreeMap<u64, Arc<Queue>>,
+    next: u64,
+    over: bool,
+}
+
+/// What one watcher has not taken yet.
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    notify: Notify,
+}
+
+/// The end of the messages, and the reason if the room has given one.
+#[derive(Debug, Clone, Copy)]
+struct End(Option<Ending>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    // The snapshot, which watchers share, and how many of its items were taken.
+    all: Option<(Arc<[Item]>, usize)>,
+    items: VecDeque<Item>,
+    bytes: usize,
+    // Whether a snapshot follows once the queue is empty.
+    behind: bool,
+    end: Option<End>,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, item: &Item) {
+        let mut state = self.state();
+        if state.behind || state.end.is_some() {
+            return;
+        }
+        if state.bytes + item.len() + OVERHEAD > MAX_OUTGOING {
+            state.behind = true;
+            return;
+        }
+        state.bytes += item.len() + OVERHEAD;
+        state.items.push_back(item.clone());
+        drop(state);
+        self.notify.notify_one();
+    }
+
+    // Drops the queue, because another run begins.
+    fn restart(&self) {
+        let mut state = self.state();
+        (state.all, state.bytes, state.behind) = (None, 0, true);
+        state.items.clear();
+        drop(state);
+        self.notify.notify_one();
+    }
+
+    fn end(&self, why: Option<Ending>) {
+        self.state().end.get_or_insert(End(why));
+        self.notify.notify_one();
+    }
+}
+
+impl Channel {
+    /// A channel without a snapshot, and its requests.
+    pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
+        // As many as there are sockets.
+        let (asks, asked) = mpsc::unbounded_channel();
+        let state = State {
+            backlog: Backlog::new(game),
+            at: None,
+            coming: None,
+            guests: BTreeMap::new(),
+            next: 0,
+            over: false,
+        };
+        (Arc::new(Self { game, state: Mutex::new(state), asks, ready: watch::Sender::default() }), asked)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The game of the room.
+    pub(crate) const fn game(&self) -> Game {
+        self.game
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().over
+    }
+
+    /// Whether it has no watchers.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state().guests.is_empty()
+    }
+
+    /// Waits until it is known whether the room can be followed.
+    pub(crate) async fn is_ready(&self) -> bool {
+        let mut ready = self.ready.subscribe();
+        ready.wait_for(Option::is_some).await.is_ok_and(|ready| *ready == Some(true))
+    }
+
+    /// Adds a watcher, if the node of the room permits it.
+    ///
+    /// # Errors
+    /// Why not; without an ending since the room is not followed any more.
+    pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<Ending>> {
+        let (answer, answered) = oneshot::channel();
+        let number = {
+            let mut state = self.state();
+            state.next += 1;
+            state.next
+        };
+        self.asks.send(Ask::Come { number, address, answer }).map_err(|_| None)?;
+        // From now on the node is told when the guest has disconnected, also if no task waits for the answer.
+        let queue = Arc::<Queue>::default();
+        queue.state().behind = true;
+        let guest = Guest { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
+        answered.await.map_err(|_| None)?.map_err(Some)?;
+        let mut state = self.state();
+        if state.over {
+            return Err(None);
+        }
+        state.guests.insert(number, queue);
+        drop(state);
+        Ok(guest)
+    }
+
+    /// Takes in an event. Returns whether more can follow.
+    pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
+        let Some(Event { kind, run, number, items }) = Event::read(body) else {
+            debug!("an event that another version has written");
+            return false;
+        };
+        match kind {
+            Kind::Snapshot { complete } => {
+                let coming = self.state().coming.take();
+                let mut all = match coming {
+                    _ if is_anchor => vec![],
+                    Some((of, at, all)) if (of, at) == (run, number) => all,
+                    _ => return false,
+                };
+                all.extend(items);
+                if all.len() > MAX_SNAPSHOT {
+                    return false;
+                }
+                if complete {
+                    self.begin(run, number, &all);
+                } else {
+                    self.state().coming = Some((run, number, all));
+                }
+                true
+            }
+            Kind::Change => self.change(run, number, &items),
+        }
+    }
+
+    fn begin(&self, run: u64, number: u64, all: &[Item]) {
+        let mut state = self.state();
+        // Watchers that received all messages before the snapshot do not need it.
+        if state.at != Some((run, number)) {
+            state.backlog.clear();
+            for item in all {
+                state.backlog.take(item);
+            }
+            state.at = Some((run, number));
+            state.guests.values().for_each(|queue| queue.restart());
+        }
+        drop(state);
+        self.ready.send_if_modified(|ready| ready.replace(true) != Some(true));
+    }
+
+    fn change(&self, run: u64, number: u64, items: &[Item]) -> bool {
+        let mut state = self.state();
+        match state.at {
+            Some((of, at)) if of == run && at == number => {}
+            // Of a run whose snapshot was not seen.
+            _ => return false,
+        }
+        state.at = Some((run, number + items.len() as u64));
+        for item in items {
+            if let Item::End(why) = item {
+                drop(state);
+                self.end(Some(*why));
+                return false;
+            }
+            state.backlog.take(item);
+            state.guests.values().for_each(|queue| queue.push(item));
+        }
+        true
+    }
+
+    /// Ends one watcher.
+    pub(crate) fn remove(&self, number: u64, why: Ending) {
+        if let Some(queue) = self.state().guests.get(&number) {
+            queue.end(Some(why));
+        }
+    }
+
+    /// Ends all watchers, once their queues are empty.
+    pub(crate) fn end(&self, why: Option<Ending>) {
+        let mut state = self.state();
+        state.over = true;
+        state.guests.values().for_each(|queue| queue.end(why));
+        drop(state);
+        self.ready.send_if_modified(|ready| ready.is_none().then(|| *ready = Some(false)).is_some());
+    }
+
+    // Gives a watcher with an empty queue the snapshot.
+    fn catch_up(&self, queue: &Queue) {
+        let mut state = self.state();
+        if state.at.is_none() {
+            return;
+        }
+        let all = state.backlog.all();
+        let mut waiting = queue.state();
+        (waiting.all, waiting.behind) = (Some((all, 0)), false);
+    }
+}
+
+/// A watcher, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    channel: Arc<Channel>,
+    number: u64,
+    queue: Arc<Queue>,
+}
+
+impl Guest {
+    /// Waits for the next message. Cancel safe.
+    pub(crate) async fn next(&self) -> Said {
+        loop {
+            let is_behind = {
+                let mut state = self.queue.state();
+                if let Some((all, taken)) = &mut state.all {
+                    if let Some(item) = all.get(*taken).cloned() {
+                        *taken += 1;
+                        return Said::Item(item);
+                    }
+                    state.all = None;
+                }
+                if let Some(item) = state.items.pop_front() {
+                    state.bytes -= item.len() + OVERHEAD;
+                    return Said::Item(item);
+                }
+                if let Some(End(why)) = state.end {
+                    return Said::End(why);
+                }
+                state.behind
+            };
+            if is_behind {
+                self.channel.catch_up(&self.queue);
+                if !self.queue.state().behind {
+                    continue;
+                }
+            }
+            self.queue.notify.notified().await;
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.channel.state().guests.remove(&self.number);
+        // The task may have ended.
+        let _ = self.channel.asks.send(Ask::Gone(self.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn frame(text: &str) -> Item {
+        Item::Frame(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    fn bodies(kind: Kind, run: u64, number: u64, items: Vec<Item>) -> Vec<Bytes> {
+        Event { kind, run, number, items }.write()
+    }
+
+    /// Publishes a snapshot, or a change.
+    fn publish(channel: &Channel, kind: Kind, (run, number): (u64, u64), items: Vec<Item>) -> bool {
+        let bodies = bodies(kind, run, number, items).into_iter().enumerate();
+        bodies.fold(true, |goes_on, (at, body)| goes_on && channel.take(kind != Kind::Change && at == 0, body))
+    }
+
+    const SNAPSHOT: Kind = Kind::Snapshot { complete: true };
+
+    /// A channel whose room permits all watchers.
+    fn open(game: Game) -> Arc<Channel> {
+        let (channel, mut asks) = Channel::new(game);
+        tokio::spawn(async move {
+            while let Some(ask) = asks.recv().await {
+                if let Ask::Come { answer, .. } = ask {
+                    let _ = answer.send(Ok(()));
+                }
+            }
+        });
+        channel
+    }
+
+    async fn come(channel: &Arc<Channel>) -> Guest {
+        channel.come("127.0.0.1:9".parse().unwrap()).await.unwrap()
+    }
+
+    /// What a guest can take now.
+    async fn taken(guest: &Guest) -> Vec<Said> {
+        let mut said = vec![];
+        while let Ok(next) = timeout(Duration::from_millis(1), guest.next()).await {
+            let is_end = matches!(next, Said::End(_));
+            said.push(next);
+            if is_end {
+                break;
+            }
+        }
+        said
+    }
+
+    fn items(items: &[Item]) -> Vec<Said> {
+        items.iter().cloned().map(Said::Item).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_comes_is_told_all_from_the_beginning_once_and_then_what_follows() {
+        let channel = open(Game::Robots);
+        let early = come(&channel).await;
+        assert_eq!(taken(&early).await, [], "nothing is known yet");
+        assert!(publish(&channel, SNAPSHOT, (1, 0), vec![Item::News("1".into())]));
+        assert!(channel.is_ready().await);
+        assert!(publish(&channel, Kind::Change, (1, 0), vec![frame("a"), frame("b")]));
+        assert_eq!(taken(&early).await, items(&[Item::News("1".into()), frame("a"), frame("b")]));
+        let late = come(&channel).await;
+        assert!(publish(&channel, Kind::Change, (1, 2), vec![frame("c"), Item::Word("w".into())]));
+        assert_eq!(taken(&early).await, items(&[frame("c"), Item::Word("w".into())]));
+        // Words sent before it watched are not repeated.
+        assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
+        // A snapshot without news is not sent.
+        assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
+        assert!(publish(&channel, Kind::Change, (1, 4), vec![frame("d")]));
+        assert_eq!(taken(&early).await, items(&[frame("d")]));
+        assert_eq!(taken(&late).await, items(&[frame("d")]));
+        // Neither does it hide that something is missing.
+        assert!(publish(&channel, SNAPSHOT, (1, 9), vec![frame("x")]));
+        assert_eq!(taken(&late).await, items(&[frame("x")]));
+        assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
+        assert_eq!(taken(&late).await, items(&[frame("y")]));
+        assert!(!publish(&channel, Kind::Change, (2, 0), vec![frame("z"), Item::End(Ending::Closed), frame("?")]));
+        let end = Said::End(Some(Ending::Closed));
+        assert_eq!(taken(&late).await, [items(&[frame("z")]), vec![end]].concat());
+        assert!(channel.is_over() && channel.come("127.0.0.1:9".parse().unwrap()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_does_not_follow_is_refused() {
+        let channel = open(Game::Robots);
+        assert!(!publish(&channel, Kind::Change, (1, 0), vec![frame("a")]), "before a snapshot");
+        assert!(publish(&channel, SNAPSHOT, (1, 5), vec![]));
+        for (run, number) in [(1, 4), (1, 6), (2, 5)] {
+            assert!(!publish(&channel, Kind::Change, (run, number), vec![frame("a")]));
+        }
+        assert!(!channel.take(false, Bytes::from_static(b"junk")));
+        let long = vec![frame(&"x".repeat(400 << 10)); 3];
+        let pieces = bodies(SNAPSHOT, 3, 3, long);
+        assert_eq!(pieces.len(), 3);
+        assert!(channel.take(true, pieces[0].clone()) && channel.take(false, pieces[1].clone()));
+        assert!(!channel.take(false, bodies(SNAPSHOT, 4, 4, vec![]).remove(0)), "a piece of another one");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_watcher_is_told_everything_anew_and_others_do_not_wait_for_it() {
+        let channel = open(Game::Nuggets);
+        let (slow, quick) = (come(&channel).await, come(&channel).await);
+        assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("GRID 1 1")]));
+        assert_eq!((taken(&slow).await.len(), taken(&quick).await.len()), (1, 1));
+        let picture = |number: u64| frame(&format!("DISPLAY\n{number} {}", "x".repeat(60_000)));
+        for number in 0..100 {
+            assert!(publish(&channel, Kind::Change, (1, number), vec![picture(number)]));
+            assert_eq!(taken(&quick).await, items(&[picture(number)]));
+        }
+        let told = taken(&slow).await;
+        // The queued messages, and then the snapshot.
+        assert!((10..25).contains(&told.len()), "{}", told.len());
+        assert_eq!(told[..2], items(&[picture(0), picture(1)]));
+        assert_eq!(told[told.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));
+        assert!(publish(&channel, Kind::Change, (1, 100), vec![picture(100)]));
+        assert_eq!(taken(&slow).await, items(&[picture(100)]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_node_of_the_room_decides_who_looks_on() {
+        let (channel, mut asks) = Channel::new(Game::Nuggets);
+        assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("a")]));
+        let address = "192.0.2.1:7".parse().unwrap();
+        let coming = tokio::spawn({
+            let channel = Arc::clone(&channel);
+            async move { channel.come(address).await }
+        });
+        let Some(Ask::Come { number, address: from, answer }) = asks.recv().await else { panic!() };
+        assert_eq!(from, address);
+        answer.send(Err(Ending::Banned)).unwrap();
+        assert_eq!(coming.await.unwrap().unwrap_err(), Some(Ending::Banned));
+        assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
+        assert!(channel.is_empty());
+        let coming = tokio::spawn({
+            let channel = Arc::clone(&channel);
+            async move { channel.come(address).await }
+        });
+        let Some(Ask::Come { number, answer, .. }) = asks.recv().await else { panic!() };
+        answer.send(Ok(())).unwrap();
+        let guest = coming.await.unwrap().unwrap();
+        assert_eq!(taken(&guest).await, items(&[frame("a")]));
+        channel.remove(number, Ending::RemovedByOwner);
+        assert_eq!(taken(&guest).await, [Said::End(Some(Ending::RemovedByOwner))]);
+        drop(guest);
+        assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
+        assert!(channel.is_empty() && !channel.is_over());
+    }
+}

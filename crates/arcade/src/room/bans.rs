@@ -1,0 +1,195 @@
+//! Hosts that the operator has banned, and the removal of peers from a room.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use anyhow::{Context as _, bail};
+use bytes::Bytes;
+use cmdkit::{read_file, replace_file};
+use netcore::{Framing, HostId, Link};
+use netshell::{Removal, Warden};
+
+use super::roster::Roster;
+use crate::games::Game;
+
+/// Hosts that can be banned at the same time.
+pub(crate) const MAX_BANS: usize = 10_000;
+/// The largest file of bans, in bytes.
+const MAX_FILE: usize = 1 << 20;
+
+/// The hosts that may not enter. They are stored in a file.
+#[derive(Debug)]
+pub(crate) struct Bans {
+    path: PathBuf,
+    hosts: Mutex<BTreeSet<HostId>>,
+    // Held while the file is written; `hosts` is not, because rooms and requests read it.
+    writing: Mutex<()>,
+}
+
+impl Bans {
+    /// Reads the bans in the file at `path`; none if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is damaged: that must not lift any bans.
+    pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
+        let hosts = match read_file(&path, MAX_FILE) {
+            Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes)
+                .with_context(|| format!("'{}' is damaged; mend it, or remove it to lift all bans", path.display()))?,
+            Ok(_) => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
+        };
+        Ok(Self { path, hosts: Mutex::new(hosts), writing: Mutex::default() })
+    }
+
+    /// Whether a host is banned.
+    pub(crate) fn has(&self, host: HostId) -> bool {
+        self.hosts().contains(&host)
+    }
+
+    /// The banned hosts, as they can be typed.
+    pub(crate) fn list(&self) -> Vec<String> {
+        self.hosts().iter().map(|&host| host_text(host)).collect()
+    }
+
+    /// Bans a host, or lifts its ban. Returns whether that is a change.
+    ///
+    /// # Errors
+    /// If there are too many, or the file cannot be written.
+    pub(crate) fn set(&self, host: HostId, banned: bool) -> anyhow::Result<bool> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut after = self.hosts().clone();
+        if !(if banned { after.insert(host) } else { after.remove(&host) }) {
+            return Ok(false);
+        }
+        if after.len() > MAX_BANS {
+            bail!("{MAX_BANS} hosts are banned already; lift some bans with --remove");
+        }
+        let text: String = after.iter().map(|&host| host_text(host) + "\n").collect();
+        replace_file(&self.path, text.as_bytes()).with_context(|| format!("cannot write '{}'", self.path.display()))?;
+        *self.hosts() = after;
+        Ok(true)
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, BTreeSet<HostId>> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
+    let lines = std::str::from_utf8(bytes)?.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| host(line).map_err(anyhow::Error::msg)).collect()
+}
+
+/// Parses a host: an IPv4 address, or an IPv6 address, which means its network of 64 bits.
+pub(crate) fn host(typed: &str) -> Result<HostId, String> {
+    let address = typed.strip_suffix("/64").unwrap_or(typed);
+    let ip: IpAddr = address
+        .parse()
+        .map_err(|_| format!("'{}' is no address; give one as in 192.0.2.7 or 2001:db8::7", typed.escape_debug()))?;
+    Ok(SocketAddr::new(ip, 0).into())
+}
+
+/// A host as [`host`] reads it.
+pub(crate) fn host_text(host: HostId) -> String {
+    match host {
+        HostId::V4(octets) => Ipv4Addr::from(octets).to_string(),
+        HostId::V6Network(network) => format!("{}/64", Ipv6Addr::from(u128::from(network) << 64)),
+        HostId::Other => "unknown".into(),
+    }
+}
+
+/// A queue of peers that are to be removed from a room.
+#[derive(Debug, Default)]
+pub(crate) struct Removals(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    removals: VecDeque<Removal>,
+    waker: Option<Waker>,
+}
+
+impl Removals {
+    /// Removes these peers from the room.
+    pub(crate) fn push(&self, removal: Removal) {
+        let mut queue = self.queue();
+        queue.removals.push_back(removal);
+        let waker = queue.waker.take();
+        drop(queue);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The warden of one room.
+pub(super) struct Guard {
+    game: Game,
+    bans: Arc<Bans>,
+    removals: Arc<Removals>,
+    roster: Arc<Roster>,
+}
+
+impl Guard {
+    pub(super) const fn new(game: Game, bans: Arc<Bans>, removals: Arc<Removals>, roster: Arc<Roster>) -> Self {
+        Self { game, bans, removals, roster }
+    }
+}
+
+impl Warden for Guard {
+    // Seats of browsers have pseudonyms already; their transport checks the true host.
+    fn admits(&mut self, address: SocketAddr) -> bool {
+        !self.bans.has(address.into())
+    }
+
+    fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
+        self.roster.shown(link, address)
+    }
+
+    fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {
+        self.game.farewell(why, framing)
+    }
+
+    fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {
+        let mut queue = self.removals.queue();
+        if let Some(removal) = queue.removals.pop_front() {
+            return Poll::Ready(removal);
+        }
+        queue.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn bans_are_stored_and_a_damaged_file_lifts_none() {
+        let directory = testkit::TempDir::new();
+        let path = directory.path().join("bans");
+        let bans = Bans::open(path.clone()).unwrap();
+        assert!(bans.set(host("192.0.2.7").unwrap(), true).unwrap());
+        assert!(!bans.set(host("::ffff:192.0.2.7").unwrap(), true).unwrap(), "the same host");
+        assert!(bans.set(host("2001:db8::7").unwrap(), true).unwrap());
+        let again = Bans::open(path.clone()).unwrap();
+        assert_eq!(again.list(), ["192.0.2.7", "2001:db8::/64"]);
+        assert!(again.has(HostId::of("[2001:db8::8]:1")) && !again.has(HostId::of("192.0.2.8:1")));
+        assert!(again.set(host("2001:db8::/64").unwrap(), false).unwrap());
+        assert_eq!(Bans::open(path.clone()).unwrap().list(), ["192.0.2.7"]);
+        fs::write(&path, "nonsense").unwrap();
+        let error = format!("{:#}", Bans::open(path).unwrap_err());
+        assert!(error.contains("is damaged") && error.contains("'nonsense' is no address"), "{error}");
+    }
+}

@@ -1,0 +1,706 @@
+//! A room of the hub: a journalled engine behind admission control, with a delay for spectators and a panic guard.
+//!
+//! One input takes this way: admission may reject it; the engine processes it and the journal records it; metrics and the facts for results
+//! follow from its outputs; outputs for spectators of a rated match wait; and the state for the lobby is published.
+
+use std::{
+    net::SocketAddr,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use journal_core::{Journalled, Peer as JournalPeer};
+use netcore::{
+    Admission as DatagramAdmission, DecodeError, Gone, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress,
+    Recorded, Role, Room, Split, Status, Time,
+};
+use prometheus_client::metrics::{counter::Counter, histogram::Histogram};
+use tokio::sync::watch;
+
+use super::{
+    admission::{Admission, Hints},
+    info::Info,
+    mailbox::Ending,
+    register::Register,
+    roster::{Peer, Roster},
+    spectators::Spectators,
+};
+use crate::games::{Game, Shown};
+
+/// The message to players of a room whose engine has panicked, in games that have one.
+const FAULT: &str = "A fault of the hub has ended this game; the room begins anew.";
+
+/// Counters of the rooms of one game, for events that are frequent.
+#[derive(Debug, Clone)]
+pub(crate) struct Counters {
+    pub(crate) received: Counter,
+    pub(crate) malformed: Counter,
+    /// Messages written to browsers.
+    pub(crate) sent: Counter,
+    /// How late deadlines, such as that of a turn, were noticed.
+    pub(crate) lateness: Histogram,
+    /// Engines that panicked.
+    pub(crate) broken: Counter,
+}
+
+impl Default for Counters {
+    // Counters that belong to no registry.
+    fn default() -> Self {
+        let counter = Counter::default;
+        let lateness = Histogram::new([]);
+        Self { received: counter(), malformed: counter(), sent: counter(), lateness, broken: counter() }
+    }
+}
+
+/// Whether the engine of a room has panicked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Broken(Arc<AtomicBool>);
+
+impl Broken {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// The state that an earlier run of a room has left.
+pub(crate) struct Before {
+    /// The time at which it stopped.
+    pub(crate) at: Time,
+    pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
+    pub(crate) occupants: Vec<Occupant>,
+    pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+}
+
+/// What a room shares with the rest of the hub.
+pub(crate) struct Setting {
+    pub(crate) game: Game,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) register: Arc<Register>,
+    pub(crate) info: Arc<watch::Sender<Info>>,
+    pub(crate) counters: Counters,
+    pub(crate) hints: Arc<Hints>,
+    /// How much later spectators see rated matches.
+    pub(crate) delay: Duration,
+    pub(crate) broken: Broken,
+}
+
+/// A room of the hub.
+pub(crate) struct HubRoom<E: Recorded> {
+    room: Journalled<E>,
+    game: Game,
+    roster: Arc<Roster>,
+    register: Arc<Register>,
+    info: Arc<watch::Sender<Info>>,
+    counters: Counters,
+    broken: Broken,
+    admission: Admission,
+    // None in unrated rooms, and while an input is processed.
+    spectators: Option<Box<Spectators>>,
+    // A message could not even be split off. The next input ends the room, because only then peers can be told.
+    split_failed: bool,
+    // After the last input.
+    status: Status,
+    // Of the engine, when its state was last published.
+    version: Option<u64>,
+}
+
+impl<E: Recorded + Shown> HubRoom<E> {
+    /// A room that begins, or goes on after the hub has ended.
+    pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&Before>) -> Self {
+        let Setting { game, roster, register, info, counters, hints, delay, broken } = setting;
+        let status = room.status();
+        let (is_rated, hides) = {
+            let info = info.borrow();
+            (info.counts.rated, info.game.hides())
+        };
+        // Over datagrams only peers that play or watch are kept.
+        let watches = |before: &Before, peer: PeerId, link: Link| {
+            link == Link::Datagram && !before.occupants.iter().any(|occupant| occupant.peer == peer)
+        };
+        let peers = before.into_iter().flat_map(|before| before.peers.iter().map(move |peer| (before, peer)));
+        let watchers = peers.filter(|(before, (peer, link, _))| watches(before, *peer, *link));
+        let watchers = watchers.map(|(_, &(peer, ..))| peer);
+        let spectators =
+            is_rated.then(|| Box::new(Spectators::new((hides, delay), watchers, (status.phase, room.room().engine()))));
+        let admission = Admission::new(game, Arc::clone(&roster), hints, status.seats);
+        Self {
+            room,
+            game,
+            roster,
+            register,
+            info,
+            counters,
+            broken,
+            admission,
+            spectators,
+            split_failed: false,
+            status,
+            version: None,
+        }
+    }
+
+    // The engine, unless it has panicked.
+    fn engine(&self) -> Option<&E> {
+        (!self.broken.is_set()).then(|| self.room.room().engine())
+    }
+
+    fn engine_deadline(&self) -> Option<Time> {
+        if self.broken.is_set() { None } else { self.room.deadline() }
+    }
+
+    // Disconnects a peer that may not join.
+    fn refuse(&mut self, now: Time, id: PeerId, peer: &Peer, (why, ending): (&str, Ending), out: &mut Outbox) {
+        self.roster.close_peer(id);
+        if let Some(farewell) = self.game.farewell(why, peer.link.framing()) {
+            out.send(id, farewell);
+        }
+        if let Some(address) = peer.address {
+            self.roster.set_ending(address, ending);
+        }
+        self.process(now, Input::Disconnected { peer: id, why: Gone::Broken }, out);
+        out.close(id);
+    }
+
+    // Processes an admitted input.
+    fn process(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        let Some(mut spectators) = self.spectators.take() else {
+            let progress = self.run(now, input, out);
+            self.publish(now, None);
+            return progress;
+        };
+        for peer in spectators.release(now, &self.info, out) {
+            self.run_delayed(now, Input::Refresh { peer }, &mut spectators, out);
+        }
+        let mut gone = None;
+        let mut is_only_release = false;
+        match &input {
+            Input::Connected { peer, role: Role::Watcher, .. } => spectators.connect(*peer, out),
+            Input::Refresh { peer } => spectators.refresh(*peer, out),
+            Input::Disconnected { peer, .. } => gone = Some(*peer),
+            Input::Elapsed => is_only_release = self.engine_deadline().is_none_or(|due| due > now),
+            _ => {}
+        }
+        let progress =
+            if is_only_release { Progress::Ignored } else { self.run_delayed(now, input, &mut spectators, out) };
+        if let Some(peer) = gone {
+            spectators.remove(peer);
+        }
+        self.spectators = Some(spectators);
+        progress
+    }
+
+    fn run_delayed(
+        &mut self,
+        now: Time,
+        input: Input<'_, &[u8]>,
+        spectators: &mut Spectators,
+        out: &mut Outbox,
+    ) -> Progress {
+        let mut staged = std::mem::take(&mut spectators.staged);
+        let progress = self.run(now, input, &mut staged);
+        spectators.staged = staged;
+        let view = (self.status.phase, self.engine());
+        if spectators.forward(now, view, (&self.roster, &self.info), out) {
+            self.version = None;
+        }
+        self.publish(now, Some(spectators));
+        progress
+    }
+
+    // Has the engine process an input, and records what follows from it.
+    fn run(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        if self.broken.is_set() {
+            return Progress::Ignored;
+        }
+        if self.split_failed {
+            self.end_broken(out);
+            return Progress::Ignored;
+        }
+        let is_message = matches!(input, Input::Message { .. } | Input::Malformed { .. });
+        if let (Input::Elapsed, Some(due)) = (&input, self.room.deadline()) {
+            self.counters.lateness.observe(now.since(due).as_secs_f64());
+        }
+        let start = out.position();
+        // The engine is not used any more after a panic.
+        let Ok(progress) = catch_unwind(AssertUnwindSafe(|| self.room.input(now, input, out))) else {
+            self.end_broken(out);
+            return Progress::Ignored;
+        };
+        match &progress {
+            Progress::Decoded if is_message => drop(self.counters.received.inc()),
+            Progress::Malformed(_) if is_message => drop(self.counters.malformed.inc()),
+            _ => {}
+        }
+        self.status = self.room.status();
+        let room = &self.room;
+        let address = |peer| room.peer(peer).map(|JournalPeer { address, .. }| address.as_str());
+        self.register.follow(out.since(start), self.status.phase, address);
+        progress
+    }
+
+    // Ends a room whose engine has panicked: all peers are told and disconnected. The journal has the input already.
+    fn end_broken(&mut self, out: &mut Outbox) {
+        self.broken.0.store(true, Ordering::Release);
+        self.counters.broken.inc();
+        self.status = Status { phase: Phase::Over, taken: 0, seats: self.status.seats };
+        for (peer, link) in self.roster.peers() {
+            if let Some(farewell) = self.game.farewell(FAULT, link.framing()) {
+                out.send(peer, farewell);
+            }
+            out.close(peer);
+        }
+    }
+
+    // Publishes the state of the game for the lobby and pages, if it has changed.
+    fn publish(&mut self, now: Time, spectators: Option<&mut Spectators>) {
+        let Some(engine) = self.engine() else { return };
+        let version = Some(engine.version());
+        if version == self.version {
+            return;
+        }
+        let mut show = engine.show();
+        self.version = version;
+        let delayed = spectators.filter(|spectators| spectators.delay_scores(self.status.phase));
+        self.info.send_if_modified(|info| {
+            if let Some(spectators) = delayed {
+                let scores = std::mem::replace(&mut show.scores, info.show.scores.clone());
+                spectators.push_scores(now, scores);
+            }
+            let changed = info.show != show;
+            info.show = show;
+            changed
+        });
+    }
+}
+
+impl<E: Recorded + Shown> Room for HubRoom<E> {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));
+        split.unwrap_or_else(|_| {
+            self.split_failed = true;
+            Split::Malformed(DecodeError::Incomplete)
+        })
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        let mut gone = None;
+        match &input {
+            Input::Connected { peer, role, link, address } => {
+                self.roster.connect(*peer, *role, *link, address.parse().ok());
+            }
+            Input::Message { peer: id, .. } | Input::Malformed { peer: id, .. } => {
+                if let Some(peer) = self.roster.peer(*id) {
+                    if let Some(why) = self.admission.refuses(now, &peer, self.status) {
+                        self.refuse(now, *id, &peer, why, out);
+                        return Progress::Ignored;
+                    }
+                    if let Input::Message { message, .. } = &input
+                        && let Some(answer) = self.admission.postpones(&peer, message)
+                    {
+                        out.send(*id, answer);
+                        return Progress::Decoded;
+                    }
+                }
+            }
+            Input::Disconnected { peer, .. } => gone = Some(*peer),
+            _ => {}
+        }
+        let start = out.position();
+        let progress = self.process(now, input, out);
+        self.admission.follow(now, self.status, out.since(start));
+        if let Some(peer) = gone {
+            self.roster.close_peer(peer);
+        }
+        progress
+    }
+
+    fn admits(&self, datagram: &[u8]) -> DatagramAdmission {
+        self.room.admits(datagram)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let released = self.spectators.as_ref().and_then(|spectators| spectators.due());
+        self.engine_deadline().into_iter().chain(released).min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.broken.is_set() { Some(Outcome::Stopped) } else { self.room.outcome() }
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Nuggets as a player and a spectator see it, at a time that passes, and hosts that join it.
+
+    use std::{collections::BTreeMap, net::SocketAddr};
+
+    use bytes::BytesMut;
+    use netcore::{HostId, Leave, Output, To};
+    use testkit::TempDir;
+
+    use super::*;
+    use crate::room::fixtures::nuggets_room;
+
+    /// Two halls that do not see each other.
+    const HALLS: &[u8] = b"+---------+    +---------+\n|.........|    |.........|\n|.........######.........|\n|.........|    |.........|\n+---------+    +---------+\n";
+    const DELAY: Duration = Duration::from_secs(30);
+    const ANN: PeerId = PeerId(1);
+    const EVE: PeerId = PeerId(2);
+
+    struct Stand {
+        room: HubRoom<nuggets::Server>,
+        now: Time,
+        // What each was sent since the last look.
+        sent: BTreeMap<PeerId, Vec<String>>,
+        info: watch::Receiver<Info>,
+        _directory: TempDir,
+    }
+
+    impl Stand {
+        fn new(delay: Duration, is_rated: bool) -> Self {
+            Self::with_countdown(delay, is_rated, None)
+        }
+
+        fn with_countdown(delay: Duration, is_rated: bool, countdown: Option<Duration>) -> Self {
+            let config = nuggets::Config {
+                rules: nuggets::Rules { gold: 250, min_piles: 20, max_piles: 30, ..Default::default() },
+                rematch: true,
+                countdown,
+                seed: 3,
+                ..nuggets::Config::default()
+            };
+            let (room, info, directory) = nuggets_room(&Arc::default(), HALLS, config, is_rated.then_some(delay));
+            let mut stand = Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, _directory: directory };
+            stand.connect(ANN, Role::Player);
+            stand
+        }
+
+        fn take(&mut self, mut out: Outbox) {
+            for output in out.drain() {
+                if let Output::Send { to: To::Peer(peer), frame } = output {
+                    self.sent.entry(peer).or_default().push(String::from_utf8_lossy(&frame).into_owned());
+                }
+            }
+        }
+
+        fn input(&mut self, input: Input<'_, &[u8]>) {
+            let mut out = Outbox::new();
+            self.room.input(self.now, input, &mut out);
+            self.take(out);
+        }
+
+        fn connect(&mut self, peer: PeerId, role: Role) {
+            let address = format!("10.0.0.{}:1", peer.0).into();
+            self.input(Input::Connected { peer, role, link: Link::Message, address });
+        }
+
+        fn send(&mut self, peer: PeerId, text: &str) {
+            let mut out = Outbox::new();
+            self.room.receive(self.now, peer, &mut BytesMut::from(text), &mut out);
+            self.take(out);
+        }
+
+        /// Lets time pass, with all that becomes due.
+        fn wait(&mut self, time: Duration) {
+            let end = self.now.plus(time);
+            while let Some(due) = self.room.deadline().filter(|due| *due <= end) {
+                self.now = self.now.max(due);
+                self.input(Input::Elapsed);
+            }
+            self.now = end;
+        }
+
+        /// What a peer was sent since the last call.
+        fn sent(&mut self, peer: PeerId) -> Vec<String> {
+            self.sent.remove(&peer).unwrap_or_default()
+        }
+
+        fn step(&mut self, key: char) {
+            self.wait(Duration::from_millis(500));
+            self.send(ANN, &format!("KEY {key}"));
+        }
+
+        // Walks through both halls, until all is found.
+        fn find_all(&mut self) {
+            // The first and the last row of a hall, and then the one in the middle, which leads through the passage.
+            let hall = ['K', 'H', 'L', 'J', 'H', 'L', 'k'];
+            for key in hall.into_iter().chain(['H', 'L']).chain(hall).chain(['H']).chain(hall) {
+                if self.room.status().phase != Phase::Playing {
+                    return;
+                }
+                self.step(key);
+            }
+        }
+    }
+
+    fn displays(told: &[String]) -> Vec<&str> {
+        told.iter().filter_map(|text| text.strip_prefix("DISPLAY\n")).collect()
+    }
+
+    #[test]
+    fn spectator_sees_each_step_later_and_the_end_immediately() {
+        let mut stand = Stand::new(DELAY, true);
+        stand.connect(EVE, Role::Watcher);
+        assert!(!displays(&stand.sent(EVE)).is_empty(), "the match has not begun");
+        stand.send(ANN, "PLAY Ann");
+        stand.step('H');
+        stand.step('L');
+        assert!(displays(&stand.sent(ANN)).len() >= 3);
+        stand.wait(DELAY.saturating_sub(Duration::from_millis(1_001)));
+        assert_eq!(stand.sent(EVE), [] as [&str; 0], "a second early");
+        stand.wait(Duration::from_millis(1_001));
+        let shown = stand.sent(EVE).join("");
+        assert!(shown.contains('A'), "{shown}");
+        // The scores of pages too.
+        stand.find_all();
+        assert_eq!(stand.room.status().phase, Phase::Lobby, "all is found");
+        assert!(stand.sent(EVE).iter().any(|text| text.starts_with("QUIT")), "all that waited was sent");
+    }
+
+    #[test]
+    fn gold_that_no_player_has_seen_is_not_shown() {
+        let mut stand = Stand::new(DELAY, true);
+        stand.connect(EVE, Role::Watcher);
+        let before = stand.sent(EVE).join("");
+        assert!(before.contains("DISPLAY") && !before.contains('*'), "nobody has seen anything: {before}");
+        stand.send(ANN, "PLAY Ann");
+        stand.step('H');
+        let unseen: Vec<usize> = stand.room.engine().unwrap().unseen_gold().map(|(at, _)| at).collect();
+        assert!(!unseen.is_empty(), "the other hall");
+        stand.wait(2 * DELAY);
+        let told = stand.sent(EVE);
+        let shown = displays(&told);
+        assert!(shown.iter().any(|text| text.contains('*')), "what she sees: {shown:?}");
+        for text in shown {
+            assert!(unseen.iter().all(|&at| text.as_bytes()[at] != b'*'), "{text}");
+        }
+        // Nor to native spectators.
+        stand.connect(PeerId(3), Role::Player);
+        stand.send(PeerId(3), "SPECTATE");
+        stand.wait(2 * DELAY);
+        let told = stand.sent(PeerId(3));
+        assert!(!displays(&told).is_empty());
+        assert!(displays(&told).iter().all(|text| unseen.iter().all(|&at| text.as_bytes()[at] != b'*')), "{told:?}");
+    }
+
+    #[test]
+    fn late_spectator_sees_the_match_as_it_was_and_pages_get_scores_later() {
+        let mut stand = Stand::new(DELAY, true);
+        stand.send(ANN, "PLAY Ann");
+        stand.sent(ANN);
+        for key in ['H', 'K', 'L', 'j', 'H'] {
+            stand.step(key);
+        }
+        let found = |stand: &Stand| stand.info.borrow().show.scores.get("A").copied().unwrap_or(0);
+        assert_eq!(found(&stand), 0);
+        stand.connect(EVE, Role::Watcher);
+        let first = stand.sent(EVE);
+        assert_eq!(first.join("\0"), before_the_match(), "as it was before the match began");
+        stand.wait(DELAY + Duration::from_secs(2));
+        assert!(found(&stand) > 0);
+        let later = stand.sent(EVE);
+        assert!(displays(&later).last().unwrap().contains('A'));
+        // Now there is a picture of the match that is old enough.
+        stand.connect(PeerId(3), Role::Watcher);
+        assert!(stand.sent(PeerId(3)).join("").contains('A'));
+    }
+
+    // The state of a match before it has begun: the map and how much gold there is.
+    fn before_the_match() -> String {
+        let map = String::from_utf8_lossy(HALLS);
+        format!("GRID 5 26\0GOLD 0 0 250\0DISPLAY\n{map}")
+    }
+
+    #[test]
+    fn first_picture_of_a_rated_match_shows_neither_players_nor_gold() {
+        let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
+        let comes = |stand: &mut Stand, peer, says: Option<&str>| {
+            stand.connect(PeerId(peer), if says.is_some() { Role::Player } else { Role::Watcher });
+            if let Some(text) = says {
+                stand.send(PeerId(peer), text);
+            }
+            assert_eq!(stand.sent(PeerId(peer)).join("\0"), before_the_match(), "at {:?}", stand.now);
+        };
+        comes(&mut stand, 10, None);
+        stand.send(ANN, "PLAY Ann");
+        assert!(stand.sent(ANN).join("").contains('*'), "she sees gold");
+        // During the countdown, when the match begins, and after some moves.
+        comes(&mut stand, 11, None);
+        comes(&mut stand, 12, Some("SPECTATE"));
+        stand.wait(Duration::from_secs(8));
+        assert_eq!(stand.room.status().phase, Phase::Playing);
+        comes(&mut stand, 13, None);
+        stand.step('H');
+        comes(&mut stand, 14, None);
+        comes(&mut stand, 15, Some("SPECTATE"));
+        // A spectator that missed messages receives the same.
+        stand.input(Input::Refresh { peer: PeerId(13) });
+        assert_eq!(stand.sent(PeerId(13)).join("\0"), before_the_match());
+        // All of them have the same delay.
+        assert_eq!(stand.sent(PeerId(10)), [] as [&str; 0]);
+        stand.wait(DELAY);
+        for peer in [10, 11, 13, 14, 15] {
+            let told = stand.sent(PeerId(peer));
+            assert!(displays(&told).last().is_some_and(|text| text.contains('A')), "{peer}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn next_match_is_hidden_from_its_start() {
+        let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
+        stand.send(ANN, "PLAY Ann");
+        stand.wait(Duration::from_secs(8));
+        stand.find_all();
+        assert_eq!(stand.room.status().phase, Phase::Lobby, "all is found");
+        assert!(stand.info.borrow().show.scores.is_empty(), "those of the match before are gone");
+        stand.connect(EVE, Role::Watcher);
+        assert_eq!(stand.sent(EVE).join("\0"), before_the_match());
+        stand.connect(PeerId(3), Role::Player);
+        stand.send(PeerId(3), "PLAY Bob");
+        stand.connect(PeerId(4), Role::Watcher);
+        assert_eq!(stand.sent(PeerId(4)).join("\0"), before_the_match());
+        assert_eq!(stand.sent(EVE), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn unrated_match_is_shown_immediately_and_whole() {
+        for (delay, is_rated) in [(DELAY, false), (Duration::ZERO, true)] {
+            let mut stand = Stand::new(delay, is_rated);
+            stand.connect(EVE, Role::Watcher);
+            assert_eq!(stand.sent(EVE).join("").contains('*'), !is_rated);
+            stand.send(ANN, "PLAY Ann");
+            assert!(stand.sent(EVE).join("").contains('A'));
+        }
+    }
+
+    #[test]
+    fn spectator_of_a_full_queue_receives_the_end_of_the_room() {
+        let mut stand = Stand::new(Duration::from_hours(1), true);
+        stand.connect(EVE, Role::Watcher);
+        stand.send(ANN, "PLAY Ann");
+        stand.sent(EVE);
+        for number in 0..20_000_u32 {
+            stand.wait(Duration::from_millis(20));
+            stand.send(ANN, if number % 2 == 0 { "KEY H" } else { "KEY L" });
+            stand.sent(ANN);
+        }
+        assert!(stand.sent(EVE).is_empty());
+        stand.input(Input::Stop(Leave::Over));
+        assert!(stand.sent(EVE).iter().any(|text| text.starts_with("QUIT")));
+    }
+
+    const SMALL: &[u8] = b"+---------+\n|.........|\n|.........|\n|.........|\n|.........|\n+---------+\n";
+
+    /// A room of nuggets that hosts join, at a time that passes.
+    struct Hall {
+        room: HubRoom<nuggets::Server>,
+        now: Time,
+        next: u64,
+        roster: Arc<Roster>,
+        _directory: TempDir,
+    }
+
+    impl Hall {
+        fn new() -> Self {
+            let config = nuggets::Config {
+                rules: nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() },
+                rematch: true,
+                seed: 1,
+                ..nuggets::Config::default()
+            };
+            let roster = Arc::<Roster>::default();
+            let (room, _, directory) = nuggets_room(&roster, SMALL, config, None);
+            Self { room, now: Time::ZERO, next: 0, roster, _directory: directory }
+        }
+
+        fn send(&mut self, peer: PeerId, text: &str) -> Vec<Output> {
+            self.now = self.now.plus(Duration::from_secs(1));
+            let mut out = Outbox::new();
+            self.room.receive(self.now, peer, &mut BytesMut::from(text), &mut out);
+            out.drain().collect()
+        }
+
+        /// Returns the peer, and the first word of the answer.
+        fn play(&mut self, address: &str, link: Link) -> (PeerId, String) {
+            let peer = PeerId(self.next);
+            self.next += 1;
+            let address: SocketAddr = address.parse().unwrap();
+            if link == Link::Message {
+                self.roster.open_seat(address);
+            }
+            let text = address.to_string();
+            let connected = Input::Connected { peer, role: Role::Player, link, address: text.into() };
+            self.room.input(self.now, connected, &mut Outbox::new());
+            let answer = self.send(peer, &format!("PLAY P{}", peer.0)).into_iter().find_map(|output| match output {
+                Output::Send { frame, .. } => Some(String::from_utf8_lossy(&frame).into_owned()),
+                _ => None,
+            });
+            (peer, answer.unwrap_or_default().split(' ').next().unwrap_or_default().to_owned())
+        }
+    }
+
+    #[test]
+    fn host_that_reconnects_spends_half_of_the_letters_over_any_link() {
+        let mut hall = Hall::new();
+        let seat = |hall: &Hall, port: u16| {
+            let mut seat = hall.roster.mask.seat(HostId::of("10.0.0.9:1")).unwrap();
+            seat.set_port(port);
+            seat.to_string()
+        };
+        let (_, ann) = hall.play("10.0.0.1:1", Link::Datagram);
+        assert_eq!(ann, "OK");
+        for port in 1..=13 {
+            // By turns as a browser and as a native client.
+            let (eve, answer) = if port % 2 == 0 {
+                hall.play(&seat(&hall, port), Link::Message)
+            } else {
+                hall.play(&format!("10.0.0.9:{port}"), Link::Datagram)
+            };
+            assert_eq!(answer, "OK", "port {port}");
+            hall.send(eve, "KEY Q");
+        }
+        let (address, status) = (seat(&hall, 99), hall.room.status());
+        assert_eq!((status.taken, status.seats), (1, 13));
+        let (eve, answer) = hall.play(&address, Link::Message);
+        assert!(answer == "QUIT" && hall.roster.ending(address.parse().unwrap()) == Ending::Refused);
+        assert_eq!(hall.send(eve, "PLAY Eve"), [], "it is not connected any more");
+        assert_eq!(hall.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
+        // Nothing of this has reached the game.
+        assert_eq!(hall.room.status(), status);
+        for port in 1..=12 {
+            assert_eq!(hall.play(&format!("10.0.1.{port}:1"), Link::Datagram).1, "OK");
+        }
+    }
+
+    #[test]
+    fn present_players_do_not_count_and_the_next_match_starts_from_zero() {
+        let mut hall = Hall::new();
+        let class: Vec<PeerId> = (0..26)
+            .map(|port| {
+                let (pupil, answer) = hall.play(&format!("10.0.0.9:{}", 1_000 + port), Link::Datagram);
+                assert_eq!(answer, "OK", "pupil {port}");
+                pupil
+            })
+            .collect();
+        for pupil in class {
+            hall.send(pupil, "KEY Q");
+        }
+        // All have left, so another match has begun.
+        assert_eq!((hall.room.status().taken, hall.room.status().seats), (0, 26));
+        assert_eq!(hall.play("10.0.0.9:2", Link::Datagram).1, "OK");
+        // Seats that were left in the match before do not count in this one.
+        let (pupil, answer) = hall.play("10.0.0.9:3", Link::Datagram);
+        assert_eq!(answer, "OK");
+        hall.send(pupil, "KEY Q");
+        assert_eq!(hall.play("10.0.0.9:4", Link::Datagram).1, "OK");
+    }
+}

@@ -1,0 +1,342 @@
+//! Opens a room, with a new journal or from the end of its last one, and runs it.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context as _;
+use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
+use netcore::{Hosted, Leave, Recorded, Status, Time};
+use netshell::{Clock, ConnectionBudget, Host, Precision, serve};
+use servekit::Sockets;
+use tokio::{sync::watch, time::sleep};
+use tracing::{info, warn};
+
+use super::{
+    Fate, Room,
+    admission::Hints,
+    bans::{Bans, Guard, Removals},
+    bots::{Bots, reopen},
+    ending::{Ending, Stopped},
+    file::RoomFile,
+    hub_room::{Before, Broken, Counters, HubRoom, Setting},
+    info::{Info, News, Site, phase},
+    ledger::Ledger,
+    log::Log,
+    observer::{Chronicle, Present},
+    pseudonyms::Keys,
+    register::{Description, Register},
+    roster::{EndNotice, Roster},
+    transport::WebSockets,
+};
+use crate::games::{Counts, Kind, Options, Shown, shown::Show, with_kind, with_options};
+
+/// How long a room whose engine has panicked keeps its port before it begins again, so that one that fails immediately fills neither disk
+/// nor log.
+const BROKEN_PAUSE: Duration = Duration::from_secs(1);
+/// How long the answers to a turn gather. No player notices, because only the end of the next turn depends on them.
+const GATHERING: Duration = Duration::from_millis(20);
+
+/// What all rooms of a hub share.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) journals: PathBuf,
+    pub(crate) writing: Writing,
+    /// Connections of native clients of all rooms, beside those of pages.
+    pub(crate) connections: ConnectionBudget,
+    pub(crate) bans: Arc<Bans>,
+    /// The queue of journals that have results.
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) hints: Arc<Hints>,
+    /// How long the seat of a player is retained whose page has lost its connection.
+    pub(crate) keep_seats: Duration,
+    /// How much later spectators see rated matches.
+    pub(crate) watch_delay: Duration,
+    /// By the names of games.
+    pub(crate) counters: HashMap<&'static str, Counters>,
+    /// The location of rooms, if there are several hubs.
+    pub(crate) site: Option<Site>,
+    /// Logs who joins, leaves and wins.
+    pub(crate) log: Arc<Log>,
+}
+
+impl Place {
+    /// The beginning of the names of journals of this game; hubs that share a database use different ones.
+    pub(crate) fn front(&self, game: &str) -> String {
+        self.site.as_ref().map_or_else(|| game.to_owned(), |site| format!("{game}-{}", site.node))
+    }
+
+    fn counters_of(&self, game: &str) -> Counters {
+        self.counters.get(game).cloned().unwrap_or_default()
+    }
+}
+
+/// A host without transports, and its journal.
+struct Begun {
+    // Makes the host, once everything around the room exists.
+    host: Box<dyn FnOnce(Setting, Option<&Before>) -> Host + Send>,
+    journal: PathBuf,
+    // The number that identifies the journal.
+    id: u64,
+    end: JournalEnd,
+    status: Status,
+    // If it is resumed.
+    before: Option<Before>,
+}
+
+// Begins a room. With a `journal` it continues where that ends; if that is impossible the room starts a new one, which gets these facts,
+// and the reason is logged.
+fn begin(
+    options: &Options,
+    journal: Option<&Path>,
+    (place, writing): (&Place, &Writing),
+    (listen, facts): (&[SocketAddr], &Facts),
+) -> anyhow::Result<Begun> {
+    if let Some(path) = journal {
+        let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, writing));
+        match resumed {
+            Ok(begun) => return Ok(begun),
+            Err(error) => warn!("cannot resume '{}', so its room begins anew: {error:#}", path.display()),
+        }
+    }
+    #[cfg(test)]
+    if let Options::Nuggets(kind) = options {
+        return new(super::fixtures::Fragile(kind.engine()?), (place, writing), (listen, facts));
+    }
+    with_options!(options, kind => new(kind.engine()?, (place, writing), (listen, facts)))
+}
+
+fn new<E: Recorded + Shown + Send + 'static>(
+    engine: E,
+    (place, writing): (&Place, &Writing),
+    (listen, facts): (&[SocketAddr], &Facts),
+) -> anyhow::Result<Begun> {
+    let status = engine.status();
+    let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun).with_facts(facts);
+    let id = head.id;
+    let created = writing.create_as(&place.journals, &place.front(E::GAME), Hosted::new(engine), head);
+    let (journal, (room, hold, end)): (_, Parts<E>) =
+        created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
+    let host = Box::new(|setting, _: Option<&Before>| Host::new(HubRoom::new(room, setting, None)).with_hold(hold));
+    Ok(Begun { host, journal, id, end, status, before: None })
+}
+
+fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, writing: &Writing) -> anyhow::Result<Begun> {
+    let resumable = Resumable::<E>::open(&*writing.disk, path)?;
+    anyhow::ensure!(resumable.room().engine().is_current(), "this version begins such matches in another way");
+    let (journal, id) = (resumable.journal.clone(), resumable.head.id);
+    let before = Before {
+        at: resumable.time,
+        peers: resumable.returning(),
+        occupants: resumable.room().engine().roster(),
+        farewells: resumable.last_words(),
+    };
+    let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
+    let (room, hold, end) = resumable.resume(writing).context("it cannot be written")?;
+    let host = Box::new(move |setting, before: Option<&Before>| {
+        Host::new(HubRoom::new(room, setting, before)).with_hold(hold).with_first_peer(next)
+    });
+    Ok(Begun { host, journal, id, end, status, before: Some(before) })
+}
+
+/// Opens a room as its file states, at these sockets: a new one, or one that is restored. `held` is dropped when it has ended. The future
+/// runs it to its end and returns its journal.
+///
+/// # Errors
+/// If the options contradict each other, or the journal cannot be opened.
+#[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
+pub(crate) fn open(
+    mut file: RoomFile,
+    (place, copy): (&Place, Option<Arc<dyn Copying>>),
+    Keys { mask, hosts, days }: Keys,
+    sockets: Sockets,
+    port: u16,
+    held: impl Send + 'static,
+) -> anyhow::Result<(Arc<Room>, impl Future<Output = JournalEnd> + Send + 'static)> {
+    let (game, options) = (file.options.game(), file.options.clone());
+    let listen = sockets.addresses()?;
+    let address = reachable(&listen, port);
+    let writing = Writing { copy, ..place.writing.clone() };
+    // Before anything is sent to them.
+    let reopened = reopen(&mut file.bots, game, address);
+    let journal = file.journal.as_ref().map(|name| place.journals.join(name));
+    let counts = if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) };
+    let description = Description {
+        room: file.id.clone(),
+        title: options.title(),
+        class: counts.class.clone(),
+        casual: counts.casual.unwrap_or_default().to_owned(),
+    };
+    let Begun { host, journal, id, end, status, before } =
+        begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), (&listen, &description.facts()))?;
+    if before.is_none() {
+        file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    }
+    let journal_name = journal.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    file.journal = Some(journal_name.clone());
+    file.port = port;
+    let roster = Arc::new(Roster::new(mask, hosts));
+    // Bots are registered before anyone is counted.
+    for (seating, _) in &reopened {
+        if let Some(address) = seating.address {
+            roster.add_bot(address, seating.level);
+        }
+    }
+    roster.set_locked(file.locked);
+    file.barred.iter().for_each(|&host| roster.bar(host));
+    if let Some(before) = &before {
+        roster.resume(&before.peers, &before.occupants);
+    }
+    let mut info = Info {
+        id: file.id.clone(),
+        game,
+        title: description.title.clone(),
+        phase: phase(status.phase),
+        taken: status.taken,
+        seats: status.seats,
+        port,
+        players: vec![],
+        watchers: 0,
+        result: file.result.clone(),
+        r#match: None,
+        permanent: file.permanent,
+        name: file.name.clone(),
+        visibility: file.access.name(),
+        code: file.access.code().map(str::to_owned),
+        owned: file.owner.is_some(),
+        locked: file.locked,
+        options: options.shown(),
+        counts,
+        closing: None,
+        bots_in: None,
+        show: Show::default(),
+        site: place.site.clone(),
+        people: 0,
+        elsewhere: 0,
+    };
+    let present = Present::of(before.as_ref(), Arc::clone(&roster), &mut info);
+    for player in &info.players {
+        if let Some(address) = player.seat_address() {
+            roster.add_member(address, &player.name, &player.seat);
+        }
+    }
+    let register = Arc::new(Register::new(end.facts(), &description, Arc::clone(&roster), &info.players));
+    let (sender, receiver) = watch::channel(info);
+    let sender = Arc::new(sender);
+    let bots = Bots::new(game, address, receiver.clone(), Arc::clone(&roster), reopened).with_pace(file.ladder);
+    let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&roster), place.keep_seats);
+    let (removals, broken) = (Arc::<Removals>::default(), Broken::default());
+    let setting = Setting {
+        game,
+        roster: Arc::clone(&roster),
+        register: Arc::clone(&register),
+        info: Arc::clone(&sender),
+        counters: place.counters_of(game.name()),
+        hints: Arc::clone(&place.hints),
+        delay: place.watch_delay,
+        broken: broken.clone(),
+    };
+    let host = host(setting, before.as_ref())
+        .with_observer(Chronicle {
+            info: Arc::clone(&sender),
+            present,
+            ledger: Arc::clone(&place.ledger),
+            journal: (id, journal_name),
+            log: Arc::clone(&place.log),
+            left: BTreeSet::new(),
+        })
+        .with_warden(Guard::new(game, Arc::clone(&place.bans), Arc::clone(&removals), Arc::clone(&roster)))
+        .with_transport(web)
+        .with_gathering(if game.is_timed() { GATHERING } else { Duration::ZERO });
+    let mut host = sockets.let_in_within(host, &place.connections)?;
+    let mut at = Time::ZERO;
+    if let Some(before) = before {
+        at = before.at;
+        if options.is_daily() {
+            // Days pass while the hub is away.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            at = at.max(Time::ZERO.plus(now.saturating_sub(Duration::from_secs(file.begun))));
+        }
+        host.resume(at, before.peers);
+        for (address, frames) in before.farewells {
+            host.repeat_farewell(at, address, frames);
+        }
+    }
+    let (ending, stopped) = Ending::new();
+    let name = file.id.clone();
+    let notice = EndNotice(Arc::clone(&roster));
+    let room = Arc::new(Room {
+        game,
+        access: file.access.clone(),
+        gate,
+        news: News::of(receiver.clone()),
+        info: receiver,
+        number: id,
+        address,
+        bots,
+        roster,
+        journal: end.watch(),
+        removals,
+        register,
+        sender: Arc::downgrade(&sender),
+        broken: broken.clone(),
+        file: Mutex::new(file),
+        ending,
+    });
+    Ok((room, run(name, (host, at), stopped, end, (notice, sender, held, broken))))
+}
+
+async fn run(
+    id: String,
+    (host, at): (Host, Time),
+    stopped: Stopped,
+    end: JournalEnd,
+    (notice, sender, _held, broken): (EndNotice, Arc<watch::Sender<Info>>, impl Send, Broken),
+) -> JournalEnd {
+    // Dropped after the sender, also if the room panics.
+    let _notice = notice;
+    let sender = sender;
+    let mut moves = false;
+    let leave = async {
+        match stopped.await {
+            // A journal that was cut cannot be resumed, so players receive the end of the match.
+            Ok((Leave::Resumable, _)) if !end.is_open() => Leave::Over,
+            Ok((leave, fate)) => {
+                moves = fate == Fate::Moved;
+                leave
+            }
+            // The hub has dropped the room.
+            Err(_) => Leave::Over,
+        }
+    };
+    // A millisecond is nothing beside the network, and hundreds of precise timers would cost more than the rooms.
+    let clock = Clock::start_at(at).with_precision(Precision::Millisecond);
+    match serve(host, clock, leave).await {
+        Ok(outcome) => info!(room = id, ?outcome, "the room has ended"),
+        Err(error) => warn!(room = id, %error, "the room has failed"),
+    }
+    end.close();
+    // The match of a room that moves is not over.
+    if !moves {
+        sender.send_modify(|info| info.phase = "over");
+    }
+    if broken.is_set() {
+        sleep(BROKEN_PAUSE).await;
+    }
+    end
+}
+
+// The address at which a program on this machine reaches a room.
+fn reachable(listen: &[SocketAddr], port: u16) -> SocketAddr {
+    let ip = listen.first().map_or(Ipv4Addr::LOCALHOST.into(), |address| match address.ip() {
+        // One socket for both families listens here too.
+        ip if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        ip => ip,
+    });
+    SocketAddr::new(ip, port)
+}

@@ -1,0 +1,968 @@
+//! The roster of a room: the state of each seat, beside its connection.
+//!
+//! A *seat* is the address at which a room knows a client; that of a browser is random (see [`Mask`]) and outlives its WebSocket. One lock
+//! holds what the room, the web server and the hub know of seats: who is connected and from which host, who has joined, whose names are
+//! verified, which pages are open, who owns the room, which seats are reserved, and which hosts may not join.
+//!
+//! Every table is bounded: by the connections of the room, or by a constant of its own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU16, Ordering},
+    },
+    time::Duration,
+};
+
+use netcore::{HostId, Level, Link, Occupant, PeerId, Rate, Role, Time, TokenBucket};
+use serde_json::json;
+use store::Kind;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
+
+use super::{
+    mailbox::Ending,
+    pseudonyms::{HostCodes, LOCAL, Mask},
+    reservations::{ANSWER, Holder, JOINING, Rematch, Reservations},
+};
+
+/// Members of a room. Above that, the oldest are forgotten.
+pub(crate) const MAX_MEMBERS: usize = 512;
+/// Hosts that the owner of a room has removed from one match. Above that, the first ones may join again.
+pub(crate) const MAX_BARRED: usize = 256;
+/// Messages of the hub that wait for one page.
+pub(crate) const MAX_WORDS: usize = 16;
+/// Hosts of a room whose pseudonyms are remembered; players of others have no host code.
+const MAX_HOSTS: usize = 4_096;
+/// Phrases that players can send: six, and a thumb that is up. Pages have the words.
+pub(crate) const PHRASES: u8 = 7;
+/// How often one host sends phrases in a room, [`PHRASE`] each: four in one batch, and then one in three seconds.
+pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
+/// The cost of a phrase.
+const PHRASE: u32 = 3;
+/// Hosts whose phrases are limited at the same time. Above that, other hosts send none for a moment.
+pub(crate) const MAX_SPEAKING: usize = 1_024;
+/// The message to players who try to join a room that is locked.
+const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
+/// The message to players whose host the owner has removed.
+const BARRED: &str = "The owner of this room has removed you; you may come again after this match.";
+
+/// The names that the client at a seat owns, once the database has returned them. It may outlive the seat.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
+
+impl Proof {
+    /// Whether the client has proved that it owns this name.
+    pub(crate) fn kind(&self, name: &str) -> Kind {
+        let owns = self.0.get().is_some_and(|names| names.iter().any(|own| own == name));
+        if owns { Kind::Proven } else { Kind::Unproven }
+    }
+}
+
+/// The seat of a browser. It exists as long as the transport keeps it.
+#[derive(Debug, Default)]
+struct Seat {
+    proof: Proof,
+    // The true host; unknown after a restart of the hub until the browser reconnects.
+    host: Option<HostId>,
+    // A player who has joined loses something with the seat, so the transport retains it.
+    joined: bool,
+    // Why the room is going to close it, if that is not the end of its game.
+    ending: Option<Ending>,
+    // Seats are numbered in the order of their first connection.
+    order: u64,
+}
+
+/// A connected peer, of any transport.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    /// Its host as the room knows it: that of the pseudonym.
+    pub(crate) host: HostId,
+    /// Its true host, if that is known.
+    pub(crate) origin: Option<HostId>,
+    pub(crate) link: Link,
+    pub(crate) address: Option<SocketAddr>,
+    /// Whether it is a person who may join, neither a bot nor a watcher.
+    pub(crate) plays: bool,
+    /// Whether it has joined a match over this connection.
+    pub(crate) joined: bool,
+    pub(crate) since: Instant,
+    // Outputs that close it may still wait for the journal; the observer removes the entry after them.
+    open: bool,
+}
+
+/// A player who has joined a match of the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// The seat in the last match.
+    pub(crate) seat: String,
+}
+
+/// A page that is open at the room.
+#[derive(Debug)]
+struct Page {
+    // None for a page that only watches.
+    seat: Option<SocketAddr>,
+    owner: bool,
+    words: mpsc::Sender<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct State {
+    seats: BTreeMap<SocketAddr, Seat>,
+    seats_opened: u64,
+    peers: BTreeMap<PeerId, Peer>,
+    // The last address that was replaced by a pseudonym, and its host. That client connects next, or not at all.
+    expected: Option<(SocketAddr, HostId)>,
+    // The last peer that was removed: its last events may follow.
+    last_removed: Option<(PeerId, HostId)>,
+    bots: BTreeMap<SocketAddr, Level>,
+    // True hosts by the hosts of their pseudonyms.
+    hosts: BTreeMap<HostId, HostId>,
+    members: BTreeMap<SocketAddr, Member>,
+    // Addresses of members, oldest first.
+    member_order: VecDeque<SocketAddr>,
+    locked: bool,
+    // Hosts by their pseudonyms: those that may not join this match, and those that have used up their share of it.
+    barred: BTreeSet<HostId>,
+    spent: BTreeSet<HostId>,
+    pages: BTreeMap<u64, Page>,
+    next_page: u64,
+    // When the owner last acted, unless a page of the owner is open.
+    owner_active: Instant,
+    reservations: Reservations,
+    // The level of bots that join on request, and whether a request is pending.
+    company_level: Level,
+    company_requested: bool,
+    // Since when people have been in the room.
+    occupied: Option<Instant>,
+    rematch: Option<Rematch>,
+    phrases: BTreeMap<HostId, TokenBucket>,
+}
+
+/// The state of all seats of a room.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    pub(crate) mask: Mask,
+    host_codes: HostCodes,
+    // The zero of token buckets.
+    start: Instant,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+impl Roster {
+    /// A roster without seats.
+    pub(crate) fn new(mask: Mask, host_codes: HostCodes) -> Self {
+        let now = Instant::now();
+        let state = State {
+            seats: BTreeMap::new(),
+            seats_opened: 0,
+            peers: BTreeMap::new(),
+            expected: None,
+            last_removed: None,
+            bots: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            members: BTreeMap::new(),
+            member_order: VecDeque::new(),
+            locked: false,
+            barred: BTreeSet::new(),
+            spent: BTreeSet::new(),
+            pages: BTreeMap::new(),
+            next_page: 0,
+            owner_active: now,
+            reservations: Reservations::default(),
+            company_level: Level::default(),
+            company_requested: false,
+            occupied: None,
+            rematch: None,
+            phrases: BTreeMap::new(),
+        };
+        Self { mask, host_codes, start: now, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a change that concerns the attendant of the room. Cancel safe; there is one attendant.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Wakes the attendant of the room.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// Seats of browsers.
+impl Roster {
+    /// Registers the seat of a browser that is about to be let in. The transport closes it.
+    pub(crate) fn open_seat(&self, address: SocketAddr) {
+        self.state().open_seat(address);
+    }
+
+    /// Removes a seat permanently.
+    pub(crate) fn close_seat(&self, address: SocketAddr) {
+        self.state().seats.remove(&address);
+    }
+
+    /// Whether this is the address of a seat of a browser.
+    pub(crate) fn has_seat(&self, address: SocketAddr) -> bool {
+        self.state().seats.contains_key(&address)
+    }
+
+    /// Sets the true host of the browser at a seat.
+    pub(crate) fn set_seat_host(&self, address: SocketAddr, host: HostId) {
+        let mut state = self.state();
+        state.set_host(address, host);
+        if let Some(seat) = state.seats.get_mut(&address) {
+            seat.host = Some(host);
+        }
+    }
+
+    /// Sets the names that the client at a seat owns, unless they were set before: a seat has the key of its first socket that had one.
+    /// Returns `false` if there is no such seat.
+    pub(crate) fn set_names(&self, address: SocketAddr, names: &[String]) -> bool {
+        self.state().seats.get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
+    }
+
+    /// Removes names from all seats, because their keys have given them up.
+    pub(crate) fn remove_names(&self, given_up: &[String]) {
+        for seat in self.state().seats.values_mut() {
+            let Some(names) = seat.proof.0.get() else { continue };
+            if names.iter().any(|name| given_up.contains(name)) {
+                let left = names.iter().filter(|name| !given_up.contains(name)).cloned().collect::<Vec<_>>();
+                seat.proof = Proof(Arc::new(left.into()));
+            }
+        }
+    }
+
+    /// The names that the client at this address owns, now and later. None if it is not a seat of a browser.
+    pub(crate) fn proof(&self, address: Option<&str>) -> Option<Proof> {
+        let address: SocketAddr = address?.parse().ok()?;
+        self.state().seats.get(&address).map(|seat| seat.proof.clone())
+    }
+
+    /// Whether the client at this address has proved that it owns this name.
+    pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
+        self.proof(address).is_some_and(|proof| proof.kind(name) == Kind::Proven)
+    }
+
+    /// Whether the player at this seat has joined a match.
+    pub(crate) fn has_joined(&self, address: SocketAddr) -> bool {
+        self.state().seats.get(&address).is_some_and(|seat| seat.joined)
+    }
+
+    /// Sets why the room is going to close a seat.
+    pub(crate) fn set_ending(&self, address: SocketAddr, why: Ending) {
+        if let Some(seat) = self.state().seats.get_mut(&address) {
+            seat.ending = Some(why);
+        }
+    }
+
+    /// Sets why the room is going to close all seats of a host, which is given by its pseudonym.
+    pub(crate) fn set_ending_of_host(&self, host: HostId, why: Ending) {
+        for (_, seat) in self.state().seats.iter_mut().filter(|(address, _)| HostId::from(**address) == host) {
+            seat.ending = Some(why);
+        }
+    }
+
+    /// Why the room closes a seat.
+    pub(crate) fn ending(&self, address: SocketAddr) -> Ending {
+        self.state().seats.get(&address).and_then(|seat| seat.ending).unwrap_or(Ending::Closed)
+    }
+}
+
+/// Peers, hosts and bots.
+impl Roster {
+    /// The address by which the room knows a client that is about to connect: a pseudonym, unless the address is the seat.
+    pub(crate) fn shown(&self, link: Link, address: SocketAddr) -> SocketAddr {
+        let shown = self.mask.shown(link, address);
+        let mut state = self.state();
+        if shown != address {
+            state.expected = Some((shown, address.into()));
+        }
+        if link == Link::Stream {
+            state.set_host(shown, address.into());
+        }
+        shown
+    }
+
+    /// Adds a peer that has connected.
+    pub(crate) fn connect(&self, peer: PeerId, role: Role, link: Link, address: Option<SocketAddr>) {
+        let mut state = self.state();
+        let expected = state.expected.take().filter(|(shown, _)| Some(*shown) == address).map(|(_, host)| host);
+        let of_seat = || address.and_then(|address| state.seats.get(&address)?.host);
+        let origin = expected.or_else(of_seat).or_else(|| address.map(HostId::from));
+        self.insert(&mut state, peer, role, (link, address, origin));
+    }
+
+    /// Adds the peers that were connected when the hub ended. Those among the occupants have joined.
+    pub(crate) fn resume(&self, peers: &[(PeerId, Link, SocketAddr)], occupants: &[Occupant]) {
+        let mut state = self.state();
+        for &(peer, link, address) in peers {
+            let origin = (link == Link::Datagram).then(|| address.into());
+            self.insert(&mut state, peer, Role::Player, (link, Some(address), origin));
+            if occupants.iter().any(|occupant| occupant.peer == peer && !occupant.name.is_empty()) {
+                if link == Link::Message {
+                    state.open_seat(address);
+                }
+                state.set_joined(peer);
+            }
+        }
+    }
+
+    fn insert(
+        &self,
+        state: &mut State,
+        peer: PeerId,
+        role: Role,
+        (link, address, origin): (Link, Option<SocketAddr>, Option<HostId>),
+    ) {
+        let host = address.map_or(HostId::Other, HostId::from);
+        // The same host over any link.
+        let host = if link == Link::Datagram { self.mask.host(host) } else { host };
+        let plays = role == Role::Player && !address.is_some_and(|address| state.bots.contains_key(&address));
+        let since = Instant::now();
+        state.peers.insert(peer, Peer { host, origin, link, address, plays, joined: false, since, open: true });
+    }
+
+    /// A peer that is connected.
+    pub(crate) fn peer(&self, peer: PeerId) -> Option<Peer> {
+        self.state().peers.get(&peer).copied().filter(|peer| peer.open)
+    }
+
+    /// All peers that are connected, and their links.
+    pub(crate) fn peers(&self) -> Vec<(PeerId, Link)> {
+        self.state().peers.iter().filter(|(_, peer)| peer.open).map(|(&id, peer)| (id, peer.link)).collect()
+    }
+
+    /// Records that a peer has joined a match. Returns whether that is its first match.
+    pub(crate) fn set_joined(&self, peer: PeerId) -> bool {
+        self.state().set_joined(peer)
+    }
+
+    /// The room has closed a peer. Its entry stays until all of its events are published.
+    pub(crate) fn close_peer(&self, peer: PeerId) {
+        if let Some(peer) = self.state().peers.get_mut(&peer) {
+            peer.open = false;
+        }
+    }
+
+    /// Removes a peer. Only its last event may follow.
+    pub(crate) fn remove_peer(&self, peer: PeerId) {
+        let mut state = self.state();
+        if let Some(Peer { origin: Some(host), .. }) = state.peers.remove(&peer) {
+            state.last_removed = Some((peer, host));
+        }
+    }
+
+    /// The true host of a peer, also just after it was removed, or of the seat at this address.
+    pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
+        let state = self.state();
+        let last = || state.last_removed.filter(|(last, _)| *last == peer).map(|(_, host)| host);
+        let of_seat = || state.seats.get(&address?.parse().ok()?)?.host;
+        state.peers.get(&peer).and_then(|peer| peer.origin).or_else(last).or_else(of_seat)
+    }
+
+    /// A code for the host at this address of the room on a day; empty if the host is unknown.
+    pub(crate) fn host_code(&self, address: &str, day: u64) -> String {
+        let Ok(address) = address.parse::<SocketAddr>() else { return String::new() };
+        let is_pseudonym = matches!(address.ip(), IpAddr::V6(ip) if ip.octets()[0] == LOCAL);
+        let host = match self.state().hosts.get(&address.into()) {
+            Some(host) => *host,
+            None if is_pseudonym => return String::new(),
+            // Over datagrams a room knows the address itself.
+            None => address.into(),
+        };
+        self.host_codes.code(host, day)
+    }
+
+    /// Registers the address of a bot.
+    pub(crate) fn add_bot(&self, address: SocketAddr, level: Level) {
+        self.state().bots.insert(address, level);
+    }
+
+    /// Removes the address of a bot.
+    pub(crate) fn remove_bot(&self, address: SocketAddr) {
+        self.state().bots.remove(&address);
+    }
+
+    /// The level of the bot at this address, if it is one.
+    pub(crate) fn bot_level(&self, address: SocketAddr) -> Option<Level> {
+        self.state().bots.get(&address).copied()
+    }
+}
+
+/// Members, and hosts that may not join.
+impl Roster {
+    /// A player at this address has joined a match.
+    pub(crate) fn add_member(&self, address: SocketAddr, name: &str, seat: &str) {
+        let mut state = self.state();
+        if state.members.insert(address, Member { name: name.to_owned(), seat: seat.to_owned() }).is_none() {
+            state.member_order.push_back(address);
+        }
+        if state.member_order.len() > MAX_MEMBERS {
+            let oldest = state.member_order.pop_front();
+            oldest.and_then(|oldest| state.members.remove(&oldest));
+        }
+    }
+
+    /// Moves a member to another seat, as proved by the token of the first one. In some games each match has new seats. Without effect as
+    /// long as the first seat exists: another window is not that member.
+    pub(crate) fn move_member(&self, before: SocketAddr, now: SocketAddr) {
+        let mut state = self.state();
+        if state.seats.contains_key(&before) {
+            return;
+        }
+        if let Some(member) = state.members.remove(&before) {
+            state.members.insert(now, member);
+            for address in state.member_order.iter_mut().filter(|address| **address == before) {
+                *address = now;
+            }
+        }
+        if state.rematch.as_mut().is_some_and(|rematch| rematch.move_player(before, now)) {
+            state.reservations.move_seat(before, now, Instant::now());
+        }
+    }
+
+    /// Sets whether only members may join.
+    pub(crate) fn set_locked(&self, locked: bool) {
+        self.state().locked = locked;
+    }
+
+    /// Rejects a host, given by its pseudonym, until the match is over.
+    pub(crate) fn bar(&self, host: HostId) {
+        let mut state = self.state();
+        if state.barred.len() >= MAX_BARRED {
+            state.barred.pop_first();
+        }
+        state.barred.insert(host);
+    }
+
+    /// The hosts that are rejected until the match is over.
+    pub(crate) fn barred(&self) -> BTreeSet<HostId> {
+        self.state().barred.clone()
+    }
+
+    /// Whether this host, given by its pseudonym, is rejected until the match is over.
+    pub(crate) fn is_barred(&self, host: HostId) -> bool {
+        self.state().barred.contains(&host)
+    }
+
+    /// The match is over, so all hosts may join the next one.
+    pub(crate) fn lift_bars(&self) {
+        self.state().barred.clear();
+    }
+
+    /// Why a client of this host, given by its pseudonym, may not join at this address: the message of the game, and the reason for
+    /// browsers.
+    pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, Ending)> {
+        let state = self.state();
+        if state.barred.contains(&host) {
+            return Some((BARRED, Ending::RemovedByOwner));
+        }
+        let is_new = !address.is_some_and(|address| state.members.contains_key(&address));
+        (state.locked && is_new).then_some((LOCKED, Ending::Locked))
+    }
+
+    /// Sets the hosts, given by their pseudonyms, that have used up their share of this match.
+    pub(crate) fn set_spent(&self, hosts: BTreeSet<HostId>) {
+        self.state().spent = hosts;
+    }
+
+    /// Whether this host, given by its pseudonym, has used up its share of this match.
+    pub(crate) fn has_spent(&self, host: HostId) -> bool {
+        self.state().spent.contains(&host)
+    }
+}
+
+/// Pages, the owner among them, and the messages of the hub to them. A page whose queue is full misses messages.
+impl Roster {
+    /// Registers a page at this seat, or one that only watches, until the returned value is dropped. Also returns the messages to it.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        seat: Option<SocketAddr>,
+        owner: bool,
+    ) -> (PagePresence, mpsc::Receiver<Arc<str>>) {
+        let (words, queue) = mpsc::channel(MAX_WORDS);
+        let mut state = self.state();
+        let number = state.next_page;
+        state.next_page += 1;
+        state.pages.insert(number, Page { seat, owner, words });
+        // A player who was invited to a rematch reconnects.
+        let invitation = seat.and_then(|seat| Some((seat, state.rematch.as_ref()?.text_for(seat, Instant::now())?)));
+        if let Some((seat, text)) = invitation {
+            state.tell(seat, &text);
+        }
+        drop(state);
+        self.notify();
+        (PagePresence { roster: Arc::clone(self), number }, queue)
+    }
+
+    /// Sends a message to the pages at a seat. Returns whether one has taken it.
+    pub(crate) fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
+        self.state().tell(seat, text)
+    }
+
+    /// Sends a phrase of the member at this seat to all pages, within the rate of its host.
+    pub(crate) fn say(&self, seat: SocketAddr, phrase: u8) {
+        let now = Time::ZERO.plus(self.start.elapsed());
+        let mut state = self.state();
+        let Some(Member { name, seat: shown }) = state.members.get(&seat).filter(|_| phrase < PHRASES).cloned() else {
+            return;
+        };
+        if state.may_speak(now, seat.into()) {
+            let text = json!({ "said": { "seat": shown, "name": name, "phrase": phrase } }).to_string();
+            let text: Arc<str> = text.into();
+            for page in state.pages.values() {
+                let _ = page.words.try_send(Arc::clone(&text));
+            }
+        }
+    }
+
+    /// Whether a page of the owner is open.
+    pub(crate) fn has_owner_page(&self) -> bool {
+        self.state().pages.values().any(|page| page.owner)
+    }
+
+    /// Whether a page of the owner is open at this seat.
+    pub(crate) fn is_owner(&self, seat: SocketAddr) -> bool {
+        self.state().pages.values().any(|page| page.owner && page.seat == Some(seat))
+    }
+
+    /// Makes the pages at this seat those of the owner, and no others.
+    pub(crate) fn set_owner(&self, seat: SocketAddr) {
+        let mut state = self.state();
+        for page in state.pages.values_mut() {
+            page.owner = page.seat == Some(seat);
+        }
+        state.owner_active = Instant::now();
+    }
+
+    /// Of the seats with an open page, the one that was opened first.
+    pub(crate) fn longest_present(&self) -> Option<SocketAddr> {
+        let state = self.state();
+        let order = |seat: &SocketAddr| state.seats.get(seat).map_or(u64::MAX, |seat| seat.order);
+        state.pages.values().filter_map(|page| page.seat).min_by_key(|seat| (order(seat), *seat))
+    }
+
+    /// The owner has acted.
+    pub(crate) fn set_owner_active(&self) {
+        self.state().owner_active = Instant::now();
+    }
+
+    /// When the owner last acted, or had a page open.
+    pub(crate) fn owner_active(&self) -> Instant {
+        self.state().owner_active
+    }
+}
+
+/// Reserved seats, company and rematches.
+impl Roster {
+    /// Reserves a seat for a client that *Play now* has led here, unless its host has `most` reservations, or has had them in the last
+    /// minute without taking a seat; then the client may still take a free one. A repeated request does not extend the reservation. Once
+    /// the client has a seat, bots of the level `company` join. Returns whether a seat is reserved.
+    pub(crate) fn reserve(&self, holder: Holder, time: Duration, most: usize, company: Option<Level>) -> bool {
+        self.state().reservations.lead(holder, time, most, company, Instant::now())
+    }
+
+    /// The number of reserved seats, without that of this holder.
+    pub(crate) fn reserved_besides(&self, holder: Holder) -> usize {
+        self.state().reservations.besides(holder, Instant::now())
+    }
+
+    /// The number of seats reserved for others than a client of this host at this address, which has been connected, or has waited for a
+    /// seat, `since` then: reservations made later give way to it.
+    pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
+        self.state().reservations.of_others(host, address, since, Instant::now())
+    }
+
+    /// A client of this host at this address has a seat, so its reservation ends, and the company that it wants is requested.
+    pub(crate) fn redeem(&self, host: HostId, address: Option<SocketAddr>) {
+        let company = self.state().reservations.redeem(host, address, Instant::now());
+        if let Some(level) = company {
+            self.request_company(level);
+        }
+    }
+
+    /// Ends the reservation of this holder. It counts against the share of its host as if it had not been used.
+    pub(crate) fn release(&self, holder: Holder) {
+        self.state().reservations.release(holder, Instant::now());
+    }
+
+    /// Requests bots of this level, which join if no other players do.
+    pub(crate) fn request_company(&self, level: Level) {
+        let mut state = self.state();
+        (state.company_level, state.company_requested) = (level, true);
+        drop(state);
+        self.notify();
+    }
+
+    /// Whether bots were requested since the last call.
+    pub(crate) fn take_company_request(&self) -> bool {
+        std::mem::take(&mut self.state().company_requested)
+    }
+
+    /// The level of bots that join on request.
+    pub(crate) fn company_level(&self) -> Level {
+        self.state().company_level
+    }
+
+    /// Sets whether people are in the room.
+    pub(crate) fn set_occupied(&self, occupied: bool) {
+        self.state().occupied = occupied.then(Instant::now);
+    }
+
+    /// For how long people have been in the room.
+    pub(crate) fn occupied(&self) -> Duration {
+        self.state().occupied.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Invites the players of a match that is over to a rematch, those of them who have a page. Their seats are reserved meanwhile.
+    pub(crate) fn invite(&self, r#match: Option<String>, players: impl Iterator<Item = SocketAddr>) {
+        let mut state = self.state();
+        let now = Instant::now();
+        let has_page = |seat: &SocketAddr| state.pages.values().any(|page| page.seat == Some(*seat));
+        let Some(rematch) = Rematch::new(r#match, players.filter(has_page), now) else { return };
+        for seat in rematch.players() {
+            state.reservations.add(Holder::Seat(seat), ANSWER + JOINING, now);
+        }
+        state.publish(&rematch, false);
+        state.rematch = Some(rematch);
+        drop(state);
+        self.notify();
+    }
+
+    /// Records whether the player at this seat is ready for a rematch.
+    pub(crate) fn answer_invitation(&self, seat: SocketAddr, ready: bool) {
+        let mut state = self.state();
+        let Some(mut rematch) = state.rematch.take() else { return };
+        if rematch.answer(seat, ready, Instant::now()) {
+            state.publish(&rematch, false);
+        }
+        state.rematch = Some(rematch);
+        drop(state);
+        self.notify();
+    }
+
+    /// When the invitation to a rematch ends, if there is one.
+    pub(crate) fn rematch_due(&self) -> Option<Instant> {
+        self.state().rematch.as_ref().map(Rematch::due)
+    }
+
+    /// Starts the rematch with the players who are ready: their pages are told to join. Returns whether there are any.
+    pub(crate) fn start_rematch(&self) -> bool {
+        let mut state = self.state();
+        let Some(mut rematch) = state.rematch.take() else { return false };
+        for seat in rematch.drop_undecided() {
+            state.reservations.release(Holder::Seat(seat), Instant::now());
+            state.tell(seat, &r#"{"rematch":null}"#.into());
+        }
+        let begins = rematch.players().next().is_some();
+        state.publish(&rematch, begins);
+        begins
+    }
+}
+
+impl State {
+    fn open_seat(&mut self, address: SocketAddr) {
+        let order = self.seats_opened;
+        self.seats_opened += 1;
+        self.seats.entry(address).or_insert_with(|| Seat { order, ..Seat::default() });
+    }
+
+    fn set_host(&mut self, shown: SocketAddr, host: HostId) {
+        let shown = HostId::from(shown);
+        if self.hosts.len() >= MAX_HOSTS && !self.hosts.contains_key(&shown) {
+            self.hosts.pop_first();
+        }
+        self.hosts.insert(shown, host);
+    }
+
+    fn set_joined(&mut self, peer: PeerId) -> bool {
+        let Some(peer) = self.peers.get_mut(&peer).filter(|peer| peer.open) else { return false };
+        let is_first = !std::mem::replace(&mut peer.joined, true);
+        let address = peer.address.filter(|_| peer.link == Link::Message);
+        if let Some(seat) = address.and_then(|address| self.seats.get_mut(&address)) {
+            seat.joined = true;
+        }
+        is_first
+    }
+
+    fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
+        let there = self.pages.values().filter(|page| page.seat == Some(seat));
+        there.filter(|page| page.words.try_send(Arc::clone(text)).is_ok()).count() > 0
+    }
+
+    fn publish(&self, rematch: &Rematch, begins: bool) {
+        for (seat, text) in rematch.texts(begins, Instant::now()) {
+            self.tell(seat, &text);
+        }
+    }
+
+    fn may_speak(&mut self, now: Time, host: HostId) -> bool {
+        if self.phrases.len() >= MAX_SPEAKING && !self.phrases.contains_key(&host) {
+            self.phrases.retain(|_, bucket| !bucket.is_full(now));
+            if self.phrases.len() >= MAX_SPEAKING {
+                return false;
+            }
+        }
+        self.phrases.entry(host).or_insert_with(|| TokenBucket::new(SPEECH, now)).take(now, PHRASE)
+    }
+}
+
+/// A page that is open.
+#[derive(Debug)]
+pub(crate) struct PagePresence {
+    roster: Arc<Roster>,
+    number: u64,
+}
+
+impl Drop for PagePresence {
+    fn drop(&mut self) {
+        let mut state = self.roster.state();
+        if state.pages.remove(&self.number).is_some_and(|page| page.owner) {
+            state.owner_active = Instant::now();
+        }
+        drop(state);
+        self.roster.notify();
+    }
+}
+
+/// Wakes the attendant of a room when it is dropped, so that it notices the end of the room.
+#[derive(Debug)]
+pub(super) struct EndNotice(pub(super) Arc<Roster>);
+
+impl Drop for EndNotice {
+    fn drop(&mut self) {
+        self.0.notify();
+    }
+}
+
+/// An address as rooms and journals write it.
+pub(crate) fn address_text(address: SocketAddr) -> String {
+    SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
+}
+
+/// An address for a watcher of the hub itself. No client can have it, and the next one differs, since the previous watcher may not have
+/// disconnected yet.
+pub(crate) fn own_watcher() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(1);
+    SocketAddr::from((Ipv4Addr::UNSPECIFIED, NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Whether this is the address of a watcher of the hub itself.
+pub(super) fn is_own_watcher(address: SocketAddr) -> bool {
+    address.ip().is_unspecified()
+}
+
+#[cfg(test)]
+impl Default for Roster {
+    fn default() -> Self {
+        Self::new(Mask::new([7; 32]), HostCodes::new([7; 32]))
+    }
+}
+
+#[cfg(test)]
+impl Roster {
+    /// The number of reserved seats.
+    pub(crate) fn reserved(&self) -> usize {
+        self.reserved_besides(Holder::Host(HostId::Other, u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use tokio::{sync::mpsc::Receiver, time::timeout};
+
+    use super::*;
+
+    fn at(number: usize) -> SocketAddr {
+        SocketAddr::from(([10, 0, u8::try_from(number >> 16).unwrap(), 1], u16::try_from(number & 0xffff).unwrap()))
+    }
+
+    #[test]
+    fn names_are_proven_at_open_seats_until_they_are_given_up() {
+        let roster = Roster::default();
+        let (ann, address) = (at(0), at(0).to_string());
+        roster.open_seat(ann);
+        assert!(roster.set_names(ann, &["Ann".into(), "Anna".into()]));
+        for number in 1..20_000 {
+            roster.open_seat(at(number));
+            roster.set_names(at(number), &["Eve".into()]);
+            if number % 3 == 0 {
+                roster.close_seat(at(number));
+            }
+        }
+        assert!(roster.is_proven(Some(&address), "Ann") && !roster.is_proven(Some(&address), "Eve"));
+        roster.remove_names(&["Anna".into()]);
+        assert!(roster.is_proven(Some(&address), "Ann") && !roster.is_proven(Some(&address), "Anna"));
+        roster.close_seat(ann);
+        assert!(!roster.is_proven(Some(&address), "Ann") && !roster.set_names(ann, &["Ann".into()]));
+    }
+
+    #[test]
+    fn locked_room_takes_members_only() {
+        let roster = Roster::default();
+        let host = HostId::of("10.0.0.1:1");
+        let ending = |at| roster.refusal(host, at).map(|(_, ending)| ending);
+        roster.add_member(at(1), "Ann", "A");
+        assert_eq!(ending(Some(at(2))), None);
+        roster.set_locked(true);
+        assert_eq!([Some(at(1)), Some(at(2)), None].map(ending), [None, Some(Ending::Locked), Some(Ending::Locked)]);
+        // A member moves to its next seat once the one before is gone.
+        roster.open_seat(at(1));
+        roster.move_member(at(1), at(2));
+        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [None, Some(Ending::Locked)]);
+        roster.close_seat(at(1));
+        roster.move_member(at(1), at(2));
+        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [Some(Ending::Locked), None]);
+        assert_eq!(roster.state().members[&at(2)].name, "Ann");
+        roster.bar(host);
+        assert_eq!(ending(Some(at(2))), Some(Ending::RemovedByOwner));
+        roster.lift_bars();
+        assert_eq!(ending(Some(at(2))), None);
+    }
+
+    #[test]
+    fn members_barred_hosts_and_phrases_are_bounded() {
+        let roster = Roster::default();
+        for number in 0..2 * MAX_MEMBERS {
+            roster.add_member(at(number), "x", "");
+            roster.bar(HostId::V6Network(number as u64));
+        }
+        let mut state = roster.state();
+        assert_eq!((state.members.len(), state.member_order.len()), (MAX_MEMBERS, MAX_MEMBERS));
+        assert!(!state.members.contains_key(&at(MAX_MEMBERS - 1)));
+        assert_eq!(state.barred.len(), MAX_BARRED);
+        let seconds = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
+        let eve = HostId::of("10.0.0.9:1");
+        assert_eq!((0..100).filter(|_| state.may_speak(seconds(0), eve)).count(), 4);
+        assert_eq!([2, 3, 3].map(|at| state.may_speak(seconds(at), eve)), [false, true, false]);
+        for network in 0..2 * MAX_SPEAKING as u64 {
+            state.may_speak(seconds(3), HostId::V6Network(network));
+        }
+        assert_eq!(state.phrases.len(), MAX_SPEAKING);
+        let late = HostId::V6Network(u64::MAX);
+        assert!(!state.may_speak(seconds(3), late) && state.may_speak(seconds(60), late));
+    }
+
+    #[test]
+    fn host_code_is_the_same_over_all_links_in_all_rooms() {
+        let [one, two] = [1, 2].map(|key| Roster::new(Mask::new([key; 32]), HostCodes::new([7; 32])));
+        let host = HostId::of("192.0.2.7:1");
+        let code = |roster: &Roster| {
+            let seat = roster.mask.seat(host).unwrap();
+            roster.set_seat_host(seat, host);
+            roster.host_code(&seat.to_string(), 5)
+        };
+        let first = code(&one);
+        assert_eq!((first.is_empty(), &first), (false, &code(&two)));
+        assert_eq!(first, one.host_code("192.0.2.7:9", 5), "over datagrams");
+        let unknown = one.mask.seat(HostId::of("192.0.2.9:1")).unwrap();
+        assert_eq!(two.host_code(&unknown.to_string(), 5), "");
+    }
+
+    #[test]
+    fn true_host_of_a_peer_is_known_until_its_last_event() {
+        let roster = Roster::default();
+        let shown = roster.shown(Link::Stream, "192.0.2.7:5".parse().unwrap());
+        roster.connect(PeerId(1), Role::Player, Link::Stream, Some(shown));
+        let host = Some(HostId::of("192.0.2.7:5"));
+        assert_eq!(roster.host_of(PeerId(1), None), host);
+        roster.close_peer(PeerId(1));
+        assert!(roster.peer(PeerId(1)).is_none() && roster.host_of(PeerId(1), None) == host);
+        roster.remove_peer(PeerId(1));
+        assert_eq!([1, 2].map(|peer| roster.host_of(PeerId(peer), None)), [host, None]);
+    }
+
+    fn rematch(words: &mut Receiver<Arc<str>>) -> Value {
+        let mut last = Value::Null;
+        while let Ok(text) = words.try_recv() {
+            last = serde_json::from_str::<Value>(&text).unwrap()["rematch"].take();
+        }
+        last
+    }
+
+    #[tokio::test]
+    async fn slow_page_misses_messages_and_owner_is_one_of_the_pages() {
+        let roster = Arc::<Roster>::default();
+        let [one, two] = [at(1), at(2)];
+        roster.open_seat(two);
+        roster.open_seat(one);
+        let (first, mut to_first) = roster.enter(Some(one), true);
+        let (_second, mut to_second) = roster.enter(Some(two), false);
+        let (_watcher, mut to_watcher) = roster.enter(None, false);
+        assert!(roster.tell(one, &"mine".into()) && !roster.tell(at(3), &"x".into()));
+        roster.add_member(one, "Ann", "A");
+        roster.say(one, 3);
+        let said = r#"{"said":{"name":"Ann","phrase":3,"seat":"A"}}"#;
+        assert_eq!((to_first.recv().await.as_deref(), to_first.recv().await.as_deref()), (Some("mine"), Some(said)));
+        assert_eq!((to_second.recv().await.as_deref(), to_watcher.recv().await.as_deref()), (Some(said), Some(said)));
+        let taken = (0..2 * MAX_WORDS).filter(|_| roster.tell(two, &"again".into())).count();
+        assert_eq!(taken, MAX_WORDS);
+        // The second one has its seat longer, though its page was opened later.
+        assert_eq!(roster.longest_present(), Some(two));
+        assert!(roster.has_owner_page() && roster.is_owner(one) && !roster.is_owner(two));
+        drop(first);
+        assert!(!roster.has_owner_page());
+        roster.set_owner(two);
+        assert!(roster.is_owner(two));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rematch_begins_with_all_or_with_those_who_are_ready_in_time() {
+        let roster = Arc::<Roster>::default();
+        let (_one, mut first) = roster.enter(Some(at(1)), false);
+        // A native player and a bot have no page.
+        roster.invite(None, [at(1), at(5)].into_iter());
+        assert_eq!((rematch(&mut first), roster.start_rematch()), (Value::Null, false));
+        let (two, mut second) = roster.enter(Some(at(2)), false);
+        roster.invite(Some("m-1".into()), [at(1), at(2), at(5)].into_iter());
+        let all = json!({ "match": "m-1", "ready": 0, "of": 2, "seconds": 30, "you": false, "begins": false });
+        assert_eq!((&rematch(&mut second), roster.reserved()), (&all, 2));
+        roster.answer_invitation(at(1), true);
+        roster.answer_invitation(at(5), true);
+        assert_eq!((&rematch(&mut first)["you"], &rematch(&mut second)["ready"]), (&json!(true), &json!(1)));
+        // The second page reconnects with another seat.
+        drop(two);
+        roster.move_member(at(2), at(3));
+        let (_three, mut third) = roster.enter(Some(at(3)), false);
+        assert_eq!(rematch(&mut third)["ready"], 1);
+        assert_eq!(roster.rematch_due(), Some(Instant::now() + ANSWER));
+        roster.answer_invitation(at(3), true);
+        assert_eq!(roster.rematch_due(), Some(Instant::now()));
+        assert!(timeout(Duration::ZERO, roster.changed()).await.is_ok() && roster.start_rematch());
+        assert_eq!((&rematch(&mut first)["begins"], &rematch(&mut third)["of"]), (&json!(true), &json!(2)));
+        assert_eq!((roster.reserved(), roster.rematch_due()), (2, None));
+        // Another time only one is ready.
+        roster.invite(None, [at(1), at(3)].into_iter());
+        roster.answer_invitation(at(3), true);
+        rematch(&mut first);
+        assert!(roster.start_rematch());
+        assert_eq!((rematch(&mut first), &rematch(&mut third)["begins"]), (Value::Null, &json!(true)));
+        assert_eq!(roster.reserved(), 1);
+    }
+
+    #[test]
+    fn company_is_requested_once_its_client_has_a_seat() {
+        let roster = Roster::default();
+        let [ann, bob] = ["10.0.0.1:1", "10.0.0.2:1"].map(HostId::of);
+        assert!(roster.reserve(Holder::Host(ann, 1), ANSWER, 2, Some(Level::Easy)));
+        roster.redeem(bob, None);
+        assert!(!roster.take_company_request());
+        roster.redeem(ann, None);
+        assert!(roster.take_company_request() && roster.company_level() == Level::Easy);
+        roster.redeem(ann, None);
+        assert!(!roster.take_company_request() && roster.reserved() == 0);
+    }
+}

@@ -1,0 +1,269 @@
+//! The ladder for programs and the page: who is on it, and how to come.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json, Router,
+    extract::{
+        Path, State, WebSocketUpgrade,
+        rejection::JsonRejection,
+        ws::{Message, WebSocket},
+    },
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+use bytes::Bytes;
+use futures_util::{SinkExt as _, StreamExt as _};
+use netcore::HostId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use servekit::Wire;
+use store::{ALL_TIME, Claim, LADDER, Order, Store};
+use tokio::sync::mpsc;
+
+use super::{
+    api::{Answer, ApiError, ask, game_of},
+    caller::{Caller, SocketPermit},
+    connections, devices,
+    keepalive::{Beat, Beats, Pulse, send},
+    names::{CLAIMS, Claims},
+    response::too_many,
+};
+use crate::{
+    games::Game,
+    hub::{
+        Hub,
+        codes::Purpose,
+        ladders::{
+            board::{Board, Ladders},
+            program::{self, MARK},
+        },
+        shares::Kind as Refused,
+    },
+    results::{clock::unix_now, views::LeaderView},
+};
+
+/// Rows of a ranking.
+const ROWS: u32 = 100;
+
+/// The routes.
+pub(super) fn routes() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/ladder/{game}/socket", get(socket))
+        .route("/api/ladder", get(all))
+        .route("/api/ladder/{game}", get(one))
+        .route("/api/ladder/join", post(join).layer(Extension(Arc::<Claims>::default())))
+        .route("/api/ladder/leave", post(leave))
+}
+
+fn ladders(hub: &Hub) -> Answer<&Ladders> {
+    hub.ladders().ok_or_else(|| ApiError::missing("this hub has no ladder; its host opens one with --ladder"))
+}
+
+// The games, and where programs reach them.
+fn games(ladders: &Ladders) -> Vec<Value> {
+    let one = |board: &Arc<Board>| {
+        let transport = if matches!(board.game.wire(), Wire::Udp) { "udp" } else { "tcp" };
+        let view = board.view();
+        json!({
+            "game": board.game.name(),
+            "port": board.port,
+            "transport": transport,
+            "waiting": view.waiting(),
+            "playing": view.playing(),
+            "played": view.played(),
+        })
+    };
+    ladders.all().map(one).collect()
+}
+
+async fn all(State(hub): State<Arc<Hub>>) -> Answer {
+    Ok(Json(json!({ "games": games(ladders(&hub)?) })).into_response())
+}
+
+async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<String>) -> Answer {
+    let game = game_of(&game)?;
+    let none = || ApiError::missing("this hub has no ladder of this game");
+    let board = Arc::clone(ladders(&hub)?.get(game).ok_or_else(none)?);
+    let asked = async move |store: Store| {
+        let of = store::Board { game: game.name(), class: LADDER, season: ALL_TIME };
+        let mut all = vec![];
+        for ranked in [true, false] {
+            let found = store.leaders(of, (Order::Rating, ranked), ROWS, unix_now()).await?;
+            all.push(found.into_iter().map(|leader| LeaderView::new(leader, Order::Rating)).collect::<Vec<_>>());
+        }
+        Ok(all)
+    };
+    let mut rankings = ask(&hub, caller, asked).await?;
+    let (provisional, players) = (rankings.pop().unwrap_or_default(), rankings.pop().unwrap_or_default());
+    let mut answer = serde_json::to_value(&*board.view()).unwrap_or_default();
+    answer["game"] = game.name().into();
+    answer["port"] = board.port.into();
+    answer["players"] = json!(players);
+    answer["provisional"] = json!(provisional);
+    Ok(Json(answer).into_response())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Newcomer {
+    name: String,
+}
+
+async fn join(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Extension(claims): Extension<Arc<Claims>>,
+    headers: HeaderMap,
+    body: Result<Json<Newcomer>, JsonRejection>,
+) -> Answer {
+    let Json(Newcomer { name }) = body?;
+    let games = games(ladders(&hub)?);
+    program::check(&name).map_err(ApiError::bad)?;
+    let key = program::draw().map_err(|error| ApiError::Later(format!("no key can be made just now: {error:#}")))?;
+    let (host, now, of, hash) = (caller.host(), unix_now(), name.clone(), program::hash(&key));
+    let asked = async move |store: Store| {
+        if !claims.take(host, now) {
+            let text = format!("{CLAIMS} names were taken from your address today; come back tomorrow");
+            return Err(ApiError::TooMany(Refused::Claims, text));
+        }
+        let mut claimed = store.claim(&of, &hash, now).await;
+        if matches!(claimed, Ok(Claim::Own)) {
+            // Whoever has the key may begin next week.
+            claimed = store.hold_name(&of).await.map(|()| Claim::Own);
+        }
+        if !matches!(claimed, Ok(Claim::Own)) {
+            claims.give_back(host);
+        }
+        Ok(claimed?)
+    };
+    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
+    match ask(&hub, caller, asked).await? {
+        Claim::Own => {
+            let login = format!("{name}{MARK}{key}");
+            let answer = json!({ "name": name, "key": key, "login": login, "host": host_of(&headers), "games": games });
+            Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+        }
+        Claim::Resembles(Some(other)) => {
+            conflict(format!("this name looks like '{other}', which is taken; choose another"))
+        }
+        Claim::Taken | Claim::Resembles(None) | Claim::TooMany => {
+            conflict("this name, or one that looks like it, is taken; choose another".into())
+        }
+    }
+}
+
+// Where whoever asks has reached the hub. Programs come to the same host.
+fn host_of(headers: &HeaderMap) -> Option<String> {
+    let host = headers.get(header::HOST)?.to_str().ok()?;
+    let end = host.rfind(':').filter(|colon| !host[*colon..].contains(']'));
+    Some(host[..end.unwrap_or(host.len())].to_owned())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Leaver {
+    name: String,
+    key: String,
+}
+
+// The name is free then; results stay with it.
+async fn leave(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    body: Result<Json<Leaver>, JsonRejection>,
+) -> Answer<Response> {
+    let Json(Leaver { name, key }) = body?;
+    ladders(&hub)?;
+    let wrong = || ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into());
+    // No program has such a name, and a counter has a name of bounded length.
+    if program::check(&name).is_err() {
+        return Err(wrong());
+    }
+    let (host, purpose) = (caller.host(), Purpose::Key(name.clone()));
+    if let Some(wait) = hub.tries.wait(host, &purpose) {
+        return Ok(too_many(wait));
+    }
+    let hash = program::hash(&key);
+    let of = name.clone();
+    let asked = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
+    if ask(&hub, caller, asked).await? {
+        devices::forget(&hub, name);
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    hub.tries.charge(host, purpose);
+    Err(wrong())
+}
+
+/// The longest frame of a program, in bytes.
+const MAX_FRAME: usize = 4 << 10;
+/// Frames that wait in each direction.
+const QUEUE: usize = 64;
+
+async fn socket(
+    State(hub): State<Arc<Hub>>,
+    Path(game): Path<String>,
+    SocketPermit { caller, place }: SocketPermit,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let board = Game::named(&game).and_then(|game| hub.ladders()?.get(game).cloned());
+    let Some(board) = board else {
+        return ApiError::missing("this hub has no ladder of this game").into_response();
+    };
+    connections::bounded(upgrade, MAX_FRAME).on_upgrade(async move |socket| {
+        tunnel(socket, &board, caller.host()).await;
+        drop(place);
+    })
+}
+
+// Passes on frames until the ladder has done with the program, which it is told when the socket is gone.
+async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
+    let (sender, inbox) = mpsc::channel(QUEUE);
+    let (outbox, mut told) = mpsc::channel::<Bytes>(QUEUE);
+    let (mut sink, mut stream) = socket.split();
+    let pulse = Pulse::default();
+    let mut beats = Beats::new(&pulse);
+    let says = async {
+        while let Some(Ok(message)) = pulse.read(stream.next()).await {
+            let bytes = match message {
+                Message::Binary(bytes) => bytes,
+                Message::Text(text) => text.into(),
+                Message::Close(_) => break,
+                Message::Ping(_) | Message::Pong(_) => continue,
+            };
+            if sender.send(bytes).await.is_err() {
+                break;
+            }
+        }
+        // Without a sender the line is at its end.
+        drop(sender);
+        std::future::pending::<()>().await;
+    };
+    let hears = async {
+        loop {
+            let message = tokio::select! {
+                bytes = told.recv() => match bytes {
+                    Some(bytes) => Message::Binary(bytes),
+                    None => break,
+                },
+                // The protocols of games have no idle messages.
+                due = beats.due() => match due {
+                    Beat::Idle => continue,
+                    Beat::Ping => Message::Ping(Bytes::new()),
+                    Beat::Gone => return,
+                },
+            };
+            if !send(&mut sink, message).await {
+                return;
+            }
+        }
+        // It may be gone already.
+        let _ = sink.close().await;
+    };
+    board.attend(host, inbox, outbox).await;
+    tokio::select! {
+        () = hears => {}
+        () = says => {}
+    }
+}

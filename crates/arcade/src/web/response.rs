@@ -1,0 +1,77 @@
+//! Error responses.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::hub::shares::{Kind, Refusal};
+
+/// An error response.
+pub(crate) fn error(status: StatusCode, text: &str) -> Response {
+    (status, Json(json!({ "error": text }))).into_response()
+}
+
+/// The response for an unknown address.
+pub(crate) fn missing() -> Response {
+    (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
+}
+
+/// The response if the caller's host has used up its share, or the hub is at its limit.
+pub(crate) fn refused(refusal: Refusal) -> Response {
+    // What is free again within moments is no fault of the caller.
+    let is_passing =
+        matches!(refusal.kind, Kind::Answers | Kind::Queries | Kind::Replays | Kind::Learners | Kind::Slices);
+    let status = if refusal.is_of_host() && !is_passing {
+        StatusCode::TOO_MANY_REQUESTS
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
+}
+
+/// The response for a room that does not exist, or that no list shows to this caller.
+pub(crate) fn no_such_room() -> Response {
+    error(StatusCode::NOT_FOUND, "there is no such room")
+}
+
+/// The response if the state of a room does not allow a command, or a limit is reached.
+pub(crate) fn impossible(why: &anyhow::Error) -> Response {
+    match why.downcast_ref::<Refusal>() {
+        Some(refusal) => refused(*refusal),
+        None => error(StatusCode::CONFLICT, &format!("{why:#}")),
+    }
+}
+
+/// Adds when to try again.
+pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Marks a response as a refusal of this kind, for the metrics.
+pub(crate) fn counted(kind: Kind, mut response: Response) -> Response {
+    response.extensions_mut().insert(kind);
+    response
+}
+
+/// How long a request may take from its head to the head of the response, including its body.
+const ANSWER: Duration = Duration::from_mins(1);
+/// Bounds the time of a response, also if the body of the request does not arrive.
+pub(super) async fn in_time(response: impl Future<Output = Response>) -> Response {
+    match timeout(ANSWER, response).await {
+        Ok(response) => response,
+        Err(_) => later(error(StatusCode::REQUEST_TIMEOUT, "this request took too long; try again"), 1),
+    }
+}
+
+/// The response to a client with too many wrong codes, words or keys.
+pub(super) fn too_many(wait: Duration) -> Response {
+    let refused = error(StatusCode::TOO_MANY_REQUESTS, Kind::Tries.sentence());
+    later(counted(Kind::Tries, refused), wait.as_secs().saturating_add(1))
+}
