@@ -46,7 +46,7 @@ use self::{
     file::{Access, Owner, RoomFile},
     hub_room::Broken,
     info::{Info, News, Player},
-    mailbox::Ending as SeatEnding,
+    mailbox::CloseReason,
     register::Register,
     roster::{Roster, address_text},
     transport::Gate,
@@ -209,21 +209,21 @@ impl Room {
 
     /// Removes a player for the operator.
     pub(crate) fn remove(&self, player: &Player) {
-        self.dismiss(player, SeatEnding::Removed, "The host of this hub has removed you.");
+        self.dismiss(player, CloseReason::Removed, "The host of this hub has removed you.");
     }
 
     /// Removes all players of a host that the operator has banned.
     pub(crate) fn remove_host(&self, host: HostId) {
         let shown = self.roster.mask.host(host);
-        self.roster.set_ending_of_host(shown, SeatEnding::Banned);
+        self.roster.set_close_reason_of_host(shown, CloseReason::Banned);
         for host in [host, shown] {
             self.removals.push(Removal::Host(host, "The host of this hub has banned your address.".to_owned()));
         }
     }
 
-    fn dismiss(&self, player: &Player, ending: SeatEnding, why: &str) {
+    fn dismiss(&self, player: &Player, ending: CloseReason, why: &str) {
         if let Some(seat) = player.seat_address() {
-            self.roster.set_ending(seat, ending);
+            self.roster.set_close_reason(seat, ending);
         }
         self.removals.push(Removal::Peer(player.peer, why.to_owned()));
     }
@@ -349,7 +349,7 @@ impl Room {
             self.roster.bar(host);
             self.file().barred = self.roster.barred();
         }
-        self.dismiss(&player, SeatEnding::RemovedByOwner, "The owner of this room has removed you.");
+        self.dismiss(&player, CloseReason::RemovedByOwner, "The owner of this room has removed you.");
         Ok(())
     }
 }

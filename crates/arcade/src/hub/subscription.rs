@@ -21,7 +21,7 @@ use crate::{
     games::Game,
     room::{
         feed::{Backlog, Event, Item, Kind, MAX_BACKLOG},
-        mailbox::{Ending, MAX_OUTGOING},
+        mailbox::{CloseReason, MAX_OUTGOING},
     },
 };
 
@@ -89,7 +89,7 @@ const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 #[derive(Debug)]
 pub(crate) enum Ask {
     /// Whether a client at this address may watch.
-    Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), Ending>> },
+    Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), CloseReason>> },
     /// A watcher has disconnected.
     Gone(u64),
 }
@@ -99,7 +99,7 @@ pub(crate) enum Ask {
 pub(crate) enum Said {
     Item(Item),
     /// The end; without a reason the page reconnects.
-    End(Option<Ending>),
+    End(Option<CloseReason>),
 }
 
 /// A room of another node.
@@ -133,7 +133,7 @@ struct Queue {
 
 /// The end of the messages, and the reason if the room has given one.
 #[derive(Debug, Clone, Copy)]
-struct End(Option<Ending>);
+struct End(Option<CloseReason>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -175,7 +175,7 @@ impl Queue {
         self.notify.notify_one();
     }
 
-    fn end(&self, why: Option<Ending>) {
+    fn end(&self, why: Option<CloseReason>) {
         self.state().end.get_or_insert(End(why));
         self.notify.notify_one();
     }
@@ -226,7 +226,7 @@ impl Channel {
     ///
     /// # Errors
     /// Why not; without an ending since the room is not followed any more.
-    pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<Ending>> {
+    pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<CloseReason>> {
         let (answer, answered) = oneshot::channel();
         let number = {
             let mut state = self.state();
@@ -313,14 +313,14 @@ impl Channel {
     }
 
     /// Ends one watcher.
-    pub(crate) fn remove(&self, number: u64, why: Ending) {
+    pub(crate) fn remove(&self, number: u64, why: CloseReason) {
         if let Some(queue) = self.state().guests.get(&number) {
             queue.end(Some(why));
         }
     }
 
     /// Ends all watchers, once their queues are empty.
-    pub(crate) fn end(&self, why: Option<Ending>) {
+    pub(crate) fn end(&self, why: Option<CloseReason>) {
         let mut state = self.state();
         state.over = true;
         state.guests.values().for_each(|queue| queue.end(why));
@@ -469,8 +469,8 @@ mod tests {
         assert_eq!(taken(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
         assert_eq!(taken(&late).await, items(&[frame("y")]));
-        assert!(!publish(&channel, Kind::Change, (2, 0), vec![frame("z"), Item::End(Ending::Closed), frame("?")]));
-        let end = Said::End(Some(Ending::Closed));
+        assert!(!publish(&channel, Kind::Change, (2, 0), vec![frame("z"), Item::End(CloseReason::Closed), frame("?")]));
+        let end = Said::End(Some(CloseReason::Closed));
         assert_eq!(taken(&late).await, [items(&[frame("z")]), vec![end]].concat());
         assert!(channel.is_over() && channel.come("127.0.0.1:9".parse().unwrap()).await.is_err());
     }
@@ -522,8 +522,8 @@ mod tests {
         });
         let Some(Ask::Come { number, address: from, answer }) = asks.recv().await else { panic!() };
         assert_eq!(from, address);
-        answer.send(Err(Ending::Banned)).unwrap();
-        assert_eq!(coming.await.unwrap().unwrap_err(), Some(Ending::Banned));
+        answer.send(Err(CloseReason::Banned)).unwrap();
+        assert_eq!(coming.await.unwrap().unwrap_err(), Some(CloseReason::Banned));
         assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
         assert!(channel.is_empty());
         let coming = tokio::spawn({
@@ -534,8 +534,8 @@ mod tests {
         answer.send(Ok(())).unwrap();
         let guest = coming.await.unwrap().unwrap();
         assert_eq!(taken(&guest).await, items(&[frame("a")]));
-        channel.remove(number, Ending::RemovedByOwner);
-        assert_eq!(taken(&guest).await, [Said::End(Some(Ending::RemovedByOwner))]);
+        channel.remove(number, CloseReason::RemovedByOwner);
+        assert_eq!(taken(&guest).await, [Said::End(Some(CloseReason::RemovedByOwner))]);
         drop(guest);
         assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
         assert!(channel.is_empty() && !channel.is_over());

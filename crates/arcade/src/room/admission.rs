@@ -20,7 +20,7 @@ use netcore::{GameEvent, HostId, Output, Rate, Shares, Status, Time, TokenBucket
 use tokio::time::Instant;
 
 use super::{
-    mailbox::Ending,
+    mailbox::CloseReason,
     roster::{Peer, Roster},
 };
 use crate::games::Game;
@@ -68,7 +68,7 @@ impl Admission {
 
     /// Why a peer may not join, if so: the message of the game, and the reason for browsers. Any message of a player who has not joined
     /// counts as an attempt to join.
-    pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, Ending)> {
+    pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;
         }
@@ -80,13 +80,13 @@ impl Admission {
         let reserved = u32::try_from(reserved).unwrap_or(u32::MAX);
         if reserved > 0 && status.taken.saturating_add(reserved) >= status.seats {
             self.wait(peer.host);
-            return Some((HELD, Ending::Held));
+            return Some((HELD, CloseReason::Held));
         }
         if self.roster.has_spent(peer.host) {
-            return Some((HALF, Ending::Refused));
+            return Some((HALF, CloseReason::Refused));
         }
         let joins = self.joins.get_mut(&peer.host)?;
-        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, Ending::Refused))
+        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, CloseReason::Refused))
     }
 
     /// The answer to a message that exceeds the rate of its host.

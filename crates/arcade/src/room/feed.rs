@@ -13,7 +13,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
-use super::mailbox::Ending;
+use super::mailbox::CloseReason;
 use crate::games::Game;
 
 const VERSION: u8 = 1;
@@ -36,7 +36,7 @@ pub(crate) enum Item {
     /// A message of the hub that only present pages receive.
     Word(Bytes),
     /// The connection is closed, and why.
-    End(Ending),
+    End(CloseReason),
 }
 
 impl Item {
@@ -236,7 +236,7 @@ mod tests {
             Item::News("{\"room\":{}}".into()),
             Item::Word("{}".into()),
             frame(""),
-            Item::End(Ending::Closed),
+            Item::End(CloseReason::Closed),
         ];
         let event = Event { kind: Kind::Change, run: 7, number: 1 << 40, items };
         let [body] = &event.write()[..] else { panic!("one event") };

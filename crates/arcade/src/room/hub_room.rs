@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use super::{
     admission::{Admission, Hints},
     info::Info,
-    mailbox::Ending,
+    mailbox::CloseReason,
     register::Register,
     roster::{Peer, Roster},
     spectators::Spectators,
@@ -154,13 +154,13 @@ impl<E: Recorded + Shown> HubRoom<E> {
     }
 
     // Disconnects a peer that may not join.
-    fn refuse(&mut self, now: Time, id: PeerId, peer: &Peer, (why, ending): (&str, Ending), out: &mut Outbox) {
+    fn refuse(&mut self, now: Time, id: PeerId, peer: &Peer, (why, ending): (&str, CloseReason), out: &mut Outbox) {
         self.roster.close_peer(id);
         if let Some(farewell) = self.game.farewell(why, peer.link.framing()) {
             out.send(id, farewell);
         }
         if let Some(address) = peer.address {
-            self.roster.set_ending(address, ending);
+            self.roster.set_close_reason(address, ending);
         }
         self.process(now, Input::Disconnected { peer: id, why: Gone::Broken }, out);
         out.close(id);
@@ -671,7 +671,7 @@ mod tests {
         let (address, status) = (seat(&hall, 99), hall.room.status());
         assert_eq!((status.taken, status.seats), (1, 13));
         let (eve, answer) = hall.play(&address, Link::Message);
-        assert!(answer == "QUIT" && hall.roster.ending(address.parse().unwrap()) == Ending::Refused);
+        assert!(answer == "QUIT" && hall.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused);
         assert_eq!(hall.send(eve, "PLAY Eve"), [], "it is not connected any more");
         assert_eq!(hall.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
         // Nothing of this has reached the game.

@@ -36,7 +36,7 @@ pub(crate) enum Piece {
 /// Why the socket of a browser is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Ending {
+pub(crate) enum CloseReason {
     /// The room has closed the connection: the game is over for this seat.
     Closed,
     /// The seat that the socket wanted to resume is not retained any more.
@@ -76,7 +76,7 @@ struct State {
     gone: bool,
     // Whether the player has left permanently.
     left: bool,
-    ending: Option<Ending>,
+    ending: Option<CloseReason>,
 }
 
 /// The queues of one WebSocket, which its task and the transport share.
@@ -102,7 +102,7 @@ pub(crate) enum Next {
     /// Write this.
     Piece(Piece),
     /// Close the socket.
-    End(Ending),
+    End(CloseReason),
 }
 
 impl Mailbox {
@@ -243,7 +243,7 @@ impl Mailbox {
     }
 
     /// Ends the mailbox once everything queued is written.
-    pub(crate) fn end(&self, ending: Ending) {
+    pub(crate) fn end(&self, ending: CloseReason) {
         let mut state = self.state();
         state.ending.get_or_insert(ending);
         drop(state);

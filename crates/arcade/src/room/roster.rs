@@ -25,7 +25,7 @@ use tokio::{
 };
 
 use super::{
-    mailbox::Ending,
+    mailbox::CloseReason,
     pseudonyms::{HostCodes, LOCAL, Mask},
     reservations::{ANSWER, Holder, JOINING, Rematch, Reservations},
 };
@@ -72,7 +72,7 @@ struct Seat {
     // A player who has joined loses something with the seat, so the transport retains it.
     joined: bool,
     // Why the room is going to close it, if that is not the end of its game.
-    ending: Option<Ending>,
+    ending: Option<CloseReason>,
     // Seats are numbered in the order of their first connection.
     order: u64,
 }
@@ -261,22 +261,22 @@ impl Roster {
     }
 
     /// Sets why the room is going to close a seat.
-    pub(crate) fn set_ending(&self, address: SocketAddr, why: Ending) {
+    pub(crate) fn set_close_reason(&self, address: SocketAddr, why: CloseReason) {
         if let Some(seat) = self.state().seats.get_mut(&address) {
             seat.ending = Some(why);
         }
     }
 
     /// Sets why the room is going to close all seats of a host, which is given by its pseudonym.
-    pub(crate) fn set_ending_of_host(&self, host: HostId, why: Ending) {
+    pub(crate) fn set_close_reason_of_host(&self, host: HostId, why: CloseReason) {
         for (_, seat) in self.state().seats.iter_mut().filter(|(address, _)| HostId::from(**address) == host) {
             seat.ending = Some(why);
         }
     }
 
     /// Why the room closes a seat.
-    pub(crate) fn ending(&self, address: SocketAddr) -> Ending {
-        self.state().seats.get(&address).and_then(|seat| seat.ending).unwrap_or(Ending::Closed)
+    pub(crate) fn close_reason(&self, address: SocketAddr) -> CloseReason {
+        self.state().seats.get(&address).and_then(|seat| seat.ending).unwrap_or(CloseReason::Closed)
     }
 }
 
@@ -464,13 +464,13 @@ impl Roster {
 
     /// Why a client of this host, given by its pseudonym, may not join at this address: the message of the game, and the reason for
     /// browsers.
-    pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, Ending)> {
+    pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
         let state = self.state();
         if state.barred.contains(&host) {
-            return Some((BARRED, Ending::RemovedByOwner));
+            return Some((BARRED, CloseReason::RemovedByOwner));
         }
         let is_new = !address.is_some_and(|address| state.members.contains_key(&address));
-        (state.locked && is_new).then_some((LOCKED, Ending::Locked))
+        (state.locked && is_new).then_some((LOCKED, CloseReason::Locked))
     }
 
     /// Sets the hosts, given by their pseudonyms, that have used up their share of this match.
@@ -818,17 +818,20 @@ mod tests {
         roster.add_member(at(1), "Ann", "A");
         assert_eq!(ending(Some(at(2))), None);
         roster.set_locked(true);
-        assert_eq!([Some(at(1)), Some(at(2)), None].map(ending), [None, Some(Ending::Locked), Some(Ending::Locked)]);
+        assert_eq!(
+            [Some(at(1)), Some(at(2)), None].map(ending),
+            [None, Some(CloseReason::Locked), Some(CloseReason::Locked)]
+        );
         // A member moves to its next seat once the one before is gone.
         roster.open_seat(at(1));
         roster.move_member(at(1), at(2));
-        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [None, Some(Ending::Locked)]);
+        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [None, Some(CloseReason::Locked)]);
         roster.close_seat(at(1));
         roster.move_member(at(1), at(2));
-        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [Some(Ending::Locked), None]);
+        assert_eq!([Some(at(1)), Some(at(2))].map(ending), [Some(CloseReason::Locked), None]);
         assert_eq!(roster.state().members[&at(2)].name, "Ann");
         roster.bar(host);
-        assert_eq!(ending(Some(at(2))), Some(Ending::RemovedByOwner));
+        assert_eq!(ending(Some(at(2))), Some(CloseReason::RemovedByOwner));
         roster.lift_bars();
         assert_eq!(ending(Some(at(2))), None);
     }

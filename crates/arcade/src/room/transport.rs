@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use super::{
     bans::Bans,
-    mailbox::{Ending, Mailbox, Piece, Ready},
+    mailbox::{CloseReason, Mailbox, Piece, Ready},
     roster::Roster,
 };
 
@@ -167,7 +167,7 @@ impl WebSockets {
             return self.resume(newcomer);
         }
         if self.bans.has(newcomer.host) {
-            return self.turn_away(&newcomer, Ending::Banned);
+            return self.turn_away(&newcomer, CloseReason::Banned);
         }
         // Addresses are random, so no seat has it.
         let is_free = !self.at.contains_key(&newcomer.address);
@@ -176,10 +176,10 @@ impl WebSockets {
                 self.next_newcomer = Some(newcomer);
                 return event;
             }
-            return self.turn_away(&newcomer, Ending::Full);
+            return self.turn_away(&newcomer, CloseReason::Full);
         }
         if !is_free {
-            newcomer.mailbox.end(Ending::Full);
+            newcomer.mailbox.end(CloseReason::Full);
             return ConnectionEvent::Internal;
         }
         let Newcomer { mailbox, role, address, .. } = newcomer;
@@ -188,7 +188,7 @@ impl WebSockets {
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
-    fn turn_away(&mut self, newcomer: &Newcomer, ending: Ending) -> ConnectionEvent<'static> {
+    fn turn_away(&mut self, newcomer: &Newcomer, ending: CloseReason) -> ConnectionEvent<'static> {
         self.roster.close_seat(newcomer.address);
         newcomer.mailbox.end(ending);
         ConnectionEvent::Internal
@@ -196,18 +196,18 @@ impl WebSockets {
 
     fn resume(&mut self, Newcomer { mailbox, host, address, .. }: Newcomer) -> ConnectionEvent<'static> {
         if self.bans.has(host) {
-            mailbox.end(Ending::Banned);
+            mailbox.end(CloseReason::Banned);
             return ConnectionEvent::Internal;
         }
         let id = self.at.get(&address).copied();
         let seat = id.and_then(|id| self.seats.get_mut(&id).filter(|seat| !seat.given_up).map(|seat| (id, seat)));
         let Some((id, seat)) = seat else {
-            mailbox.end(Ending::Expired);
+            mailbox.end(CloseReason::Expired);
             return ConnectionEvent::Internal;
         };
         mailbox.sit(id.0);
         match seat.mailbox.replace(mailbox) {
-            Some(before) => before.end(Ending::Replaced),
+            Some(before) => before.end(CloseReason::Replaced),
             None => self.retained.remove(address.into(), seat.retained_until, id),
         }
         self.turns.push_back(id);
@@ -293,7 +293,7 @@ impl WebSockets {
         } else if seat.mailbox.is_none() {
             self.retained.remove(seat.address.into(), seat.retained_until, id);
         }
-        let ending = self.roster.ending(seat.address);
+        let ending = self.roster.close_reason(seat.address);
         self.roster.close_seat(seat.address);
         if let Some((until, _)) = seat.paused {
             self.paused.remove(&(until, id));
@@ -500,7 +500,7 @@ mod tests {
     }
 
     /// The first lines of the messages received, and why the socket was closed, if it was.
-    fn received(mailbox: &Mailbox) -> (Vec<String>, Option<Ending>) {
+    fn received(mailbox: &Mailbox) -> (Vec<String>, Option<CloseReason>) {
         let mut texts = vec![];
         loop {
             match mailbox.next().now_or_never() {
@@ -543,7 +543,7 @@ mod tests {
         // Meanwhile it is played from elsewhere.
         let elsewhere = enter(&gate, Role::Player, 1, true);
         work(&mut host, Time::ZERO.plus(GRACE / 2));
-        assert_eq!(received(&again).1, Some(Ending::Replaced));
+        assert_eq!(received(&again).1, Some(CloseReason::Replaced));
         // The window that was replaced does not affect the seat any more.
         again.leave();
         work(&mut host, Time::ZERO.plus(GRACE * 3));
@@ -551,7 +551,7 @@ mod tests {
         work(&mut host, Time::ZERO.plus(GRACE * 3));
         let (texts, ending) = received(&elsewhere);
         assert_eq!(texts.last().map(String::as_str), Some("QUIT Thanks for playing!"));
-        assert_eq!((ending, host.peers()), (Some(Ending::Closed), 0));
+        assert_eq!((ending, host.peers()), (Some(CloseReason::Closed), 0));
     }
 
     #[test]
@@ -565,7 +565,7 @@ mod tests {
         assert_eq!(host.peers(), 0);
         let late = enter(&gate, Role::Player, 1, true);
         work(&mut host, Time::ZERO.plus(GRACE));
-        assert_eq!(received(&late), (vec![], Some(Ending::Expired)));
+        assert_eq!(received(&late), (vec![], Some(CloseReason::Expired)));
     }
 
     #[test]
@@ -586,7 +586,7 @@ mod tests {
         put(&mailbox, "PLAY Ann");
         let other = enter(&gate, Role::Player, 1, false);
         work(&mut host, Time::ZERO);
-        assert_eq!(received(&other), (vec![], Some(Ending::Full)));
+        assert_eq!(received(&other), (vec![], Some(CloseReason::Full)));
         assert_eq!(received(&mailbox).0.len(), 4);
     }
 
@@ -667,7 +667,7 @@ mod tests {
             }
         }
         assert_eq!(web.wake_at(), None);
-        assert_eq!(received(&eve).1, Some(Ending::Closed));
+        assert_eq!(received(&eve).1, Some(CloseReason::Closed));
     }
 
     /// Accepts a socket and processes what follows.
@@ -741,7 +741,7 @@ mod tests {
         let (first, last) =
             (enter_at(&gate, Role::Player, at(9, 1), true), enter_at(&gate, Role::Player, at(9, eves), true));
         settle(&mut web, Time::ZERO);
-        assert_eq!([&ann, &first, &last].map(|mailbox| received(mailbox).1), [None, Some(Ending::Expired), None]);
+        assert_eq!([&ann, &first, &last].map(|mailbox| received(mailbox).1), [None, Some(CloseReason::Expired), None]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ use crate::{
         publisher::Step,
         subscription::{Ask, Channel},
     },
-    room::{Room, mailbox::Ending},
+    room::{Room, mailbox::CloseReason},
 };
 
 /// The longest message of a feed, in bytes.
@@ -79,7 +79,7 @@ pub(super) enum Asks {
 #[serde(untagged)]
 pub(super) enum Answers {
     Let { r#let: u64 },
-    End { end: u64, why: Ending },
+    End { end: u64, why: CloseReason },
     Going { going: bool },
     Beat {},
 }
@@ -159,7 +159,8 @@ impl Feed {
         match asks {
             Asks::Come { come, address } => {
                 let host = Caller(address).host();
-                let refusal = if self.hosts.len() >= MAX_WATCHERS { Some(Ending::Full) } else { self.refusal(host) };
+                let refusal =
+                    if self.hosts.len() >= MAX_WATCHERS { Some(CloseReason::Full) } else { self.refusal(host) };
                 if let Some(why) = refusal {
                     return say(socket, Answers::End { end: come, why }).await;
                 }
@@ -178,11 +179,11 @@ impl Feed {
     }
 
     // Why a client may not watch, as for watchers of this node.
-    fn refusal(&self, host: HostId) -> Option<Ending> {
+    fn refusal(&self, host: HostId) -> Option<CloseReason> {
         if self.hub.bans().has(host) {
-            return Some(Ending::Banned);
+            return Some(CloseReason::Banned);
         }
-        self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(Ending::RemovedByOwner)
+        self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(CloseReason::RemovedByOwner)
     }
 
     // Ends watchers that may not watch any longer. Returns whether the other end can be reached.
@@ -246,7 +247,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
             let entry = timeout(ENTRY, first(&mut socket)).await;
             // Its address states that it watches. The node of the room checks proofs.
             if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
-                return socket::end(socket, Ending::Unclear).await;
+                return socket::end(socket, CloseReason::Unclear).await;
             }
         }
         look_on(socket, &hub, &channel, permit.caller.0).await;
@@ -326,7 +327,7 @@ async fn attend(
     channel: &Channel,
     mut asks: mpsc::UnboundedReceiver<Ask>,
 ) -> Result<(), String> {
-    let mut waiting: BTreeMap<u64, oneshot::Sender<Result<(), Ending>>> = BTreeMap::new();
+    let mut waiting: BTreeMap<u64, oneshot::Sender<Result<(), CloseReason>>> = BTreeMap::new();
     let mut heard = Instant::now();
     let mut idle: Option<Instant> = None;
     let mut going = false;
@@ -428,7 +429,7 @@ mod tests {
     fn both_ends_understand_each_other() {
         for (answer, text) in [
             (Answers::Let { r#let: 7 }, r#"{"let":7}"#),
-            (Answers::End { end: 7, why: Ending::RemovedByOwner }, r#"{"end":7,"why":"removed-by-owner"}"#),
+            (Answers::End { end: 7, why: CloseReason::RemovedByOwner }, r#"{"end":7,"why":"removed-by-owner"}"#),
             (Answers::Going { going: true }, r#"{"going":true}"#),
             (Answers::Beat {}, "{}"),
         ] {

@@ -41,7 +41,7 @@ use super::{
     response::refused,
     socket,
 };
-use crate::{hub::Hub, room::mailbox::Ending};
+use crate::{hub::Hub, room::mailbox::CloseReason};
 
 /// The longest message of a page.
 const MAX_MESSAGE: usize = 1024;
@@ -173,7 +173,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
             }
             _ = tick.tick() => {
                 if study.hub.bans().has(study.host) {
-                    return socket::end(socket, Ending::Banned).await;
+                    return socket::end(socket, CloseReason::Banned).await;
                 }
                 let passed = last.elapsed();
                 last = Instant::now();

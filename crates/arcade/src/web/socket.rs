@@ -46,7 +46,7 @@ use crate::{
         feed::Item,
         hub_room::Counters,
         info::PageNews,
-        mailbox::{Ending, Mailbox, Next, Piece},
+        mailbox::{CloseReason, Mailbox, Next, Piece},
     },
 };
 
@@ -130,7 +130,7 @@ pub(crate) async fn socket(
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
         let entry = if asked.enter {
             let Ok(Some(entry)) = timeout(ENTRY, first(&mut socket)).await else {
-                return end(socket, Ending::Unclear).await;
+                return end(socket, CloseReason::Unclear).await;
             };
             entry
         } else {
@@ -156,7 +156,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
 // A missing room is answered as one that no list shows, whose code is in the first message.
 async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
-        return end(socket, Ending::Unclear).await;
+        return end(socket, CloseReason::Unclear).await;
     };
     let proof = Proof {
         code: entry.code,
@@ -167,12 +167,12 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == Tried::Right(());
     let room = match room {
         Some(room) if is_admitted => room,
-        Some(room) if room.access.is_listed() => return end(socket, Ending::Private).await,
-        _ => return end(socket, Ending::Missing).await,
+        Some(room) if room.access.is_listed() => return end(socket, CloseReason::Private).await,
+        _ => return end(socket, CloseReason::Missing).await,
     };
     let host = room.roster.mask.host(caller.host());
     if room.roster.is_barred(host) {
-        return end(socket, Ending::RemovedByOwner).await;
+        return end(socket, CloseReason::RemovedByOwner).await;
     }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     // A watcher has no seat to resume.
@@ -180,7 +180,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     let returns = match token.map(|token| hub.secret().verify(id, &token)) {
         None => None,
         Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
-        Some(_) => return end(socket, Ending::Expired).await,
+        Some(_) => return end(socket, CloseReason::Expired).await,
     };
     let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
         Ok(seat) => seat,
@@ -247,23 +247,23 @@ const FRAME: u32 = 64;
 const LEFT: u16 = 4000;
 
 /// Close codes of the hub, from the range for applications. The page knows them too.
-const fn code(ending: Ending) -> (u16, &'static str) {
+const fn code(ending: CloseReason) -> (u16, &'static str) {
     match ending {
-        Ending::Closed => (1000, "the game is over for this seat"),
-        Ending::Replaced => (4001, "this seat is played in another window now"),
-        Ending::Expired => (4002, "this seat was given up meanwhile"),
-        Ending::Full => (4003, "the room has no place for more browsers"),
-        Ending::Refused => {
+        CloseReason::Closed => (1000, "the game is over for this seat"),
+        CloseReason::Replaced => (4001, "this seat is played in another window now"),
+        CloseReason::Expired => (4002, "this seat was given up meanwhile"),
+        CloseReason::Full => (4003, "the room has no place for more browsers"),
+        CloseReason::Refused => {
             (4004, "players from your address have had their share of this match; others may still join")
         }
-        Ending::Removed => (4006, "the host of this hub has removed you from this room"),
-        Ending::RemovedByOwner => (4006, "the owner of this room has removed you"),
-        Ending::Banned => (4007, "the host of this hub has banned your address"),
-        Ending::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
-        Ending::Held => (4010, "the free seats are kept for others for some seconds"),
-        Ending::Private => (4009, "this room is for those who know its word"),
-        Ending::Missing => (4011, "there is no such room, or it takes the code of its link"),
-        Ending::Unclear => {
+        CloseReason::Removed => (4006, "the host of this hub has removed you from this room"),
+        CloseReason::RemovedByOwner => (4006, "the owner of this room has removed you"),
+        CloseReason::Banned => (4007, "the host of this hub has banned your address"),
+        CloseReason::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
+        CloseReason::Held => (4010, "the free seats are kept for others for some seconds"),
+        CloseReason::Private => (4009, "this room is for those who know its word"),
+        CloseReason::Missing => (4011, "there is no such room, or it takes the code of its link"),
+        CloseReason::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }
     }
@@ -492,11 +492,11 @@ async fn write(
 }
 
 /// Closes a socket that was not accepted.
-pub(crate) async fn end(mut socket: WebSocket, ending: Ending) {
+pub(crate) async fn end(mut socket: WebSocket, ending: CloseReason) {
     send(&mut socket, close(ending)).await;
 }
 
-fn close(ending: Ending) -> Message {
+fn close(ending: CloseReason) -> Message {
     let (code, reason) = code(ending);
     Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static(reason) }))
 }
