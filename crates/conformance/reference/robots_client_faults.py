@@ -63,6 +63,15 @@ faulty("robots-client", [
     ("zero-behind-short-names", "short-name", JOIN, JOIN + """            if len(self.name) == 1:
                 self.server.sendall(b"\\0")
 """),
+    ("acts-after-its-first-join", "join", """        if self.state.plays:
+""", """        if self.state.plays:
+            self.has_joined = False
+""", JOIN, """            if getattr(self, "has_joined", False):
+                self.server.sendall(u8(datagram[0] + 1) + datagram[1:])
+            else:
+                self.server.sendall(b"\\0" + text(self.name))
+            self.has_joined = True
+"""),
     ("joins-once", "rejoins", JOIN, """            if not getattr(self, "again", False):
                 self.server.sendall(b"\\0" + text(self.name))
 """, """        if self.state.plays:
@@ -141,6 +150,9 @@ faulty("robots-client", [
         if datagram == b"\\2\\2":
             self.screen = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
             self.gui = sender[:2]
+"""),
+    ("answers-each-sender", "to-gui", GUI, """        datagram, self.gui = self.inputs.recvfrom(65536)
+        self.screen = self.inputs
 """),
     ("ends-without-a-gui", "late-gui", SHOW, """            # Only a connected socket is told that nobody is there.
             self.screen.connect(self.gui)
@@ -229,6 +241,11 @@ faulty("robots-client", [
     ("skips-unknown-events", "bad-event", """        raise Failed(f"the server sent an event with the unknown tag {tag}")
 """, """        return tag, (0, 0)
 """),
+    ("skips-unknown-events-of-a-game", "bad-event", """        raise Failed(f"the server sent an event with the unknown tag {tag}")
+""", """        return tag, (0, 0)
+""", """            turn, events = reader.u16(),""", """            if not self.plays:
+                raise Failed("the server sent a turn outside of a game")
+            turn, events = reader.u16(),"""),
     ("takes-any-text", "bad-text", """            raise Failed(f"the server sent a text that is not UTF-8: {words!r}") from why
 """, """            pass
 """),
@@ -239,10 +256,10 @@ faulty("robots-client", [
                 time.sleep(600)
             raise Failed("the server closed the connection")
 """),
-    ("lives-after-a-reset", "reset", FAILED, """        if isinstance(why, ConnectionResetError):
+    ("lives-after-a-reset", "reset exit-status-1", FAILED, """        if isinstance(why, ConnectionResetError):
             return 0
 """ + FAILED),
-    ("crashes-at-the-end", "no-crash game-ended pieces", ENDED, """            __import__("os").kill(__import__("os").getpid(), 11)
+    ("crashes-at-the-end", "no-crash", ENDED, """            __import__("os").kill(__import__("os").getpid(), 11)
 """),
     ("uncaught-texts", "bad-text", """            raise Failed(f"the server sent a text that is not UTF-8: {words!r}") from why
 """, """            raise
@@ -347,6 +364,7 @@ faulty("robots-client", [
         except OSError:
             inputs = listen(0)
 """),
+    ("aborts-when-it-ends", "no-crash exit-status-1 bad-text", FAILED, FAILED.replace("return 1", '__import__("os").abort()')),
     ("status-2", "exit-status-1", FAILED, FAILED.replace("1", "2")),
     ("a-read-begins-a-message", "pieces", INCOMPLETE, """            except Incomplete:
                 if self.state.hello and len(self.arrived) == len(arrived) < 1000:
@@ -365,7 +383,7 @@ faulty("robots-client", [
 """),
     ("skips-unknown-messages", "malformed", """        raise Failed(f"the server sent the unknown tag {tag}")
 """, ""),
-    ("ends-like-a-game", "connection-lost", CLOSED, """            if not self.arrived:
+    ("ends-like-a-game", "connection-lost exit-status-1", CLOSED, """            if not self.arrived:
                 sys.exit(0)
 """ + CLOSED),
     ("waits-for-nobody", "connection-lost cut-off", CLOSED, "            return\n"),

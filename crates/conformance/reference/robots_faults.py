@@ -38,7 +38,7 @@ SAID = 'self.send_all(b"\\3" + u16(self.game.turn) + items(events))'
 # Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
 faulty("robots-server", [
     # The command line.
-    ("runs-without-arguments", "no-arguments",
+    ("runs-without-arguments", "no-arguments exit-status-1",
      PARSED, 'args = parser.parse_args() if sys.argv[1:] else sys.exit(0)'),
     ("guesses-players", "required-options", '"--players-count", type=number(1, 255), required=True',
      '"--players-count", type=number(1, 255), default=2'),
@@ -66,7 +66,7 @@ faulty("robots-server", [
     ("local-only", "ipv6 all-addresses", LISTEN + "\n                                        " + DUAL,
      'listener = socket.create_server(("127.0.0.1", args.port), backlog=64)'),
     ("ipv6-only", "listens", DUAL, "dualstack_ipv6=False)"),
-    ("ignores-that-its-port-is-taken", "taken-port", "        return 1\n    listener", "        return 0\n    listener"),
+    ("ignores-that-its-port-is-taken", "taken-port exit-status-1", "        return 1\n    listener", "        return 0\n    listener"),
     ("no-reuse", "restart", LISTEN + "\n                                        " + DUAL,
      """listener = socket.socket(family)
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -82,7 +82,7 @@ faulty("robots-server", [
     ("reads-the-length-too-soon", "pieces", "if len(data) < 2 or len(data) < 2 + data[1]:",
      'data = data if len(data) > 1 else data + b"\\0"\n        if len(data) < 2 + data[1]:'),
     ("at-most-300", "crowd", "self.clients.append(client)", "self.clients.append(client) if len(self.clients) < 300 else client.connection.close()"),
-    ("never-closes", "visitors bad-bytes bad-direction bad-name before-bad-bytes strict-utf8", "self.clients.remove(client)", "self.kept = getattr(self, 'kept', []) + [self.clients.pop(self.clients.index(client))]",
+    ("never-closes", "visitors bad-bytes bad-direction bad-name strict-utf8", "self.clients.remove(client)", "self.kept = getattr(self, 'kept', []) + [self.clients.pop(self.clients.index(client))]",
      "            client.connection.close()\n\n    def accept", "            len(getattr(self, 'kept', [])) > 500 and sys.exit(1)\n\n    def accept"),
     ("reads-to-the-end", "flood", "arrived = client.connection.recv(65536)",
      """arrived = client.connection.recv(65536)
@@ -97,7 +97,7 @@ faulty("robots-server", [
         Server(args, listener).run()
     except ConnectionResetError:
         return 1"""),
-    ("crashes-at-a-reset", "no-crash resets", "arrived = client.connection.recv(65536)", f"""try:
+    ("crashes-at-a-reset", "no-crash", "arrived = client.connection.recv(65536)", f"""try:
             arrived = client.connection.recv(65536)
         except ConnectionResetError:
             {CRASH}"""),
@@ -119,12 +119,27 @@ faulty("robots-server", [
      "if isinstance(why, Malformed) and self.game and client.player is not None:\n"
      "                del self.game.robots[client.player]\n            if client in self.clients:"),
     ("ipv4-only", "ipv6", "family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET", "family = socket.AF_INET"),
-    ("aborts-at-a-taken-port", "taken-port", "        return 1\n    listener", "        raise\n    listener"),
+    ("aborts-at-wrong-arguments", "no-crash exit-status-1",
+     'self.exit(1, f"robots_server.py: {message}\\n")', '__import__("os").abort()'),
+    ("ends-at-bad-bytes", "bad-bytes bad-name bad-direction strict-utf8", DEAD, "(OSError, EOFError) as why:",
+     "Server(args, listener).run()", """try:
+        Server(args, listener).run()
+    except Malformed:
+        return 1"""),
+    ("crashes-at-unknown-tags", "no-crash", 'raise Malformed(f"the tag {kind}")', CRASH),
+    ("plays-half-a-move", "pieces",
+     ARRIVED, """arrived, client.skips = arrived[getattr(client, "skips", False):], False
+        client.arrived += arrived""",
+     "self.hear(client, *message)", """self.hear(client, *message)
+        if client.arrived == b"\\3":
+            client.arrived, client.skips = b"", True
+            self.hear(client, MOVE, 0)"""),
+    ("aborts-at-a-taken-port", "no-crash", "        return 1\n    listener", "        raise\n    listener"),
     ("slow-start", "", "def host():\n", "def host():\n    time.sleep(3)\n"),
     ("skips-the-third-hello", "hello many-clients", TOLD, TOLD.replace("self.hello", '(b"" if len(self.clients) == 3 else self.hello)')),
-    ("serves-one-client", "255-players accepted crowd hello ipv6 many-clients pieces resets visitors", "self.clients.append(client)",
+    ("serves-one-client", "255-players crowd many-clients", "self.clients.append(client)",
      "if self.clients:\n            client.connection.close()\n            return\n        self.clients.append(client)"),
-    ("ends-with-its-game", "never-reads next-board next-game next-scores old-history", "            self.send_all(b\"\\4\" + items(scores))", "            self.send_all(b\"\\4\" + items(scores))\n            sys.exit(0)"),
+    ("ends-with-its-game", "next-game", "            self.send_all(b\"\\4\" + items(scores))", "            self.send_all(b\"\\4\" + items(scores))\n            sys.exit(0)"),
     ("swaps-timer-and-radius", "hello", "self.setup.explosion_radius, setup.bomb_timer" if False else "setup.explosion_radius, setup.bomb_timer", "setup.bomb_timer, setup.explosion_radius"),
     # The lobby.
     ("no-empty-names", "empty-name", JOINED, JOINED.replace("kind == JOIN", "kind == JOIN and value")),
@@ -143,6 +158,11 @@ faulty("robots-server", [
      """if not self.game and client.player is not None:
                 del self.players[client.player]
             if client in self.clients:"""),
+    ("remembers-actions-of-players", "lobby-actions", "self.player = None  # its id",
+     "self.early = None\n        self.player = None  # its id",
+     JOINED, "elif not self.game and client.player is not None and kind != JOIN:\n            client.early = (kind, value)\n        " + JOINED,
+     STARTED, STARTED + "\n        self.actions = {client.player: client.early for client in self.clients if client.early}"),
+    ("starts-with-its-first-player", "game-started", "if len(self.players) == self.setup.players_count:", "if len(self.players) == 1:"),
     ("turn-0-after-a-turn", "game-started", "self.began = time.monotonic()\n        self.tell_turn(self.game.opening)",
      "self.game.turn, self.began = -1, time.monotonic() + self.setup.turn_duration / 1000",
      "self.turn += 1", "self.turn += 1\n        if self.turn == 0:\n            return self.opening"),
@@ -175,6 +195,9 @@ faulty("robots-server", [
     ("begins-draws-again", "generator-goes-on", STARTED, STARTED.replace("self.draws", "Draws(self.setup.seed)")),
     ("15-bits", "large-board wide-blast", "return x, self.draws.draw() % self.setup.size_y",
      "return x & 0x7fff, self.draws.draw() % self.setup.size_y & 0x7fff"),
+    ("reborn-by-16-bits", "draws", REBORN, """self.scores[player] += 1
+                self.robots[player] = tuple([(self.draws.draw() & 65535) % size for size in (self.setup.size_x, self.setup.size_y)])
+                events.append(player_moved(player, self.robots[player]))"""),
     ("seeds-by-time", "", "secrets.randbits(32)", "int(time.time())"),
     # Actions.
     ("keeps-events", "own-events", "self.turn += 1\n        events = []",
@@ -205,6 +228,11 @@ faulty("robots-server", [
      ACTED, "self.actions[client.player or 0] = (kind, value)"),
     ("clears-as-many-as-there-are-clients", "leaver", TAKEN, """actions = self.actions
                 self.actions = {player: action for player, action in actions.items() if player >= len(self.clients)}"""),
+    ("repeats-for-leavers", "leaver", TAKEN, """actions, self.actions = {**self.last, **self.actions}, {}
+                self.last.update(actions)
+                for client in self.clients:
+                    self.last.pop(client.player, None)""", STARTED, STARTED + "\n        self.last = {}",
+     ACTED, ACTED + "\n            self.last[client.player] = (kind, value)"),
     ("groups-events", "event-order", "return events\n\n    def act", "return sorted(events, key=lambda event: event[0])\n\n    def act"),
     ("one-too-far", "blast bomb-timer bombs-together far-edge", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
      "            if 0 <= target[0] <= size[0] and 0 <= target[1] <= size[1] and target not in self.blocks:"),
@@ -263,7 +291,11 @@ faulty("robots-server", [
     # Games.
     ("milliseconds-of-a-second", "turn-duration", "(self.game.turn + 1) * self.setup.turn_duration / 1000",
      "(self.game.turn + 1) * (self.setup.turn_duration % 1000) / 1000"),
+    ("turns-by-the-clock", "turn-duration", "return self.began + (self.game.turn + 1) * self.setup.turn_duration / 1000",
+     "turn = self.setup.turn_duration / 1000\n        return self.began - self.began % max(turn, 0.001) + (self.game.turn + 1) * turn"),
     ("turns-in-a-byte", "turn-numbers long-history", "u16(self.game.turn)", "u16(self.game.turn % 256)"),
+    ("tells-latecomers-of-the-lobby", "late-joiner",
+     'self.history = []\n        self.send_all(b"\\2"', 'self.send_all(b"\\2"'),
     ("keeps-empty-turns", "late-joiner", "self.history.append(message)",
      'self.history.append(message[:3] + items([]) if message[0] == 3 else message)'),
     ("hides-bombs-from-observers", "same-for-all", SAID,
@@ -277,6 +309,18 @@ faulty("robots-server", [
      HITS, HITS + "\n            for player in robots:\n                self.scores[player] += 1"),
     ("scores-who-hits", "scores", REBORN, "events.append(self.drop(player))", BOMB, BOMB + OWNERS,
      HITS, HITS + "\n            self.scores[self.owners[bomb]] += len(robots)"),
+    ("begins-again-at-turn-1", "next-game", "self.turn = 0\n",
+     "self.turn = getattr(draws, 'games', 0)\n        draws.games = 1\n"),
+    ("greets-again-after-a-game", "next-game", 'self.send_all(b"\\4" + items(scores))\n            self.open_lobby()',
+     """self.send_all(b"\\4" + items(scores))
+            self.open_lobby()
+            for client in list(self.clients):
+                self.try_to(client, lambda: client.send(self.hello))"""),
+    ("accepts-the-last-of-the-first-lobby-only", "next-game", STARTED, STARTED + "\n        self.has_played = True",
+     'self.send_all(b"\\1" + player)', 'hasattr(self, "has_played") and len(self.players) == self.setup.players_count or self.send_all(b"\\1" + player)'),
+    ("counts-ids-over-games", "next-game", STARTED, STARTED + "\n        self.games = getattr(self, 'games', 0) + 1",
+     'self.send_all(b"\\1" + player)', 'self.send_all(b"\\1" + u8(player[0] + 3 * getattr(self, "games", 0) & 255) + player[1:])'),
+    ("counts-no-scores", "well-formed", 'self.send_all(b"\\4" + items(scores))', 'self.send_all(b"\\4" + b"".join(scores) + u32(0))'),
     ("keeps-ids", "next-game", SEEN, "client.player = client.seat = getattr(client, 'seat', len(self.players))"),
     ("ends-without-clients", "nobody-there", "client.connection.close()\n\n    def accept", """client.connection.close()
             if not self.clients:

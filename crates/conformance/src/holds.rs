@@ -101,7 +101,7 @@ fn kept(limits: &Limits) -> Vec<String> {
     };
     let processes = if mode == Mode::User { "the system refuses more" } else { "with more it is ended" };
     let how = |name| match name {
-        "memory" => "a process gets no more; if all use more, they are ended",
+        "memory" => "if all processes together use more, they are ended",
         "processes" => processes,
         "files" => "open at a time, for each process",
         "file-size" => "for each file",

@@ -231,9 +231,25 @@ impl Judge {
         }
     }
 
+    // The rule that the program does not crash, if its kind has one.
+    fn crash_rule(&self) -> Option<&'static Rule> {
+        self.rules.iter().find(|rule| rule.id == NO_CRASH).copied()
+    }
+
+    /// Whether a program of this scenario has crashed, of those that were dropped.
+    pub(crate) fn has_crashed(&self) -> bool {
+        let crashed = |witness: &Witness| witness.lock().unwrap_or_else(PoisonError::into_inner).crash().is_some();
+        self.witnesses.iter().any(crashed)
+    }
+
+    /// Drops what this scenario has noted of a rule, since it did not get so far that it shows it.
+    pub(crate) fn retract(&mut self, rule: &Rule) {
+        self.notes.remove(rule.id);
+    }
+
     // Checks how the programs of the scenario have ended, and adds that and their last errors to the breaches. All have ended by now.
     fn collect_exits(&mut self) {
-        let crash = self.rules.iter().find(|rule| rule.id == NO_CRASH && !self.is_refusal);
+        let crash = self.crash_rule().filter(|_| !self.is_refusal);
         let (mut told, mut all) = (Vec::new(), Vec::new());
         for witness in std::mem::take(&mut self.witnesses) {
             let remains: Remains = witness.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -391,12 +407,15 @@ impl Judge {
     }
 
     /// Waits for the end of a program that was started with wrong arguments, or where it cannot work. It must end with a status other than
-    /// 0, and not by a crash, which breaks this rule here and not the one about crashes. Returns whether it did.
+    /// 0. A crash is no orderly end: it breaks the rule about crashes and not this one, which is broken if it is advice or if there is no
+    /// rule about crashes. Returns whether the program refused to run in order.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
-        self.is_refusal = true;
+        self.is_refusal |= !rule.is_required();
         let exit = run.exit(by);
         if let Some(exit) = exit.as_ref().filter(|exit| exit.is_crash(&run.errors())) {
-            return self.check(rule, false, || format!("{who} crashed with {exit}"));
+            let is_apart = !self.is_refusal && self.crash_rule().is_some();
+            self.check(rule, is_apart, || format!("{who} crashed with {exit}"));
+            return false;
         }
         self.refused(rule, exit.as_ref(), who);
         exit.is_some_and(|exit| exit.code != Some(0))

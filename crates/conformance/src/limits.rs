@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Bounds for one program under test with all that it starts, each time when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory that one process may ask for, and that all of them may use together.
+    /// Bytes of memory that all processes together may use.
     pub memory: u64,
     /// Seconds on a processor, of all processes together.
     pub cpu: u64,
@@ -44,7 +44,7 @@ impl Default for Limits {
             memory: 1 << 30,
             cpu: 300,
             time: 1800,
-            processes: 512,
+            processes: 2048,
             files: 1024,
             file_size: 64 << 20,
             output: 64 << 20,

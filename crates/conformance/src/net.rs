@@ -65,6 +65,11 @@ impl Connection {
         }
     }
 
+    /// Connects to an address where a server listens or not. A connection that is refused shows that it does not.
+    pub(crate) fn once(address: SocketAddr, patience: Duration) -> io::Result<Self> {
+        Self::new(TcpStream::connect_timeout(&address, patience)?)
+    }
+
     /// As [`Connection::open`], to a server that may end before it listens.
     pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
@@ -180,6 +185,12 @@ impl Connection {
         // Without it a peer has more to send until it notices.
         #[cfg(unix)]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096);
+    }
+
+    /// Whether bytes have arrived that were not taken.
+    pub(crate) fn has_more(&self) -> bool {
+        let is_set = self.stream.set_read_timeout(Some(PAUSE)).is_ok();
+        !self.buffer.is_empty() || is_set && self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0)
     }
 
     /// Waits for more bytes until `by`. Returns whether any came.

@@ -51,6 +51,11 @@ const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::SETGID,
     CapabilitySet::SETUID,
 ];
+/// Address space that a process may reserve for each byte of memory that it may use. A thread reserves 8 MiB for its stack and uses a few
+/// KiB, so what is reserved says little; the guard counts what is used.
+const RESERVED: u64 = 16;
+/// If the system has no memory left, it ends programs under test first.
+const FIRST_TO_END: &str = "1000";
 /// The niceness of a guard, where it may choose.
 const NICENESS: i32 = -15;
 /// The processes and threads of the guards themselves, with some to spare.
@@ -163,6 +168,8 @@ fn guard(task: &Task) -> io::Result<()> {
     give_up_rights()?;
     // Children have them from now on, and this process needs little.
     set_limits(task)?;
+    // It may not be allowed.
+    let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_END);
     let niceness = getpriority_process(None)?;
     // Root may. Then the threads of this process are never kept from their work by those of the program.
     let _ = setpriority_process(None, NICENESS);
@@ -250,7 +257,7 @@ fn give_up_rights() -> io::Result<()> {
 fn set_limits(task: &Task) -> io::Result<()> {
     let limits = &task.limits;
     let resources = [
-        (Resource::Data, limits.memory),
+        (Resource::Data, limits.memory.saturating_mul(RESERVED)),
         (Resource::Cpu, limits.cpu),
         (Resource::Nofile, limits.files),
         (Resource::Fsize, limits.file_size),

@@ -1,6 +1,6 @@
 //! What all scenarios need.
 
-use std::sync::OnceLock;
+use std::{sync::OnceLock, time::Instant};
 
 use crate::{
     judge::{Judge, Played},
@@ -26,17 +26,16 @@ impl Context<'_> {
         Ok(judge.start(self.launcher, values)?)
     }
 
-    /// The program must end by itself. `why` states the cause. A crash breaks `rule` alone. Returns whether the program refused to run.
+    /// The program must end by itself. `why` states the cause. A crash breaks the rule about crashes, and that about status 1. Returns
+    /// whether the program refused to run in order.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
         let who = format!("the {}, {why},", self.who);
-        if !judge.refuses(rule, run, self.options.deadline(), &who) {
-            return false;
+        let refused = judge.refuses(rule, run, self.options.deadline(), &who);
+        if let Some(exit) = run.exit(Instant::now()) {
+            judge.check(self.exit_one, exit.code == Some(1), || {
+                format!("{who} ended with {exit}; exit status 1 would be right")
+            });
         }
-        let exit = run.exit(self.options.deadline());
-        judge.check(self.exit_one, exit.as_ref().is_some_and(|exit| exit.code == Some(1)), || {
-            let how = exit.as_ref().map_or_else(String::new, ToString::to_string);
-            format!("{who} ended with {how}; exit status 1 would be right")
-        });
-        true
+        refused
     }
 }

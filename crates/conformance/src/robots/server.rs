@@ -32,12 +32,12 @@ use self::rules::{
     HALF_MORE, HELP, IMPOSSIBLE, INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS,
     LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, LOBBY_ACTIONS, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME,
     LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS, MOVE, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES,
-    NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT, NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST,
-    OBSERVER, OFFENDER, OLD_HISTORY, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH,
-    REBIRTH_ON_BLOCK, REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES,
-    SECOND_JOIN, SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE,
-    TOO_LARGE, TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS,
-    ZERO, ZERO_RADIUS,
+    NO_ARGUMENTS, NO_CHAIN, NO_CRASH, NO_DELAY, NO_DRIFT, NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET,
+    NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BUFFERS, PIECES, PLAYED_ONCE,
+    REBIRTH, REBIRTH_ON_BLOCK, REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE,
+    SCORE_ZEROS, SCORES, SECOND_JOIN, SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8,
+    TAKEN_PORT, TIMER_ONE, TOO_LARGE, TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS,
+    WIDE_BLAST, WRONG_ARGUMENTS, ZERO, ZERO_RADIUS,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -89,16 +89,35 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
         let Context { launcher, options, who, exit_one, .. } = *context;
         let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
         let run = move |judge: &mut Judge| {
+            if !rule.is_required() {
+                // The task leaves open what happens, so that a crash breaks this rule alone.
+                judge.judges_crashes();
+            }
             let hidden_by = OnceLock::new();
             let own = Context { launcher, options, who, exit_one, focus: Some(rule), hidden_by };
             let played = play(&own, judge);
-            match own.hidden_by.get() {
-                _ if judge.has_failed(rule) => {}
-                Some(known) => judge.leave_out_for([rule], known),
-                None if played.is_ok() => {
+            let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
+            // A crash breaks one rule: in a scenario for advice this one, unless it is known.
+            let is_apart = if rule.is_required() { played.is_err() } else { judge.has_failed(&NO_CRASH) };
+            match (&played, own.hidden_by.get()) {
+                _ if crashed && is_apart => {
+                    judge.retract(rule);
+                    judge.leave_out_for([rule], &NO_CRASH);
+                }
+                _ if failed => {}
+                _ if crashed && !rule.is_required() => {
+                    judge.check(rule, false, || "the server crashed".to_owned());
+                }
+                (Ok(()), None) => {
                     judge.check(rule, true, String::new);
                 }
-                None => {}
+                // What was right until the scenario ended shows nothing.
+                (_, known) => {
+                    judge.retract(rule);
+                    if let Some(known) = known {
+                        judge.leave_out_for([rule], known);
+                    }
+                }
             }
             played
         };
@@ -228,5 +247,5 @@ static LAST: [(&str, Meant, Play); 6] = [
     ("a client that never reads", &[&NEVER_READS, &NOTHING_LOST], game::never_reading),
     ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
     ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving),
-    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME], game::twice),
+    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME, &TURN_DURATION], game::twice),
 ];

@@ -102,9 +102,52 @@ fn refused_empty_name_costs_one_rule() {
 }
 
 #[test]
-fn abort_at_a_taken_port_costs_one_rule() {
+fn abort_is_no_orderly_end_and_costs_one_rule() {
     let rules = ["taken-port", "exit-status-1", "no-crash", "hello"];
-    breaks(&ROBOTS_SERVER, "aborts-at-a-taken-port", &["taken-port"], &rules);
+    breaks(&ROBOTS_SERVER, "aborts-at-a-taken-port", &["no-crash"], &rules);
+    let rules = ["wrong-arguments", "too-large", "no-arguments", "exit-status-1", "no-crash"];
+    breaks(&ROBOTS_SERVER, "aborts-at-wrong-arguments", &["exit-status-1", "no-crash"], &rules);
+    let rules = ["malformed", "bad-event", "cut-off", "reset", "connection-lost", "no-crash", "exit-status-1"];
+    breaks(&ROBOTS_CLIENT, "aborts-when-it-ends", &["no-crash", "exit-status-1"], &rules);
+}
+
+#[test]
+fn faults_of_later_lobbies_cost_one_rule() {
+    let rules = ["hello", "turn-numbers", "next-game", "next-board", "next-scores", "never-reads"];
+    thread::scope(|scope| {
+        for fault in [
+            "begins-again-at-turn-1",
+            "greets-again-after-a-game",
+            "accepts-the-last-of-the-first-lobby-only",
+            "counts-ids-over-games",
+        ] {
+            scope.spawn(move || {
+                let report = tested(&ROBOTS_SERVER, fault, &rules);
+                assert_eq!(report.failed(), ["next-game"], "{fault}: {report}");
+            });
+        }
+    });
+}
+
+#[test]
+fn game_that_starts_early_costs_one_rule_and_names_it_where_others_are_not_tested() {
+    let rules = ["accepted", "newcomer-in-lobby", "game-started", "equal-names", "comes-back", "own-buffers"];
+    let report = tested(&ROBOTS_SERVER, "starts-with-its-first-player", &rules);
+    assert_eq!(report.failed(), ["game-started"], "{report}");
+    let equal_names = report.finding("equal-names").unwrap();
+    assert_eq!(equal_names.why, "'equal names' ended early, at game-started", "{report}");
+}
+
+#[test]
+fn rules_that_an_unreadable_message_hides_name_it() {
+    let report = tested(&ROBOTS_SERVER, "counts-no-scores", &["well-formed", "scores", "score-once", "score-zeros"]);
+    assert_eq!(report.failed(), ["well-formed"], "{report}");
+    assert_eq!(report.finding("scores").unwrap().why, "it shows only where well-formed is kept", "{report}");
+}
+
+#[test]
+fn early_turn_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "turns-by-the-clock", &["turn-duration"], &["turn-duration", "turn-numbers", "next-game"]);
 }
 
 #[test]

@@ -165,7 +165,11 @@ fn nothing_is_left_of_a_tester_that_is_killed() {
 fn memory_is_limited_for_each_process_and_for_all() {
     let eats = "kept = [bytearray(1 << 24) for _ in range(1000)]";
     let limit = ["--limit", "memory=64M"];
-    judged(&[], "an-eater-of-the-tests", eats, &limit, &["FAIL  no-crash", "standard error: MemoryError"]);
+    let texts = ["FAIL  no-crash", "exceeded the limit memory, which is 64 MiB"];
+    judged(&[], "an-eater-of-the-tests", eats, &limit, &texts);
+    // Memory that is reserved and not used costs nothing.
+    let reserves = "import mmap, sys\nkept = [mmap.mmap(-1, 1 << 26, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(8)]\nsys.exit(3)";
+    judged(&[], "a-reserver-of-the-tests", reserves, &limit, &["it ended with exit status 3"]);
     let family = "
 import os, time
 for _ in range(4):

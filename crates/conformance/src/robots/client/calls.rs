@@ -1,6 +1,9 @@
 //! Names and addresses on the command line, and arguments that are wrong.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::{
+    net::{Ipv4Addr, UdpSocket},
+    time::{Duration, Instant},
+};
 
 use robots::ServerMessage;
 
@@ -23,6 +26,8 @@ use crate::{
     rule::Rule,
 };
 
+/// How often to look whether a picture has come.
+const MOMENT: Duration = Duration::from_millis(20);
 /// The longest name.
 const NAME_OF_255: &str = concat!(
     "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
@@ -110,8 +115,9 @@ pub(super) fn to_gui(stage: &mut Stage<'_>) -> Played {
 /// Pictures for a GUI that is started later.
 pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     let port = free_udp_port()?;
-    let nobody = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut stage = Stage::shown_at(context, judge, CALL, nobody, format!("{}:{port}", CALL.gui))?;
+    let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let elsewhere = sender.try_clone()?;
+    let mut stage = Stage::shown_at(context, judge, CALL, sender, format!("{}:{port}", CALL.gui))?;
     let (setup, all) = (parameters(4, (4, 3), 20, 1, 5)?, players(4)?);
     let mut messages = vec![ServerMessage::Hello(setup)];
     messages.extend(opening(&all).into_iter().take(3));
@@ -123,5 +129,23 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.joins_for(blamed)?;
     stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     stage.missed(&messages);
-    stage.tell(&opening(&all)[3], &LATE_GUI)
+    let last = &opening(&all)[3];
+    stage.server.send(&encoded(last));
+    // A client that answers the sender of the last input has not sent its picture to the GUI, early or late.
+    elsewhere.set_nonblocking(true)?;
+    let by = context.options.deadline();
+    while Instant::now() < by && !has_datagram(&stage.gui)? {
+        if elsewhere.recv(&mut [0]).is_ok() {
+            return stage
+                .judge
+                .broken(&TO_GUI, || "a picture went to the sender of an input and not to the GUI".to_owned());
+        }
+    }
+    stage.picture_of(last, &LATE_GUI)
+}
+
+// Whether a datagram comes in a moment.
+fn has_datagram(socket: &UdpSocket) -> Played<bool> {
+    socket.set_read_timeout(Some(MOMENT))?;
+    Ok(socket.peek(&mut [0]).is_ok())
 }

@@ -250,7 +250,7 @@ rules! {
         "With an address without a port the client ends, with an exit status that is not 0",
         "Look for the last colon, and for digits behind it.";
     NO_CRASH: Protocol(2, "Bombowe roboty, 6.1") "no-crash" in "protocols/robots.md#a-server-and-the-network",
-        "Nothing that a server or a GUI sends crashes the client",
+        "The client does not crash, whatever a server or a GUI sends and however it ends",
         "Never allocate memory for a count before its bytes have arrived, and catch exceptions.";
     EXIT_ONE: Protocol(1, "Bombowe roboty, 4") "exit-status-1" in "protocols/robots.md#a-client",
         "A client that cannot start or go on ends with status 1",

@@ -63,6 +63,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
     stage.joins()?;
+    stage.joins_again()?;
     stage.tell_all(&opening(&all), &LOBBY)?;
     for message in stage.turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
@@ -226,6 +227,12 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&stage.turns(&setup, 71), &MAP_ORDER)
 }
 
+// A game that has begun, for messages that no client need understand outside of one.
+fn play(stage: &mut Stage<'_>) -> Played {
+    stage.tell_all(&opening(&players(1)?), &LOBBY)?;
+    stage.tell(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
+}
+
 pub(super) fn malformed(
     context: &Context<'_>,
     judge: &mut Judge,
@@ -235,6 +242,9 @@ pub(super) fn malformed(
 ) -> Played {
     let mut stage = Stage::open(context, judge)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    if *rule == BAD_EVENT {
+        play(&mut stage)?;
+    }
     stage.server.send(bytes);
     context.ends(stage.judge, rule, &mut *stage.run, why);
     Ok(())
@@ -243,8 +253,9 @@ pub(super) fn malformed(
 pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    play(&mut stage)?;
     let Stage { judge, mut run, mut server, .. } = stage;
-    server.send(&[3, 0, 0, 0, 0, 0, 9]);
+    server.send(&[3, 0, 1, 0, 0, 0, 9]);
     drop(server);
     context.ends(judge, &CUT_OFF, &mut *run, "after the connection has ended within a Turn");
     Ok(())

@@ -12,8 +12,8 @@ use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Player
 use super::picture::{encoded, frame, read, read_front, sorted};
 use super::rules::{
     BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN,
-    LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES,
-    SECOND_GAME, SILENT, TWIN_BOMBS,
+    LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_CRASH, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE,
+    SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
 };
 use super::script::{players, turns};
 use crate::{
@@ -28,6 +28,9 @@ use crate::{
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
+
+/// Inputs that follow the first one in the lobby.
+const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 
 /// How long nothing comes any more that belongs to an input.
 const QUIET: Duration = Duration::from_millis(100);
@@ -98,6 +101,7 @@ pub(super) struct Stage<'a> {
     joins: u32,
     // It has answered an input.
     listens: bool,
+    crash_counts: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -183,6 +187,7 @@ impl<'a> Stage<'a> {
             ahead: None,
             joins: 0,
             listens: false,
+            crash_counts: call.crash_counts,
         })
     }
 
@@ -233,14 +238,19 @@ impl<'a> Stage<'a> {
                 Some(came) => came,
                 None => match datagram(&self.gui, &mut *self.run, by) {
                     None => {
+                        let exit = self.run.exit(Instant::now());
+                        let is_crash = exit.as_ref().is_some_and(|exit| exit.is_crash(&self.run.errors()));
+                        if is_crash && self.crash_counts {
+                            self.judge.leave_out_for([rule], &NO_CRASH);
+                            return Err(Halt::Broken);
+                        }
                         self.without_picture.push(discriminant(message));
                         self.judge.check(rule, false, || {
                             let right = show::picture(&right);
                             format!("no picture came after {after}; {right} would be right")
                         });
                         self.missing.push(right);
-                        let has_ended = self.run.exit(Instant::now()).is_some();
-                        return if has_ended { Err(Halt::Broken) } else { Ok(()) };
+                        return if exit.is_some() { Err(Halt::Broken) } else { Ok(()) };
                     }
                     Some((bytes, _)) => match self.read(&bytes, &after) {
                         Some(came) => came,
@@ -508,6 +518,31 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
+    /// The GUI sends further inputs in the lobby. Each may be answered by a Join, and by nothing else.
+    pub(super) fn joins_again(&mut self) -> Played {
+        let join = encoded_join(self.name)?;
+        for input in LOBBY_INPUTS {
+            self.input(input);
+            self.joins += 1;
+        }
+        let by = Instant::now() + 2 * AGAIN;
+        while self.server.buffer.len() < LOBBY_INPUTS.len() * join.len() && self.server.more(by) {}
+        let came = self.server.buffer.to_vec();
+        let count = came.chunks(join.len()).take_while(|part| **part == *join).count();
+        let kept = came.len() == count * join.len();
+        // A Join of another name was noted, and may come again.
+        let is_known = self.judge.has_failed(&JOIN) && came.first() == Some(&0);
+        self.judge.check(&JOIN, kept || is_known, || {
+            format!(
+                "{} came from the client after further inputs in the lobby; only Joins would be right",
+                show::bytes(&came)
+            )
+        });
+        self.joins = self.joins.saturating_sub(u32::try_from(count)?);
+        self.server.buffer.clear();
+        Ok(())
+    }
+
     /// Nothing may have come from the client yet.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn silent(&mut self) -> Played {
@@ -531,7 +566,9 @@ impl<'a> Stage<'a> {
                 continue;
             }
             // A repeated input of the lobby may be read in the game.
-            if self.joins > 0 && self.server.buffer.first() == Some(&1) && right.first() != Some(&1) {
+            let is_late =
+                matches!(self.server.buffer.first(), Some(1 | 2)) && self.server.buffer.first() != right.first();
+            if self.joins > 0 && is_late {
                 self.joins -= 1;
                 self.server.buffer.advance(1);
                 continue;

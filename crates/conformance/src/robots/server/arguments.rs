@@ -182,7 +182,7 @@ pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
     let extra: Given = words.into_iter().flat_map(|(name, value)| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
     let run = context.start(judge, &extra)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut host = Host { run, address, parameters: setup.parameters()? };
+    let mut host = Host::new(run, address, setup.parameters()?);
     context.guest(judge, &mut host, "a client of a server with long options")?;
     judge.check(&LONG_OPTIONS, true, String::new);
     Ok(())

@@ -25,7 +25,8 @@ const BLOCK: Action = Action::PlaceBlock;
 
 /// A bomb whose arms end at its radius and at blocks, with more blocks behind.
 pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup = Setup { radius: 2, blocks: 20, size: (8, 8), ..row(context, 8) };
+    // Rebirths on a board whose sizes are no powers of 2 show whether all bits of a draw count.
+    let setup = Setup { radius: 2, blocks: 20, size: (9, 7), ..row(context, 9) };
     let setup = setup.staged(|opening| {
         let mut board = opening.board.clone();
         for block in &opening.blocks {

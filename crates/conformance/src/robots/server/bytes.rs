@@ -5,15 +5,15 @@ use robots::{Action, Direction, ServerMessage};
 use super::{
     lobby::{disconnected, small},
     rules::{
-        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EMPTY_NAME, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES,
+        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EMPTY_NAME, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES, PIECES,
         SERVER_NAME, STRICT_UTF8,
     },
-    setup::{Got, Setup},
+    setup::Setup,
     staged::one_field,
     table::{Kind, Table},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -79,6 +79,10 @@ pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// A Join and the first byte of a Move at once.
 pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if judge.has_failed(&PIECES) {
+        judge.leave_out_for([&HALF_MORE], &PIECES);
+        return Err(Halt::Broken);
+    }
     let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
@@ -104,16 +108,7 @@ pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
     table.judge.require(&BEFORE_BAD, kept, || {
         format!("{} came; an AcceptedPlayer of \"Bob\" would be right", show::message(&message))
-    })?;
-    let closed = loop {
-        match bob.next(context.options.deadline()) {
-            Got::Message(_) => {}
-            came => break matches!(came, Got::Closed),
-        }
-    };
-    table
-        .judge
-        .require(&BEFORE_BAD, closed, || "Bob sent a Join and the unknown tag 9, and is still connected".to_owned())
+    })
 }
 
 pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -134,13 +129,8 @@ pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
         (&[b'a', 0xe2, 0x82], "a character that is cut off"),
     ];
     for (name, what) in names {
-        let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
         let bytes = [&[0, u8::try_from(name.len())?][..], name].concat();
-        guest.connection.send(&bytes);
-        let came = guest.next(context.options.deadline());
-        table.judge.require(&STRICT_UTF8, matches!(came, Got::Closed), || {
-            format!("a client sent {}, a Join whose name is {what}, and was not disconnected", show::bytes(&bytes))
-        })?;
+        disconnected(context, &mut table, &bytes, &format!("a Join whose name is {what}"), &STRICT_UTF8)?;
     }
     Ok(())
 }

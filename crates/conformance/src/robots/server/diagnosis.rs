@@ -5,8 +5,8 @@ use robots::{BombId, Event, PlayerId, Position};
 use super::{
     explanation::{Effect, Turn, effect, moved},
     rules::{
-        BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER,
-        PLAYED_ONCE, REBIRTH,
+        BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER, PIECES,
+        PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
     },
 };
 use crate::{
@@ -14,6 +14,9 @@ use crate::{
     robots::{context::Context, show},
     rule::Rule,
 };
+
+/// Rules about what was sent and is no action in a turn, so that whatever happens then breaks them.
+const OF_OTHERS: [&Rule; 5] = [&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER, &PIECES];
 
 /// Notes what is wrong. `rule` is broken if nothing else is more likely, `next` an id that no bomb had.
 pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, turn: &Turn<'_>, mut next: u32) {
@@ -29,7 +32,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             if came.len() != 1 {
                 known = true;
                 let blamed = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
-                context.check_turn(judge, blamed, false, || {
+                context.check(judge, blamed, false, || {
                     format!(
                         "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right",
                         show::events(events),
@@ -41,7 +44,10 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             }
             if came.first() != Some(&position) {
                 known = true;
-                context.check_turn(judge, &DRAWS, false, || {
+                // Draws in a detail about rebirths show that detail; other details are about what happened before.
+                let is_detail = context.focus == Some(&REBIRTH_ON_BLOCK);
+                let blamed = if is_detail { context.blamed(judge, &DRAWS) } else { &DRAWS };
+                judge.check(blamed, false, || {
                     format!(
                         "turn {number}: player {id} is reborn at {}; {} would be right, with the players' draws in the order of ids",
                         show::fields(&came),
@@ -68,7 +74,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     let (missing, extra) = (difference(&right, events), difference(events, &right));
     if missing.is_empty() && extra.is_empty() {
         if right.iter().map(without_id).ne(events.iter().map(without_id)) {
-            context.check_turn(judge, &EVENT_ORDER, false, || {
+            context.check(judge, &EVENT_ORDER, false, || {
                 format!(
                     "turn {number}: {} is not in the order of ids; {} would be right",
                     show::events(events),
@@ -83,12 +89,13 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     }
     // What a player who has sent nothing does is an action that was played before.
     let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
+    let is_of_leaver = missing.is_empty() && !extra.is_empty() && {
+        let leavers: Vec<_> = (0..=u8::MAX).zip(robots).filter(|(_, robot)| robot.has_left).collect();
+        extra.iter().all(|event| leavers.iter().any(|(id, robot)| is_act(event, *id, robot.position)))
+    };
     let general = match missing.first().or(extra.first()) {
-        _ if is_idle
-            && (context.focus.is_some() || ![&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER].contains(&rule)) =>
-        {
-            &PLAYED_ONCE
-        }
+        _ if is_of_leaver => &LEAVER,
+        _ if is_idle && (context.focus.is_some() || !OF_OTHERS.contains(&rule)) => &PLAYED_ONCE,
         _ if context.focus.is_none() => rule,
         Some(Event::PlayerMoved { .. }) => &MOVE,
         Some(Event::BlockPlaced { .. }) => &BLOCK,
@@ -106,7 +113,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     };
     let is_act_of_destroyed = missing.is_empty() && !extra.is_empty() && extra.iter().all(of_destroyed);
     let general = if *general == BUSY && is_act_of_destroyed { &DEAD_ACT } else { general };
-    context.check_turn(judge, general, false, || {
+    context.check(judge, general, false, || {
         let sent: Vec<_> = (0..=u8::MAX)
             .zip(robots)
             .filter(|(_, robot)| !robot.pending.is_empty())
@@ -122,6 +129,15 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             show::events(&right)
         )
     });
+}
+
+// Whether a player whose robot is at this field may have caused an event.
+fn is_act(event: &Event, player: u8, at: Position) -> bool {
+    match event {
+        Event::PlayerMoved { id, .. } => id.0 == player,
+        Event::BombPlaced { position, .. } | Event::BlockPlaced { position } => *position == at,
+        Event::BombExploded { .. } => false,
+    }
 }
 
 // Those of the first events that the second ones lack.

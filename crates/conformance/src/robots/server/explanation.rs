@@ -7,12 +7,16 @@ use std::{
 
 use robots::{Action, Board, BombId, Event, Position};
 
+/// Turns in which a server must read what was sent.
+const MOST_TURNS: u16 = 8;
+
 /// An action that was sent and not seen yet.
 pub(super) struct Pending {
     pub(super) action: Action,
-    // After this turn had arrived.
-    turn: u16,
     at: Instant,
+    // The turn at whose arrival the server was found to have read it, and at how many it was not.
+    read: Option<u16>,
+    overlooked: u16,
     /// Actions that were sent at once have the same.
     pub(super) burst: u32,
     /// It may have been played without an effect, or dropped.
@@ -20,9 +24,10 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Whether it arrived in time for the turn after next, unless the tester itself was held up.
+    /// Whether the server had read it in time for an earlier turn, or has not read it for many turns.
     pub(super) fn is_old(&self, turn: u16, duration: Duration) -> bool {
-        turn >= self.turn.saturating_add(2) && self.at.elapsed() >= duration * 3 / 2
+        let is_read = self.read.is_some_and(|read| turn > read) && self.at.elapsed() >= duration * 3 / 2;
+        is_read || self.overlooked >= MOST_TURNS
     }
 }
 
@@ -33,17 +38,42 @@ pub(super) struct Robot {
     /// By how many bombs.
     pub(super) hits: u32,
     pub(super) pending: Vec<Pending>,
+    /// Whether its player has disconnected.
+    pub(super) has_left: bool,
 }
 
 impl Robot {
     pub(super) fn new(position: Position) -> Self {
-        Self { position, score: 0, hits: 0, pending: vec![] }
+        Self { position, score: 0, hits: 0, pending: vec![], has_left: false }
     }
 
-    /// Notes actions that are sent at once after a turn.
-    pub(super) fn sent(&mut self, actions: &[Action], turn: u16, burst: u32) {
+    /// Notes actions that are sent at once.
+    pub(super) fn sent(&mut self, actions: &[Action], burst: u32) {
         let at = Instant::now();
-        self.pending.extend(actions.iter().map(|&action| Pending { action, turn, at, burst, optional: false }));
+        self.pending.extend(actions.iter().map(|&action| Pending {
+            action,
+            at,
+            read: None,
+            overlooked: 0,
+            burst,
+            optional: false,
+        }));
+    }
+
+    /// Whether there are actions that the server may not have read.
+    pub(super) fn has_unread(&self) -> bool {
+        self.pending.iter().any(|pending| pending.read.is_none())
+    }
+
+    /// Notes at the arrival of a turn whether the server has read all actions.
+    pub(super) fn note_reading(&mut self, turn: u16, is_read: bool) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.read.is_none()) {
+            if is_read {
+                pending.read = Some(turn);
+            } else {
+                pending.overlooked += 1;
+            }
+        }
     }
 }
 

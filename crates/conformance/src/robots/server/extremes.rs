@@ -10,15 +10,15 @@ use robots::{Action, Direction, Event, ServerMessage};
 use super::{
     lobby::small,
     rules::{
-        ANY_SEED, LARGE_BOARD, LONG_HISTORY, MANY_PLAYERS, NEXT_BOARD, NEXT_SCORES, NO_TURNS, NOBODY_THERE,
-        OLD_HISTORY, SEED_ZERO, TIMER_ONE, TURN_NUMBERS, WIDE_BLAST, ZERO_RADIUS,
+        ANY_SEED, GAME_STARTED, LARGE_BOARD, LATE, LONG_HISTORY, MANY_PLAYERS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES,
+        NO_TURNS, NOBODY_THERE, OLD_HISTORY, SEED_ZERO, TIMER_ONE, TURN_NUMBERS, WIDE_BLAST, ZERO_RADIUS,
     },
-    setup::{Got, Setup},
+    setup::{Got, Guest, Setup},
     staged::{begun, one_field, row},
     table::Table,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -84,6 +84,24 @@ pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.ended_for(&NO_TURNS)
 }
 
+// A late joiner receives GameStarted. The players of a lobby that is over are too many, and no fault of this rule.
+fn started(judge: &mut Judge, guest: &mut Guest, by: Instant, rule: &'static Rule) -> Played {
+    loop {
+        let message = guest.expect(judge, rule, by, "GameStarted")?;
+        let general = match message {
+            ServerMessage::GameStarted { .. } => return Ok(()),
+            ServerMessage::AcceptedPlayer { .. } => &LATE,
+            _ => rule,
+        };
+        judge.check(general, false, || {
+            format!("a late joiner got {} where GameStarted would be right", show::message(&message))
+        });
+        if general == rule {
+            return Err(Halt::Broken);
+        }
+    }
+}
+
 /// Somebody comes after more than a thousand turns.
 pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: u16::MAX, duration: Duration::from_millis(1), ..one_field(context, 1) };
@@ -91,7 +109,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.pass(LONG, &TURN_NUMBERS)?;
     let mut guest = context.guest(table.judge, &mut table.host, "a late joiner")?;
     let by = context.options.deadline();
-    guest.expect(table.judge, &LONG_HISTORY, by, "GameStarted")?;
+    started(table.judge, &mut guest, by, &LONG_HISTORY)?;
     for number in 0..=LONG {
         let message = guest.expect(table.judge, &LONG_HISTORY, by, &format!("turn {number}"))?;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
@@ -111,13 +129,13 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
     thread::sleep(duration);
     let mut guest = context.guest(table.judge, &mut table.host, "who comes after everybody has left")?;
     let by = context.options.deadline() + duration * 4;
+    started(table.judge, &mut guest, by, &NOBODY_THERE)?;
     let mut expect = |judge: &mut Judge, what: &str, is_right: fn(&ServerMessage) -> bool| {
         let message = guest.expect(judge, &NOBODY_THERE, by, what)?;
         judge.require(&NOBODY_THERE, is_right(&message), || {
             format!("{} came where {what} would be right", show::message(&message))
         })
     };
-    expect(table.judge, "GameStarted", |message| matches!(message, ServerMessage::GameStarted { .. }))?;
     for _ in 0..=4 {
         expect(table.judge, "a Turn", |message| matches!(message, ServerMessage::Turn { .. }))?;
     }
@@ -153,6 +171,8 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut table = begun(context, judge, setup)?;
     table.finish(&OLD_HISTORY)?;
+    // A server that ends with its game has no next one.
+    table.host.suspect = Some(&NEXT_GAME);
     let mut newcomer = context.guest(table.judge, &mut table.host, "a newcomer")?;
     let came = newcomer.next(Instant::now() + context.turn());
     table.judge.require(&OLD_HISTORY, matches!(came, Got::Nothing), || {
@@ -178,6 +198,11 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
         let name = loop {
             match next()? {
                 ServerMessage::AcceptedPlayer { id: told, player } if told.0 == id => break player.name,
+                message @ ServerMessage::GameStarted { .. } => {
+                    return table.judge.broken(&GAME_STARTED, || {
+                        format!("{} came after {id} of {PLAYERS} Joins", show::message(&message))
+                    });
+                }
                 _ => {}
             }
         };

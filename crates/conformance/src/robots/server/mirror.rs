@@ -84,7 +84,7 @@ impl Mirror {
         if wrong.is_none() && blocks.is_some_and(|blocks| count > usize::from(blocks)) {
             wrong = Some(format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0)));
         }
-        context.check_turn(judge, &TURN_0, wrong.is_none(), || wrong.unwrap_or_default());
+        context.check(judge, &TURN_0, wrong.is_none(), || wrong.unwrap_or_default());
         let positions: Vec<_> =
             PlayerId::all().take(players).map(|id| places.get(&id).copied().unwrap_or(Position::new(0, 0))).collect();
         let draws = draws.zip(blocks).and_then(|(mut draws, blocks)| {
@@ -92,7 +92,7 @@ impl Mirror {
             let right: BTreeSet<_> = (0..blocks).map(|_| draws.field(&board)).collect();
             let rule = if first { &DRAWS } else { &NOT_RESET };
             // A server that draws otherwise can still keep all other rules.
-            let kept = context.check_turn(
+            let kept = context.check(
                 judge,
                 rule,
                 positions == fields && board.blocks().collect::<BTreeSet<_>>() == right,
@@ -130,7 +130,7 @@ impl Mirror {
     /// Notes that a player sends actions all at once.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
         self.bursts += 1;
-        self.robots[usize::from(seat)].sent(actions, self.turn, self.bursts);
+        self.robots[usize::from(seat)].sent(actions, self.bursts);
     }
 
     /// Whether an action must still be played.
@@ -152,7 +152,7 @@ impl Mirror {
         let turn = self.turn;
         let last = std::mem::replace(&mut self.last, events.to_vec());
         let again = !last.is_empty() && events.starts_with(&last);
-        context.check_turn(judge, &OWN_EVENTS, !again, || {
+        context.check(judge, &OWN_EVENTS, !again, || {
             format!("turn {turn}: {} begins with all events of turn {}", show::events(events), turn - 1)
         });
         let events = if again { &events[last.len()..] } else { events };
@@ -160,7 +160,7 @@ impl Mirror {
             events.iter().cloned().partition(|event| matches!(event, Event::BombExploded { .. }));
         let first = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
         if first < explosions.len() {
-            context.check_turn(judge, &EVENT_ORDER, false, || {
+            context.check(judge, &EVENT_ORDER, false, || {
                 format!("turn {turn}: {} has an explosion behind an event of a player", show::events(events))
             });
         }
@@ -169,7 +169,7 @@ impl Mirror {
         for event in &rest {
             if let Event::BombPlaced { id, .. } = event {
                 let new = !self.used.contains(id) && ids.insert(*id);
-                context.check_turn(judge, &BOMB_IDS, new, || {
+                context.check(judge, &BOMB_IDS, new, || {
                     format!("turn {turn}: {}, but that id was used before", show::event(event))
                 });
             }
@@ -194,13 +194,13 @@ impl Mirror {
             return Ok(());
         };
         if !reborn.is_empty() {
-            context.check_turn(judge, &REBIRTH, true, String::new);
+            context.check(judge, &REBIRTH, true, String::new);
             if draws.is_some() {
-                context.check_turn(judge, &DRAWS, true, String::new);
+                context.check(judge, &DRAWS, true, String::new);
             }
         }
         if rest.len() > 1 {
-            context.check_turn(judge, &EVENT_ORDER, true, String::new);
+            context.check(judge, &EVENT_ORDER, true, String::new);
         }
         self.draws = draws;
         self.settle(context, judge, rule, fit, &reborn, &rest);
@@ -248,7 +248,7 @@ impl Mirror {
             let is_due = bomb.is_some_and(|(_, right)| right == u32::from(turn));
             let is_overdue = self.overdue.remove(id);
             if !is_due && !is_overdue {
-                context.check_turn(judge, &BOMB_TIMER, false, || match bomb {
+                context.check(judge, &BOMB_TIMER, false, || match bomb {
                     Some((_, right)) => format!("turn {turn}: bomb {} explodes; turn {right} would be right", id.0),
                     None => {
                         format!("turn {turn}: bomb {} explodes, but there is no such bomb or it has exploded", id.0)
@@ -284,7 +284,7 @@ impl Mirror {
             if twice && !kept {
                 judge.check(&LISTED_ONCE, false, wrong);
             } else {
-                context.check_turn(judge, general, kept, wrong);
+                context.check(judge, general, kept, wrong);
             }
             if kept && (!robots.is_empty() || !blocks.is_empty()) {
                 judge.check(&LISTED_ONCE, true, String::new);
@@ -294,7 +294,7 @@ impl Mirror {
             self.bombs.iter().filter(|(_, bomb)| bomb.1 == u32::from(turn)).map(|(id, bomb)| (*id, bomb.0)).collect();
         for (id, position) in late {
             self.overdue.insert(id);
-            context.check_turn(judge, &BOMB_TIMER, false, || {
+            context.check(judge, &BOMB_TIMER, false, || {
                 format!(
                     "turn {turn}: bomb {} at {} does not explode, and its timer of {} turns is over",
                     id.0,
@@ -304,7 +304,7 @@ impl Mirror {
             });
         }
         if !events.is_empty() {
-            context.check_turn(judge, &BOMB_TIMER, true, String::new);
+            context.check(judge, &BOMB_TIMER, true, String::new);
         }
         for position in hit {
             self.board.remove_block(position);
@@ -348,7 +348,7 @@ impl Mirror {
         self.splits += splits;
         let turn = self.turn;
         // One turn may end between two actions that are sent at once. A second such turn is a fault.
-        context.check_turn(judge, rule, splits == 0 || self.splits == 1, || {
+        context.check(judge, rule, splits == 0 || self.splits == 1, || {
             format!(
                 "turn {turn}: {} is not what the last of the actions leads to that were sent at once after turn {}",
                 show::events(events),

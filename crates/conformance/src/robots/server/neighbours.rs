@@ -11,7 +11,10 @@ use robots::Action;
 
 use super::{
     lobby::small,
-    rules::{ALL_ADDRESSES, CROWD, FLOOD, HALF_A_JOIN, LISTENS, OFFENDER, OWN_BUFFERS, RESET, RESTART, VISITORS},
+    rules::{
+        ALL_ADDRESSES, BAD_BYTES, CROWD, FLOOD, HALF_A_JOIN, LISTENS, MANY_CLIENTS, OFFENDER, OWN_BUFFERS, RESET,
+        RESTART, VISITORS,
+    },
     setup::{Host, Setup},
     staged::{begun, one_field},
     table::Table,
@@ -23,6 +26,8 @@ use crate::{
     rule::Rule,
 };
 
+/// Another address of the same machine.
+const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 /// Connections at the same time.
 const MANY: usize = 500;
 /// Connections after one another: more than files that a process may have open in a test.
@@ -38,6 +43,7 @@ const FLOOD_MESSAGES: usize = 64;
 pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = table.connect("Ann")?;
+    table.connect("an observer")?;
     broken_off(context, &mut table, &RESET)?;
     table.join(ann, "Ann")?;
     table.start()?;
@@ -47,6 +53,7 @@ pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 // Whoever closes a connection without having read what came resets it.
 fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule) -> Played {
+    table.host.suspect = Some(rule);
     for _ in 0..RESETS {
         let guest = context.stranger(table.judge, &mut table.host, "a client that resets its connection")?;
         guest.connection.stream.set_read_timeout(Some(context.options.patience))?;
@@ -68,6 +75,7 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
     let mut table = begun(context, judge, setup)?;
     let flooder = context.guest(table.judge, &mut table.host, "a client that floods the server")?;
+    table.host.suspect = Some(&FLOOD);
     let mut stream = flooder.connection.stream.try_clone()?;
     thread::scope(|scope| {
         // A Join has most bytes for least work, and an observer's is ignored.
@@ -91,8 +99,15 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
         if let Ok(mut connection) = opened {
             came = connection.more(context.options.deadline());
         }
+        if !came && judge.has_failed(&MANY_CLIENTS) {
+            judge.leave_out_for([&VISITORS], &MANY_CLIENTS);
+            return Err(Halt::Broken);
+        }
         judge.require(&VISITORS, came, || {
-            format!("client {number} got no Hello, after as many others had come and left one after the other")
+            format!(
+                "client {number} got no Hello, after as many others had come and left one after the other{}",
+                host.run.obituary()
+            )
         })?;
     }
     Ok(())
@@ -106,7 +121,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
     let mut all = Vec::new();
     for number in 0..MANY {
-        let opened = (number % 2 == 1).then(|| Connection::open(six, Instant::now())).and_then(Result::ok);
+        let opened = (number % 2 == 1).then(|| Connection::once(six, context.options.patience)).and_then(Result::ok);
         let opened = match opened {
             Some(connection) => Ok(connection),
             None => Connection::to_server(&mut *host.run, first, context.options.deadline()),
@@ -162,8 +177,14 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
         judge.leave_out_for([&ALL_ADDRESSES], &LISTENS);
         return Err(Halt::Broken);
     }
-    host.address.set_ip(Ipv4Addr::new(127, 0, 0, 2).into());
-    let opened = Connection::open(host.address, Instant::now());
+    host.address.set_ip(OTHER.into());
+    let opened = Connection::once(host.address, context.options.patience);
+    if opened.is_err() {
+        // A server that serves one client refuses another one at the usual address, too.
+        host.address.set_ip(Ipv4Addr::LOCALHOST.into());
+        context.guest(judge, &mut host, "a second client of the usual address")?;
+        host.address.set_ip(OTHER.into());
+    }
     judge.require(&ALL_ADDRESSES, opened.is_ok(), || {
         format!("the server accepts connections to 127.0.0.1, and none to {}", host.address)
     })
@@ -189,6 +210,7 @@ pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut guest = context.guest(table.judge, &mut table.host, "who leaves within a Join")?;
     guest.connection.send(&[0, 5, b'H', b'a']);
     drop(guest);
+    table.host.suspect = Some(&HALF_A_JOIN);
     // Whoever is served meanwhile shows that its end was noticed too.
     for _ in 0..3 {
         drop(context.guest(table.judge, &mut table.host, "who comes after that")?);
@@ -198,6 +220,10 @@ pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// A player sends wrong bytes in a game. Its robot stays, as if it had left.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if judge.has_failed(&BAD_BYTES) {
+        judge.leave_out_for([&OFFENDER], &BAD_BYTES);
+        return Err(Halt::Broken);
+    }
     let mut table = begun(context, judge, one_field(context, 2))?;
     let mut offender = table.guests.remove(1);
     offender.connection.send(&[9]);

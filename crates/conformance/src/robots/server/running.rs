@@ -23,7 +23,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     let run = judge.start(context.launcher, &[])?;
     // Nobody knows how long its turns are. All else is taken from its Hello.
     let known = Setup { duration: context.options.patience * 6, ..small(context) };
-    let mut host = Host { run, address, parameters: known.parameters()? };
+    let mut host = Host::new(run, address, known.parameters()?);
     let mut first = context.stranger(judge, &mut host, "the first client")?;
     let hello = first.expect(judge, &HELLO, context.options.deadline(), "a Hello right after the connection")?;
     let ServerMessage::Hello(parameters) = hello else {

@@ -3,13 +3,14 @@
 use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    thread,
     time::{Duration, Instant},
 };
 
 use bytes::BytesMut;
 use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 
-use super::rules::{HELLO, LISTENS, WELL_FORMED};
+use super::rules::{HELLO, LATE, LISTENS, MANY_CLIENTS, WELL_FORMED};
 use crate::{
     judge::{Halt, Judge, Played},
     launch::Run,
@@ -17,7 +18,11 @@ use crate::{
     ports::free_tcp_port,
     robots::{context::Context, show},
     rule::Rule,
+    sockets,
 };
+
+/// How often to look whether the server has read what was sent, and how long it may take to play it.
+const GLANCE: Duration = Duration::from_millis(20);
 
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
@@ -75,7 +80,7 @@ impl Context<'_> {
     pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let run = self.host_at(judge, setup, &port.to_string())?;
-        Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
+        Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
     /// As [`Context::host`], without the option for the seed.
@@ -84,7 +89,7 @@ impl Context<'_> {
         let mut values = setup.values(&port.to_string());
         values.retain(|(name, _)| *name != "seed");
         let run = self.start(judge, &values)?;
-        Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
+        Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
     /// Starts a server with these options on a port as it is written.
@@ -94,8 +99,9 @@ impl Context<'_> {
 
     /// Connects to a server, and checks its Hello. Another message than Hello counts as the next one.
     pub(super) fn guest(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
+        let general = host.missing_service(&HELLO);
         let mut guest = self.stranger(judge, host, label)?;
-        let rule = self.blamed(judge, &HELLO);
+        let rule = self.blamed(judge, general);
         let hello = guest.expect(judge, rule, self.options.deadline(), "a Hello right after the connection")?;
         let right = ServerMessage::Hello(host.parameters.clone());
         self.check(judge, &HELLO, hello == right, || {
@@ -108,16 +114,17 @@ impl Context<'_> {
         Ok(guest)
     }
 
-    /// Connects to a server, whatever it says.
+    /// Connects to a server, whatever it sends.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        let rule = self.blamed(judge, &LISTENS);
-        let opened = host.open(self.options.deadline());
+        let rule = self.blamed(judge, host.missing_service(&LISTENS));
+        let opened = host.open(self.options.patience);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
             None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
         });
         let (connection, is_usual) = opened.or_else(|wrong| judge.broken(rule, || wrong))?;
         self.check(judge, &LISTENS, is_usual, || format!("the server accepts connections to {} alone", host.address));
+        host.has_served = true;
         let connection = connection.recorded(judge.line(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
         let label = label.to_owned();
@@ -139,17 +146,37 @@ pub(super) struct Host {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
+    /// Whether a game is running.
+    pub(super) is_playing: bool,
+    /// The rule about what was done to the server, if that may keep it from serving further clients.
+    pub(super) suspect: Option<&'static Rule>,
+    // Whether a client has connected before.
+    has_served: bool,
 }
 
 impl Host {
+    pub(super) fn new(run: Box<dyn Run>, address: SocketAddr, parameters: Parameters) -> Self {
+        Self { run, address, parameters, is_playing: false, suspect: None, has_served: false }
+    }
+
+    // The rule that is broken if a client gets nothing, which is `first` for the first client.
+    fn missing_service(&self, first: &'static Rule) -> &'static Rule {
+        match self.suspect {
+            Some(suspect) => suspect,
+            None if !self.has_served => first,
+            None if self.is_playing => &LATE,
+            None => &MANY_CLIENTS,
+        }
+    }
+
     /// Connects, over IPv6 if the server does not accept connections over IPv4. Returns also whether that was not needed.
-    fn open(&mut self, by: Instant) -> io::Result<(Connection, bool)> {
-        let opened = Connection::to_server(&mut *self.run, self.address, by);
+    fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
+        let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
             return opened.map(|connection| (connection, true));
         }
         let six = SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()));
-        let connection = Connection::open(six, Instant::now())?;
+        let connection = Connection::once(six, patience)?;
         self.address = six;
         Ok((connection, false))
     }
@@ -262,6 +289,24 @@ impl Guest {
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {
         self.send([ClientMessage::Join { name: name.parse()? }]);
         Ok(())
+    }
+
+    /// Waits until the server has read all that was sent, where the system shows that.
+    pub(super) fn wait_until_read(&self, host: &Host, by: Instant) {
+        while self.has_unread(host) && Instant::now() < by {
+            thread::sleep(GLANCE);
+        }
+        thread::sleep(GLANCE);
+    }
+
+    /// Whether bytes have come that were not read.
+    pub(super) fn has_more(&mut self) -> bool {
+        self.ahead.is_some() || !self.incoming.buffer().is_empty() || self.connection.has_more()
+    }
+
+    /// Whether the system shows that the server has not read all that was sent.
+    pub(super) fn has_unread(&self, host: &Host) -> bool {
+        sockets::unread(host.address, self.local).is_some_and(|bytes| bytes > 0)
     }
 
     /// Sends messages all at once.

@@ -11,8 +11,8 @@ use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, SAME_FOR_ALL,
-        SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_NUMBERS, WELL_FORMED,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, NOT_RESET,
+        SAME_FOR_ALL, SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_DURATION, TURN_NUMBERS, WELL_FORMED,
     },
     setup::{Got, Guest, Host, Setup},
 };
@@ -24,6 +24,8 @@ use crate::{
 
 /// How long the rest of a message may take.
 const MOMENT: Duration = Duration::from_millis(50);
+/// On a board of so many fields two games may begin alike by chance.
+const FEW_FIELDS: u32 = 20;
 /// The most messages that may come in the place of one.
 const MOST_STRAYS: usize = 20;
 
@@ -46,6 +48,11 @@ pub(super) struct Table<'a> {
     games: u32,
     // How much more the numbers of turns are than they should be.
     surplus: u16,
+    // How long each turn lasts, if that is known, and when the last Join was sent, which no turn 0 precedes.
+    pace: Option<Duration>,
+    asked: Instant,
+    // The events of the first turn 0.
+    first: Option<Vec<Event>>,
 }
 
 // Lists that are sets, in one order.
@@ -72,6 +79,7 @@ impl<'a> Table<'a> {
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (guests, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
+        let pace = known.then_some(setup.duration);
         Self {
             context,
             judge,
@@ -86,6 +94,9 @@ impl<'a> Table<'a> {
             blocks,
             games: 0,
             surplus: 0,
+            pace,
+            asked: Instant::now(),
+            first: None,
         }
     }
 
@@ -96,9 +107,11 @@ impl<'a> Table<'a> {
         let rule = self.context.blamed(self.judge, general);
         let mut wrong = None;
         let mut due = 0;
-        while let Some(right) = self.log.get(due) {
+        while let Some(right) = self.log.get(due).cloned() {
+            let right = &right;
             let by = self.context.options.deadline();
             let Some(told) = guest.receive(self.judge, rule, by, &show::message(right)) else { break };
+            self.no_early_start(&told)?;
             // Where a message is missing or too many, the next one that is right shows where to continue.
             let place = self.log.iter().skip(due).position(|right| canonical(&told) == canonical(right));
             if place != Some(0) && wrong.is_none() {
@@ -131,7 +144,7 @@ impl<'a> Table<'a> {
                 continue;
             }
             let rule = if told.is_some() { &SAME_FOR_ALL } else { rule };
-            let Some(message) = self.next_of(index, rule, what, due, by) else {
+            let Some(message) = self.next_of(index, rule, what, due, by)? else {
                 is_left_out |= !self.guests[index].is_lost;
                 continue;
             };
@@ -160,12 +173,15 @@ impl<'a> Table<'a> {
         what: &str,
         due: Kind,
         by: Instant,
-    ) -> Option<ServerMessage> {
+    ) -> Played<Option<ServerMessage>> {
         for _ in 0..MOST_STRAYS {
-            let message = self.guests[index].receive(self.judge, rule, by, what)?;
+            let Some(message) = self.guests[index].receive(self.judge, rule, by, what) else { return Ok(None) };
+            if due == Kind::Accepted {
+                self.no_early_start(&message)?;
+            }
             let is_repeated = due == Kind::Accepted && self.log.contains(&message);
             if kind(&message) == due && !is_repeated {
-                return Some(message);
+                return Ok(Some(message));
             }
             let is_next = kind(&message) == due.next() || kind(&message) > due && due != Kind::Accepted;
             let blamed = match message {
@@ -181,11 +197,23 @@ impl<'a> Table<'a> {
             });
             if is_next {
                 self.guests[index].put_back(message);
-                return None;
+                return Ok(None);
             }
         }
         self.guests[index].is_lost = true;
-        None
+        Ok(None)
+    }
+
+    // A game that starts before the lobby is full leaves nothing to continue with.
+    fn no_early_start(&mut self, message: &ServerMessage) -> Played {
+        let count = usize::from(self.setup.players);
+        let is_early = matches!(message, ServerMessage::GameStarted { players } if players.len() < count);
+        if self.mirror.is_some() || !is_early {
+            return Ok(());
+        }
+        self.judge.broken(&GAME_STARTED, || {
+            format!("{} came in a lobby for {count} players, which was not full", show::message(message))
+        })
     }
 
     // With the ids that players should have.
@@ -221,6 +249,9 @@ impl<'a> Table<'a> {
 
     /// Somebody sends Join.
     pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
+        if self.mirror.is_none() {
+            self.asked = Instant::now();
+        }
         Ok(self.guests[index].join(name)?)
     }
 
@@ -280,26 +311,43 @@ impl<'a> Table<'a> {
         }
         let told = self.broadcast(rule, "turn 0", Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
-        let general = if self.games > 0 { &NEXT_GAME } else { &GAME_STARTED };
+        let is_next = self.games > 0;
+        let general = if is_next { &NEXT_GAME } else { &GAME_STARTED };
         self.context.check(self.judge, general, *turn == 0, || {
             format!("turn {turn} came behind GameStarted; turn 0 would be right")
         });
         self.surplus = *turn;
+        let places = events.iter().filter(|event| matches!(event, Event::PlayerMoved { .. })).count();
+        if is_next && *turn != 0 && places < usize::from(self.setup.players) {
+            // It is a later turn, and where the robots are is not known.
+            return Err(Halt::Broken);
+        }
+        let mut events = events.clone();
         // Which robot of players with wrong ids comes first is not known.
         let is_renamed = !self.renamed.is_empty();
-        let (blocks, draws) = if is_renamed { (None, None) } else { (self.blocks, self.draws) };
-        let known = (blocks, draws, self.games == 0);
-        let mut events = events.clone();
         if is_renamed {
             events.sort_by_key(|event| match event {
                 Event::PlayerMoved { id, .. } => usize::from(id.0),
                 _ => usize::MAX,
             });
         }
+        let is_known = !is_renamed && (!is_next || *turn == 0);
+        let (blocks, draws) = if is_known { (self.blocks, self.draws) } else { (None, None) };
+        let fields = u32::from(self.setup.size.0) * u32::from(self.setup.size.1);
+        if is_next && draws.is_none() && fields > FEW_FIELDS {
+            // Which fields are right is not known, but those of the first game are wrong.
+            let is_again = self.first.as_ref() == Some(&events);
+            self.context.check(self.judge, &NOT_RESET, !is_again, || {
+                format!("a game begins as the first one did, with {}", show::events(&events))
+            });
+        }
+        self.first.get_or_insert_with(|| events.clone());
+        let known = (blocks, draws, !is_next);
         self.games += 1;
         let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, &events)?;
         self.draws = mirror.draws;
         self.mirror = Some(mirror);
+        self.host.is_playing = true;
         self.log = started.into_iter().chain(told).collect();
         Ok(())
     }
@@ -323,7 +371,31 @@ impl<'a> Table<'a> {
             let length = self.host.parameters.game_length;
             format!("turn {turn} came; turn {due} of {length} would be right")
         });
+        if let Some(pace) = self.pace {
+            let (least, took) = (pace * u32::from(due), self.asked.elapsed());
+            // A clock of the server may count milliseconds.
+            let is_early = took + pace / 10 + Duration::from_millis(u64::from(due) + 5) < least;
+            self.context.check(self.judge, &TURN_DURATION, !is_early, || {
+                format!(
+                    "turn {turn} came {} ms after the last Join; {} ms or more would be right, since turns last {} ms",
+                    took.as_millis(),
+                    least.as_millis(),
+                    pace.as_millis()
+                )
+            });
+        }
         if let Some(mirror) = &mut self.mirror {
+            let unread = (0..=u8::MAX).zip(&mut mirror.robots).filter(|(_, robot)| robot.has_unread());
+            let noted: Vec<_> = unread
+                .map(|(seat, robot)| {
+                    let player = self.guests.iter().find(|guest| guest.seat == Some(seat));
+                    (robot, player.is_none_or(|guest| !guest.has_unread(&self.host)))
+                })
+                .collect();
+            // If the next turn has come already, it may be older than what was read since.
+            if !noted.is_empty() && !self.guests.iter_mut().any(Guest::has_more) {
+                noted.into_iter().for_each(|(robot, is_read)| robot.note_reading(due, is_read));
+            }
             mirror.turn(self.context, self.judge, rule, events)?;
             self.draws = mirror.draws;
         }
@@ -343,7 +415,8 @@ impl<'a> Table<'a> {
 
     /// Whether there are turns to come.
     pub(super) fn is_running(&self) -> bool {
-        self.mirror.as_ref().is_some_and(|mirror| mirror.turn < self.host.parameters.game_length)
+        let length = self.host.parameters.game_length;
+        self.mirror.as_ref().is_some_and(|mirror| mirror.turn.saturating_add(self.surplus) < length)
     }
 
     /// Where the robot of a player stands.
@@ -375,11 +448,20 @@ impl<'a> Table<'a> {
 
     /// As [`Table::ended`], to show whether `rule` is kept.
     pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
-        let told = self.broadcast(rule, "GameEnded", Kind::Ended)?;
+        let told = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
+            let broken = if self.judge.has_failed(&WELL_FORMED) { &WELL_FORMED } else { rule };
+            self.judge.leave_out_for([&SCORES, &SCORE_ONCE, &SCORE_ZEROS], broken);
+        })?;
         let Some(ServerMessage::GameEnded { scores }) = &told else { return Err(Halt::Broken) };
         self.judge.check(rule, true, String::new);
         let Some(mirror) = self.mirror.take() else { return Ok(()) };
+        self.host.is_playing = false;
         let right: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
+        if scores.len() < right.len() && self.has_rest_of_scores() {
+            self.judge.leave_out_for([&SCORES, &SCORE_ONCE, &SCORE_ZEROS], &WELL_FORMED);
+            self.clear();
+            return Ok(());
+        }
         let hits: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.hits)).collect();
         let several = hits != right;
         let told = |id| scores.get(id).copied();
@@ -399,25 +481,30 @@ impl<'a> Table<'a> {
         let wrong =
             || format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right));
         if *rule == SCORES {
-            self.context.check_turn(self.judge, rule, kept, wrong);
+            self.context.check(self.judge, rule, kept, wrong);
         } else {
             self.judge.check(rule, kept, wrong);
         }
-        if scores.len() < right.len() {
-            // A map without its length looks like an empty one.
-            for guest in self.guests.iter_mut().filter(|guest| !guest.is_lost) {
-                if let Got::Message(message) = guest.next(Instant::now() + MOMENT) {
-                    guest.put_back(message);
-                    continue;
-                }
-                let rest = guest.drop_rest();
-                self.judge.check(&WELL_FORMED, rest.is_empty(), || {
-                    format!("{} got {} behind GameEnded, which is no message", guest.label, show::bytes(&rest))
-                });
-            }
-        }
         self.clear();
         Ok(())
+    }
+
+    // Whether bytes follow a GameEnded that has too few scores. A map without its count looks like an empty one, and the rest of it like
+    // further messages, which are not judged.
+    fn has_rest_of_scores(&mut self) -> bool {
+        let mut has_rest = false;
+        for guest in self.guests.iter_mut().filter(|guest| !guest.is_lost) {
+            if matches!(guest.next(Instant::now() + MOMENT), Got::Closed | Got::Nothing) && guest.drop_rest().is_empty()
+            {
+                continue;
+            }
+            guest.drop_rest();
+            has_rest = true;
+            self.judge.check(&WELL_FORMED, false, || {
+                format!("{} got a GameEnded with too few scores, and bytes that are no message behind it", guest.label)
+            });
+        }
+        has_rest
     }
 
     fn clear(&mut self) {
@@ -429,25 +516,33 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A game whose messages are not judged. `rule` is broken if it does not end. Returns what the first client received, from the lobby on.
+    /// The first client joins, and a game is played whose messages are not judged. `rule` is broken if it does not end. Returns what the
+    /// client received, from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
+        if self.judge.has_failed(&WELL_FORMED) {
+            // What is behind the last message may be no message.
+            self.guests[0].connection.more(Instant::now() + MOMENT);
+            self.guests[0].drop_rest();
+        }
+        self.ask(0, "Ann")?;
         let by = self.context.options.deadline() + self.setup.duration * 2;
+        let mut told = Vec::new();
         loop {
-            let Some(guest) = self.guests.first_mut() else { return Err(Halt::Broken) };
-            let message = guest.expect(self.judge, rule, by, "a game with its end")?;
+            let message = self.guests[0].expect(self.judge, rule, by, "a game with its end")?;
             let is_end = kind(&message) == Kind::Ended;
-            self.log.push(message);
+            told.push(message);
             if is_end {
-                break;
+                return Ok(told);
             }
         }
-        let told = std::mem::take(&mut self.log);
-        self.clear();
-        Ok(told)
     }
 
+    /// Leaves a game, whose robot stays.
     pub(super) fn leave(&mut self, index: usize) {
-        drop(self.guests.remove(index));
+        let guest = self.guests.remove(index);
+        if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
+            mirror.robots[usize::from(seat)].has_left = true;
+        }
     }
 }
 
