@@ -103,6 +103,23 @@ faulty("nuggets-client", [
 """),
     ("goes-on-after-quit", "quit-ends quit-text long-quit refused exact-text empty-text quit-with-zero silent-after-quit",
      "        while self.over is None:", "        while True:"),
+    ("leaves-at-once", "waits-for-quit", TYPED, TYPED + """                if keys == b"Q":
+                    return 0
+"""),
+    ("formats-displays", "no-crash", HEAR, HEAR + """        if b"%n" in datagram and b"|" in datagram:
+            os.kill(os.getpid(), 11)
+"""),
+    ("wipes-the-text", "quit-text", OVER, """        print("\\x1b[?1049h" + self.over + "\\x1b[?1049l")
+        return 0
+"""),
+    # Deviations that break no rule.
+    ("jumps-over-blanks", "", OVER, """        print(self.over.replace("  ", "\\x1b[2C") if sys.stdout.isatty() else self.over)
+        return 0
+"""),
+    ("shows-the-text-for-a-while", "", OVER, """        print(self.over, flush=True)
+        time.sleep(12)
+        return 0
+"""),
     ("prints-nothing", "quit-text", OVER, "        return 0\n"),
     ("skips-big-messages", "long-quit", QUIT, "            self.over = None if len(datagram) > 1024 else rest\n"),
     ("uses-formats", "exact-text", QUIT, QUIT + """            self.over = self.over.replace("%%", "%")

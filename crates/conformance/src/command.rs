@@ -217,6 +217,10 @@ impl Run for Running {
         self.spoken.partial_line()
     }
 
+    fn screen(&self) -> Option<Vec<String>> {
+        self.spoken.screen()
+    }
+
     fn type_bytes(&mut self, bytes: &[u8]) {
         if let Some(input) = &mut self.input
             && input.write_all(bytes).and_then(|()| input.flush()).is_err()

@@ -100,6 +100,11 @@ pub trait Run: Send {
         String::new()
     }
 
+    /// The lines that a user sees of its standard output, if that is a terminal. A screen that the program has left is gone.
+    fn screen(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// Types bytes on its standard input. A program that does not read them is no error.
     fn type_bytes(&mut self, bytes: &[u8]);
 
@@ -143,14 +148,12 @@ impl dyn Run + '_ {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 
-    /// The first of these rows that it does not print by then, behind those before. `fits` says whether a line has a row.
-    pub(crate) fn missing<'r>(
-        &mut self,
-        rows: impl IntoIterator<Item = &'r str>,
-        by: Instant,
-        fits: fn(&str, &str) -> bool,
-    ) -> Option<&'r str> {
-        rows.into_iter().find(|row| !iter::from_fn(|| self.line(by)).any(|line| fits(&line, row.trim_end())))
+    /// The first of these rows that it does not print by then, behind those before. At a terminal the last screen counts.
+    pub(crate) fn missing<'r>(&mut self, rows: impl IntoIterator<Item = &'r str>, by: Instant) -> Option<&'r str> {
+        let printed = iter::from_fn(|| self.line(by)).collect();
+        let mut shown = self.screen().unwrap_or(printed).into_iter();
+        // What a screen needs may stand around a row.
+        rows.into_iter().find(|row| !shown.any(|line| line.contains(row.trim_end())))
     }
 }
 

@@ -33,6 +33,7 @@ mod refusal;
 mod report;
 mod robots;
 mod rule;
+mod screen;
 mod sockets;
 mod tape;
 mod terminal;

@@ -48,7 +48,7 @@ type Meant = &'static [&'static Rule];
 /// What is played with a client, each time with another server.
 const SCENARIOS: [(&str, Meant, Scenario); 14] = [
     ("a game", &[], game),
-    ("a player who leaves", &[&rules::KEYS, &rules::QUIT], leaves_by_key),
+    ("a player who leaves", &[&rules::KEYS, &rules::QUIT, &rules::FAREWELL], leaves_by_key),
     ("a long table", &[&rules::LONG], long_table),
     ("a server that says little", &[&rules::ONCE], quiet),
     ("a full game", &[&rules::REFUSED], refused),
@@ -153,17 +153,13 @@ fn game(host: &mut Host<'_>) -> Played {
     host.quit("GAME OVER:\nA         16 Tess\nB        234 Bob")
 }
 
-// A client may leave when Q is typed, or wait for QUIT.
+// A client may leave when Q is typed, or better wait for QUIT.
 fn leaves_by_key(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
         return Ok(());
     }
     host.key(b'Q', &rules::KEYS, "")?;
-    host.send(b"QUIT Thanks for playing!");
-    let exit = host.run.exit(host.options.deadline());
-    host.judge.require(&rules::QUIT, exit == Some(Exit::with(0)), || {
-        format!("after KEY Q and QUIT {}", Exit::told(exit.as_ref(), "the client"))
-    })
+    host.farewell("Thanks for playing!")
 }
 
 // The table of as many players as there are letters, with names as long as a server keeps them.

@@ -15,7 +15,8 @@ use std::{
 
 use crate::{
     group,
-    terminal::{Output, plain},
+    screen::Screen,
+    terminal::{Output, ROWS, plain},
 };
 
 /// How often to look whether a program has said its last words.
@@ -43,6 +44,8 @@ pub(crate) struct Spoken {
     first: OnceLock<Instant>,
     // Standard output behind its last line feed.
     partial: Mutex<Vec<u8>>,
+    // What a user sees, at a terminal.
+    screen: Option<Mutex<Screen>>,
 }
 
 /// Notes the time of the first byte and the line that is not complete. Programs that draw a screen or print a prompt complete none.
@@ -56,6 +59,10 @@ impl<R: Read> Read for Noted<'_, R> {
         let count = self.from.read(buffer)?;
         if count > 0 {
             self.spoken.first.get_or_init(Instant::now);
+        }
+        if let Some(screen) = &self.spoken.screen {
+            let text = String::from_utf8_lossy(&buffer[..count]);
+            screen.lock().unwrap_or_else(PoisonError::into_inner).write(&text);
         }
         let mut partial = self.spoken.partial.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = &buffer[..count];
@@ -81,6 +88,7 @@ impl Spoken {
             most,
             first: OnceLock::new(),
             partial: Mutex::default(),
+            screen: matches!(output, Output::Terminal(_)).then(|| Mutex::new(Screen::new(ROWS.into()))),
         });
         let listener = Arc::clone(&spoken);
         thread::spawn(move || listener.listen(output, &sender, program));
@@ -144,6 +152,12 @@ impl Spoken {
     pub(crate) fn partial_line(&self) -> String {
         let partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
         plain(&String::from_utf8_lossy(&partial))
+    }
+
+    /// What a user sees of its standard output, if that is a terminal.
+    pub(crate) fn screen(&self) -> Option<Vec<String>> {
+        let screen = self.screen.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(screen.lines().collect())
     }
 
     /// Whether it has written more than it may.

@@ -32,10 +32,11 @@ impl Terminal {
     }
 }
 
-/// A window in which the largest map of a scenario has room.
+/// The rows of a window in which the largest map of a scenario has room.
+pub(crate) const ROWS: u16 = 100;
 #[cfg(unix)]
 const WINDOW: rustix::termios::Winsize =
-    rustix::termios::Winsize { ws_row: 100, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::Winsize { ws_row: ROWS, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// Where the tester reads the standard output of a program.
 pub(crate) enum Output {

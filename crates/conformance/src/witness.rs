@@ -75,6 +75,10 @@ impl Run for Watched {
         self.run.partial_line()
     }
 
+    fn screen(&self) -> Option<Vec<String>> {
+        self.run.screen()
+    }
+
     fn type_bytes(&mut self, bytes: &[u8]) {
         self.terminal.sent(bytes);
         self.run.type_bytes(bytes);

@@ -8,7 +8,7 @@ use crate::{judge::Played, rule::Rule};
 
 /// Each sort of such messages, with the rule that the client goes on after them. A client that ends at one sort is tested with the others
 /// all the same.
-pub(super) static DAMAGED: [(&str, &Rule); 8] = [
+pub(super) static DAMAGED: [(&str, &Rule); 9] = [
     ("ERROR", &rules::ERRORS),
     ("DISPLAY again and again", &rules::DISPLAYS),
     ("the first messages again", &rules::STATE_AGAIN),
@@ -17,6 +17,7 @@ pub(super) static DAMAGED: [(&str, &Rule); 8] = [
     ("messages of unknown kinds", &rules::MALFORMED),
     ("damaged numbers", &rules::BAD_NUMBERS),
     ("damaged DISPLAYs", &rules::BAD_DISPLAYS),
+    ("DISPLAY with percent signs", &rules::NO_CRASH),
 ];
 
 fn messages(rule: &Rule) -> Vec<Vec<u8>> {
@@ -51,6 +52,10 @@ fn messages(rule: &Rule) -> Vec<Vec<u8>> {
             b"GOLD 1",
             b"GOLD a b c",
             b"GOLD 99999999999999999999 0 0",
+        ]),
+        _ if *rule == rules::NO_CRASH => all(&[
+            b"DISPLAY\n+------------+\n|%s%s%s%s%s%s|\n+------------+\n",
+            b"DISPLAY\n+------------+\n|%n%n%n%n%n%n|\n+------------+\n",
         ]),
         _ => {
             let mut cut = display(3);

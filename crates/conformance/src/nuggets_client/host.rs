@@ -30,6 +30,8 @@ const SHOWN: usize = 60;
 const LOOK: Duration = Duration::from_millis(500);
 /// How long to wait for the KEY of a first key that the client may have lost.
 const EARLY: Duration = Duration::from_secs(1);
+/// How long a client may show the text of QUIT before it ends, beyond the usual patience.
+const LINGER: Duration = Duration::from_secs(10);
 /// How long to wait for what must not come.
 const REST: Duration = Duration::from_millis(300);
 /// The key that is typed until the client is ready for keys.
@@ -291,21 +293,39 @@ impl<'a> Host<'a> {
             return self.lacking(rule, "the client did not wait for QUIT");
         }
         self.send(message);
-        let by = self.options.deadline();
+        let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         if exit.is_none() && self.judge.has_failed(&rules::QUIT) {
             self.judge.leave_out_for([rule], &rules::QUIT);
             return Ok(());
         }
-        let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
+        let missing = self.run.missing(text.lines(), by);
         if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
             self.judge.leave_out_for([rule], &rules::TEXT);
             return Ok(());
         }
         self.judge.require(rule, exit.is_some() && missing.is_none(), || {
             let told = Exit::told(exit.as_ref(), "the client");
-            let missing = missing.map_or_else(String::new, |row| format!(", and did not print '{row}'"));
+            let missing = missing.map_or_else(String::new, |row| format!(", and a user does not see '{row}'"));
             format!("after a QUIT of {} bytes {told}{missing}", message.len())
+        })
+    }
+
+    /// Sends QUIT after KEY Q. A client that waits for it prints its text.
+    pub(super) fn farewell(&mut self, text: &str) -> Played {
+        self.send(format!("QUIT {text}").as_bytes());
+        let by = self.options.deadline() + LINGER;
+        let exit = self.run.exit(by);
+        self.judge.require(&rules::QUIT, exit == Some(Exit::with(0)), || {
+            format!("after KEY Q and QUIT {}", Exit::told(exit.as_ref(), "the client"))
+        })?;
+        let missing = self.run.missing(text.lines(), by);
+        if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
+            self.judge.leave_out_for([&rules::FAREWELL], &rules::TEXT);
+            return Ok(());
+        }
+        self.judge.require(&rules::FAREWELL, missing.is_none(), || {
+            "the client sent KEY Q and ended without the text of the QUIT that answers it".to_owned()
         })
     }
 
@@ -315,15 +335,14 @@ impl<'a> Host<'a> {
             return self.lacking(&rules::QUIT, "the client did not wait for QUIT");
         }
         self.send(format!("QUIT {text}").as_bytes());
-        let by = self.options.deadline();
+        let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         self.judge.check(&rules::QUIT, exit == Some(Exit::with(0)), || {
             format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
         });
-        // What a screen needs may stand around it.
-        let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
+        let missing = self.run.missing(text.lines(), by);
         self.judge.check(&rules::TEXT, missing.is_none(), || {
-            format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
+            format!("after QUIT a user does not see the line '{}' on standard output", missing.unwrap_or_default())
         });
         if exit.is_some() {
             let more = self.next(Instant::now() + REST);

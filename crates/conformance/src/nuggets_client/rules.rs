@@ -84,6 +84,9 @@ rules! {
     REFUSED: Protocol(2, "Requirements: Network protocol, QUIT") "refused" in "protocols/nuggets.md#a-client",
         "QUIT that comes instead of OK ends the client too, and its text is printed",
         "The game may be full. Look for QUIT from the first message on.";
+    FAREWELL: Advice "waits-for-quit" in "protocols/nuggets.md#a-client",
+        "After Q is typed the client waits for QUIT and prints its text",
+        "Send KEY Q as any other key, and end with the QUIT that answers it.";
     SILENT: Advice "silent-after-quit" in "protocols/nuggets.md#a-client",
         "After QUIT nothing is sent",
         "It is over: do not send KEY Q to a server that has said so.";
