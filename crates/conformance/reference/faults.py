@@ -66,7 +66,7 @@ def faulty(program, rows):
 # ---- Servers of nuggets ----------------------------------------------------------------------------------------------
 
 
-@fault("nuggets-server", "sight-by-floats", "memory-is-bare")
+@fault("nuggets-server", "sight-by-floats", "sight")
 def _(names):
     """Computes a line as slope and offset. What is exactly on a gridpoint is then sometimes a little beside it."""
 

@@ -20,6 +20,19 @@ SENDER = 'player = self.player_at(address)\n        if address == self.spectator
 THANKED = 'self.send(address, "QUIT Thanks for playing!")'
 TABLE = "self.send(address, f\"QUIT {text}{self.game.table()}\")"
 
+WHOLE = "whole, rest = divmod((aim - column) * (between - row), last - row)"
+# The last pile lies under the first one.
+SHARED = ("PILES = (10, 30)", "PILES = (12, 30)",
+          "    def room_spots(self):", "        self.under = {spots[0]: self.piles.pop(spots[-1])}\n\n    def room_spots(self):",
+          "return sum(self.piles.values())", "return sum(self.piles.values()) + sum(self.under.values())",
+          FOUND, FOUND + "\n        if spot in self.under:\n            self.piles[spot] = self.under.pop(spot)")
+EACH_STEP = ("moved, found = self.game.move(player, key)", "self.game.show = self.show\n            moved, found = self.game.move(player, key)",
+             "return True, found", "self.show()\n        return True, found",
+             "self.send_display(address, player)\n\n    def end", "self.send_display(address, player)\n            time.sleep(0.002)\n\n    def end")
+# Gold is drawn over players.
+PILES_FIRST = ("if player and spot == player.spot:", "if player and spot == player.spot and spot not in self.piles:",
+               'return letters.get(spot) or ("*" if spot in self.piles else ground)',
+               'return "*" if spot in self.piles else letters.get(spot) or ground')
 RECEIVED = "self.hear(*self.connection.recvfrom(65536))"
 ENCODED = 'text.encode("ascii"), address)'
 GRID = "GRID {len(self.game.rows)} "
@@ -50,7 +63,7 @@ faulty("nuggets-server", [
     ("piles-in-passages", "piles-in-rooms joining-place", 'if what == "."]', 'if what in ".#"]'),
     ("buffer-of-30000", "large-map", 'text.encode("ascii"), address)', 'text.encode("ascii")[:30000], address)'),
     # Keys.
-    ("h-falls-through-to-j", "step", FIRST_STEP, FIRST_STEP + "\n        if key == \"h\":\n            self.step(player, STEPS[\"j\"])"),
+    ("h-falls-through-to-j", "step", FIRST_STEP, FIRST_STEP + "\n        if key == \"h\" and (player.spot[0] + 1, player.spot[1]) not in self.piles:\n            self.step(player, STEPS[\"j\"])"),
     ("steps-into-walls", "blocked-step",
      "if not self.can_stand(*spot):", "if not self.can_stand(*spot, ground):",
      "def step(self, player, way):", 'def step(self, player, way, ground=".#"):',
@@ -68,6 +81,11 @@ faulty("nuggets-server", [
     ("diagonals-are-mirrored", "diagonal-step", "way = STEPS[key.lower()]", 'way = STEPS[key.lower() if key not in "yu" else "uy"["yu".index(key)]]'),
     ("diagonal-runs-are-steps", "diagonal-run run-over-gold", RUN, 'while key in "HJKL" and moved:'),
     ("gold-stops-runs", "run-over-gold", RUN, "while key.isupper() and moved and not found:"),
+    ("capitals-step-once", "run diagonal-run run-over-gold run-through-players", RUN, "while False:"),
+    ("shows-each-step", "", *EACH_STEP),
+    ("shows-each-step-and-keeps-piles", "gold-taken", *EACH_STEP, FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0"),
+    ("ends-before-the-last-step-is-shown", "last-display gold-before-display", EACH_STEP[0], EACH_STEP[1], "return True, found",
+     "if self.left():\n            self.show()\n        return True, found", SHOWN, "pass\n"),
     ("players-stop-runs", "run-through-players", RUN, "while key.isupper() and moved and not self.swapped:",
      "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swapped = bool(other)"),
     ("small-q-quits", "small-q", 'player.welcomed = None\n        if key == "Q":', 'player.welcomed = None\n        if key in "qQ":'),
@@ -75,19 +93,46 @@ faulty("nuggets-server", [
     ("empty-piles-stay", "gold-taken", FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0"),
     ("collected-is-always-0", "gold-collected", "found if of is player else 0", "0"),
     ("spectators-collect-too", "gold-others", "found if of is player else 0", "found if of in (player, None) else 0"),
-    ("tells-only-the-collector", "gold-others gold-total last-gold", TOLD,
+    ("tells-only-the-collector", "gold-others last-gold", TOLD,
      "if found:\n                self.send_gold(address, player, found)\n            "),
     ("gold-comes-last", "gold-before-display", TOLD + SHOWN, SHOWN + "            " + TOLD.rstrip(" ")),
+    ("pays-for-swaps", "gold-total", "return sum(self.piles.values())", "return GOLD - sum(player.purse for player in self.players)",
+     "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swaps += bool(other)",
+     "moved, found = self.step(player, way)\n        while", "self.swaps = 0\n        moved, found = self.step(player, way)\n        while",
+     "return moved, found\n\n    def picture", "cost = 2 * self.swaps if found > 2 * self.swaps else 0\n        player.purse -= cost\n"
+     "        return moved, found - cost\n\n    def picture", "if not self.game.piles:", "if not self.game.left():"),
+    ("piles-share-a-spot", "gold-taken", *SHARED),
+    ("piles-share-a-spot-and-hide-players", "gold-taken", *SHARED, *PILES_FIRST),
+    ("piles-of-nothing", "gold-total", "others = count - number - 1\n", "others = count - number - 1\n            self.piles[spot] = 0\n"
+     "            if number < count // 3:\n                continue\n",
+     "if not self.game.piles:", "if not self.game.left():"),
+    ("tells-the-last-gold-again", "gold-others", "self.spot, self.purse, self.known = None, 0, set()",
+     "self.spot, self.purse, self.known, self.found = None, 0, set(), 0", "player.purse += found\n", "player.purse += found\n        player.found = found or player.found\n",
+     "found if of is player else 0", "found if of is player else of.found if of else 0"),
+    ("pays-twice-for-a-quitter", "gold-taken gold-total", THANKED, THANKED + "\n            if player.purse and self.game.rows[player.spot[0]][player.spot[1]] == '.':\n"
+     "                self.game.piles[player.spot] = player.purse"),
     ("newline-behind-gold", "message-form", "{self.game.left()}\")", "{self.game.left()}\\n\")"),
     # Sight.
     ("shows-its-letter", "own-place", 'return "@"', "return player.letter"),
     ("no-memory", "memory", 'return ground if spot in player.known else " "', 'return " "'),
     ("looks-after-runs", "memory", "player.stand(self.rows, spot)\n        found", "player.spot = spot\n        found",
      "return moved, found\n", "player.stand(self.rows, player.spot)\n        return moved, found\n"),
+    ("remembers-gold", "memory-is-bare", "self.known |= view(rows, spot)", "self.known |= view(rows, spot)\n        self.gold = getattr(self, \"gold\", set())",
+     "seen = player and view(self.rows, player.spot)\n", "seen = player and view(self.rows, player.spot)\n        if player:\n"
+     "            player.gold = player.gold - seen | seen & set(self.piles)\n",
+     'return ground if spot in player.known else " "', 'return "*" if spot in player.gold else ground if spot in player.known else " "'),
+    ("shows-gold-on-all-known-spots", "memory-is-bare", 'return ground if spot in player.known else " "',
+     'return ("*" if spot in self.piles else ground) if spot in player.known else " "'),
+    ("slopes-are-integers", "sight", WHOLE, "whole, rest = int((aim - column) / (last - row)) * (between - row), (aim - column) * (between - row) % (last - row)"),
+    ("truncates", "sight", WHOLE, "whole, rest = int((aim - column) * (between - row) / (last - row)), (aim - column) * (between - row) % (last - row)"),
+    ("players-let-sight-through", "passage-sight", "seen = player and view(self.rows, player.spot)\n",
+     "spots = [other.spot for other in self.players if other.plays]\n"
+     "        rows = tuple(\"\".join(\".\" if (row, column) in spots else what for column, what in enumerate(line)) for row, line in enumerate(self.rows))\n"
+     "        seen = player and view(rows, player.spot)\n        if player:\n            player.known |= seen\n"),
     ("newlines-between-rows", "display-shape",
      'return "".join("".join(cell((row, column), ground) for column, ground in enumerate(line)) + "\\n"',
      'return "\\n".join("".join(cell((row, column), ground) for column, ground in enumerate(line))'),
-    ("sees-along-passages", "passage-sight sight memory-is-bare", "    def is_open(row, column):\n        return rows[row][column] == \".\"",
+    ("sees-along-passages", "passage-sight", "    def is_open(row, column):\n        return rows[row][column] == \".\"",
      "    def is_open(row, column):\n        return rows[row][column] == \".\" or rows[start[0]][start[1]] == rows[row][column] == \"#\""),
     ("forgets-when-pushed", "pushed-player", "pushed.stand(game.rows, spot)", "pushed.spot = spot"),
     # Spectators.
@@ -106,14 +151,30 @@ faulty("nuggets-server", [
     ("spectators-stay", "spectator-quits", 'if address == self.spectator and key == "Q":', "if False:"),
     ("replaces-itself", "watch-again", "if self.spectator and self.spectator != address:", "if self.spectator:"),
     ("players-may-watch", "player-watches", WATCHED, "pass"),
+    ("anyone-watches", "player-watches watch-again", WATCHED, "pass", "if self.spectator and self.spectator != address:", "if self.spectator:"),
+    ("dies-of-unknown-senders", "keeps-running", SENDER, SENDER.replace("\n", "\n        if not player and key in STEPS:\n            __import__(\"os\").abort()\n", 1)),
+    ("loops-for-spectators", "keeps-running", SENDER, SENDER.replace("\n", "\n        while address == self.spectator and key == \"H\":\n            time.sleep(1)\n", 1)),
     # Players.
     ("shows-all-before-the-welcome", "welcome-player", "self.welcome(address, player)\n            for other",
      "self.show()\n            self.welcome(address, player)\n            for other"),
     ("misspells-the-alphabet", "letters-in-order", '"ABCDEF', '"ABCEDF'),
     ("blanks-are-a-name", "name-required", "elif not name.strip():", "elif not name:"),
+    ("small-letters", "message-form", '"OK " + player.letter', '"OK " + player.letter.lower()'),
+    ("joins-on-gold", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
+     "player.stand(self.rows, self.dice.choice([spot for spot in self.piles if not self.at(spot)] or free))", *PILES_FIRST),
+    ("takes-up-a-letter", "no-second-seat", 'elif player and player.welcomed is None:\n            self.send(address, "ERROR you play already")',
+     'elif player:\n            self.send(address, "OK " + LETTERS[len(self.game.players)])'),
     ("needs-letters", "any-name", "elif not name.strip():", "elif not any(chr(byte).isalpha() for byte in name):"),
     ("full-is-an-error", "full-game", '"QUIT Game is full', '"ERROR Game is full'),
     ("plays-twice", "no-second-seat", "elif player and player.welcomed is None:", "elif False:", "elif player:\n", "elif False:\n"),
+    ("q-is-unknown", "quit-reply quitter-leaves", 'player.welcomed = None\n        if key == "Q":', "player.welcomed = None\n        if False:"),
+    ("leaves-unseen", "display-to-all", THANKED + "\n            self.show()", THANKED),
+    ("quits-twice", "strangers-ignored", "if not player or not player.plays:\n            return",
+     "if player and not player.plays and key == \"Q\":\n            self.game.wiped = player.spot\n        if not player or not player.plays:\n            return",
+     "self.spot = spot\n", "self.spot = spot\n        self.is_wiped = False\n",
+     "letters = {other.spot: other.letter for other in self.players if other.plays}",
+     "for other in self.players:\n            other.is_wiped |= other.plays and other.spot == getattr(self, \"wiped\", None)\n        self.wiped = None\n"
+     "        letters = {other.spot: other.letter for other in self.players if other.plays and not other.is_wiped}"),
     ("leaves-silently", "quit-reply", THANKED, "pass"),
     ("other-words", "quit-texts", "Thanks for playing!", "Goodbye"),
     ("quitters-stay", "quitter-leaves", "{other.spot: other.letter for other in self.players if other.plays}",
@@ -149,7 +210,7 @@ faulty("nuggets-server", [
     ("ends-with-a-client", "lost-client", SOCKET, SOCKET + "\n    connection.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR",
      "pass  # whoever", "raise  # whoever", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
     ("empty-is-the-end", "empty-datagram", HEARD, 'message = message or b"KEY Q"\n        ' + HEARD),
-    ("ends-with-an-empty-one", "empty-datagram", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
+    ("ends-with-an-empty-one", "keeps-running", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
     ("c-strings", "zero-bytes", HEARD, 'message = message.split(b"\\0")[0]\n        ' + HEARD),
     ("no-room-for-a-zero", "longest-datagram", HEARD, 'message = message if len(message) < 65507 else b"KEY Q"\n        ' + HEARD),
     ("answers-servers", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),

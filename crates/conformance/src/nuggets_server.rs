@@ -10,6 +10,7 @@ mod reading;
 mod rules;
 mod scenarios;
 mod settle;
+mod views;
 mod wire;
 mod world;
 
@@ -50,7 +51,8 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("a game that all have left", joining::all_leave, &[&rules::RUNS]),
     ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
     ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
-    ("SPECTATE of clients that are in", joining::watchers_again, &[&rules::PLAYER_WATCHES, &rules::WATCH_AGAIN]),
+    ("SPECTATE of the spectator", joining::watches_again, &[&rules::WATCH_AGAIN]),
+    ("SPECTATE of a player", joining::player_watches, &[&rules::PLAYER_WATCHES]),
     ("malformed messages", hostile::malformed, &[&rules::MALFORMED]),
     ("answers to malformed messages", hostile::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
     ("messages of another server", hostile::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED]),
@@ -85,7 +87,7 @@ const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
         "runs in a room",
         Place::Yard,
         &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
-        |party, map, _| moves::runs(party, map),
+        moves::runs,
     ),
     ("sight across a hall", Place::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
         moves::look(party, map)

@@ -16,11 +16,20 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
 
-/// Whether a text has that many rows and columns.
-pub(super) fn is_shaped(text: &[u8], rows: u16, cols: u16) -> bool {
-    let width = usize::from(cols) + 1;
-    text.len() == usize::from(rows) * width
-        && text.chunks(width).all(|row| row.last() == Some(&b'\n') && !row[..row.len() - 1].contains(&b'\n'))
+/// Why a text has not that many rows and columns.
+pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
+    if text.starts_with(b"\n") && cols > 0 {
+        return Some("begins with an empty row".to_owned());
+    }
+    let Some(lines) = text.strip_suffix(b"\n") else {
+        return Some("has no newline behind its last row".to_owned());
+    };
+    let lines: Vec<&[u8]> = lines.split(|&byte| byte == b'\n').collect();
+    if lines.len() != usize::from(rows) {
+        return Some(format!("has {} rows", lines.len()));
+    }
+    let (number, line) = (1..).zip(lines).find(|(_, line)| line.len() != usize::from(cols))?;
+    Some(format!("has {} bytes in its row {number}", line.len()))
 }
 
 /// Where two texts of DISPLAYs differ.
@@ -46,5 +55,20 @@ pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> Strin
     match count.saturating_sub(NAMED) {
         0 => text,
         more => format!("{text} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_shapes_are_explained() {
+        let wrong = |text: &[u8]| misshape(text, 2, 3).unwrap_or_default();
+        assert_eq!(wrong(b"abc\ndef\n"), "");
+        assert_eq!(wrong(b"abc\ndef"), "has no newline behind its last row");
+        assert_eq!(wrong(b"\nabc\ndef"), "begins with an empty row");
+        assert_eq!(wrong(b"abc\ndef\nghi\n"), "has 3 rows");
+        assert_eq!(wrong(b"abc\ndefg\n"), "has 4 bytes in its row 2");
     }
 }

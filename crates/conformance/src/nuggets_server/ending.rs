@@ -1,11 +1,13 @@
 //! The end of a game.
 
+use nuggets::grid::Cell;
+
 use super::{
     displays::shown,
-    party::{GOLD, Kind, Party, kinds},
+    party::{End, GOLD, Kind, Party, Role, kinds},
     reading::{Row, row},
     rules,
-    wire::key_message,
+    settle::{Before, cells},
 };
 use crate::{judge::Played, launch::Run};
 
@@ -15,23 +17,29 @@ const OVER: &str = "GAME OVER:";
 const LONGEST_NAME: usize = 50;
 
 impl Party<'_> {
-    /// Types the key that takes the last pile. Returns whether the server has ended the game.
-    pub(super) fn end(&mut self, number: usize, key: u8) -> Played<bool> {
-        let letter = self.letter(number)?;
-        let (world, _) = self.world()?.forecast(letter, key);
-        self.world = Some(world);
-        for client in &mut self.clients {
-            client.leaving = true;
+    /// Judges the end of the game after an action that has taken the last nugget.
+    pub(super) fn end(&mut self, after: &str, before: &Before) -> Played {
+        let told = &before.active;
+        self.end = End::Due;
+        self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
+        if told.iter().all(|&number| self.clients[number].quit.is_none()) {
+            return self
+                .lacking(&rules::OVER, || format!("no client got a QUIT after {after}, which took the last nugget"));
         }
-        let told = self.active();
-        self.send(number, &key_message(key));
-        let is_over = self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
-        let is_any_over = told.iter().any(|&number| self.clients[number].quit.is_some());
-        if !is_any_over && !is_over {
-            self.missing(&rules::OVER, || "no client got a QUIT when the last nugget was taken".to_owned())?;
-            return Ok(false);
-        }
-        for number in told {
+        self.end = End::Judged;
+        let taken: Vec<Cell> = match &self.world {
+            Some(world) => before.world.piles.difference(&world.piles).copied().collect(),
+            None => Vec::new(),
+        };
+        let remaining = match (self.true_board(), &self.world) {
+            (Some(board), _) => cells(board).filter(|(_, byte)| *byte == b'*').count(),
+            (None, Some(world)) => world.piles.len(),
+            (None, None) => 0,
+        };
+        self.judge.check(&rules::TOTAL, remaining == 0, || {
+            format!("no nugget is left after {after}, but {remaining} piles are")
+        });
+        for &number in told {
             self.attend(number);
             let who = self.who(number);
             let client = &self.clients[number];
@@ -40,6 +48,9 @@ impl Party<'_> {
                 self.judge.check(&rules::OVER, false, || format!("{who} got no QUIT when the last nugget was taken"));
                 continue;
             };
+            // DISPLAYs of earlier steps of a run still show the pile.
+            let sees = client.role == Role::Spectator || self.last_sender == Some(number);
+            let is_shown = !sees || !taken.iter().any(|cell| client.display.get(cell.index()) == Some(&b'*'));
             let text = String::from_utf8_lossy(&text).into_owned();
             let begins = text.trim_start().starts_with(OVER);
             self.judge.check(&rules::OVER, begins, || {
@@ -53,10 +64,12 @@ impl Party<'_> {
             self.judge
                 .check(&rules::LAST, last, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
             let shown = before.contains(&Kind::Display);
-            self.judge
-                .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
+            self.judge.check(&rules::SHOW, shown && is_shown, || {
+                let old = if shown { ", where DISPLAY still shows the pile" } else { "" };
+                format!("{who} got {} when the last nugget was taken{old}", kinds(&log))
+            });
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The rows of the final table, in the order of joining, with the purses that the server has named to its clients. The player

@@ -84,8 +84,11 @@ impl Test<'_> {
 
     // Where the piles lie at first, by their offsets in the DISPLAY of a spectator, or else of a player who sees all.
     fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
+        let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
         let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        // Only what comes again with the same seed is judged.
+        party.is_strict = !is_drawn;
         scenarios::watch(&mut party, Some(&self.map))?;
         let number = match party.spectator() {
             Some(watcher) => watcher,

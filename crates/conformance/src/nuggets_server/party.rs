@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nuggets::{Letter, Name, ServerMessage};
 
 use super::{
-    displays::{is_shaped, shown},
+    displays::{misshape, shown},
     reading::{Reading, fitted, read},
     rules,
     wire::{Arrival, Wire},
@@ -31,6 +31,9 @@ const GRACE: Duration = Duration::from_millis(150);
 /// The same as a multiple of the longest time that recent answers have taken, and its limit: with many deviations a game takes many of them.
 const LATENCIES: u32 = 8;
 const MAX_GRACE: Duration = Duration::from_secs(1);
+/// How long to wait until everything is read that has come.
+const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN_POLL: Duration = Duration::from_millis(5);
 /// The keys of single steps.
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
@@ -83,6 +86,8 @@ pub(super) struct Client {
     pub(super) letter: Option<Letter>,
     pub(super) size: Option<(u16, u16)>,
     pub(super) purse: u32,
+    /// What it has collected by the GOLDs that came since then.
+    pub(super) collected: u32,
     pub(super) left: Option<u32>,
     pub(super) quit: Option<Vec<u8>>,
     /// Whether it has quit before the game was over.
@@ -107,10 +112,19 @@ impl Client {
 pub(super) struct Deed<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
+    /// The rule about a single step of the same kind.
+    pub(super) step: &'static Rule,
     pub(super) mover: Option<Letter>,
     /// The players that it moves besides.
     pub(super) pushed: Vec<Letter>,
     pub(super) effect: Effect,
+}
+
+impl<'a> Deed<'a> {
+    /// An action that moves no player.
+    pub(super) fn of(text: &'a str, rule: &'static Rule) -> Self {
+        Self { text, rule, step: rule, mover: None, pushed: Vec::new(), effect: Effect::default() }
+    }
 }
 
 /// A datagram that must have no effect, which the next move of a player shows.
@@ -120,6 +134,17 @@ pub(super) struct Idle {
     pub(super) text: String,
     /// The player that sent it.
     pub(super) by: Option<Letter>,
+    /// It has had an effect, after which the scenario shows nothing new.
+    pub(super) is_broken: bool,
+}
+
+/// Whether a game is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Open,
+    /// No pile is left after the last key, if the server counts as the model does.
+    Due,
+    Judged,
 }
 
 pub(super) struct Party<'a> {
@@ -132,6 +157,11 @@ pub(super) struct Party<'a> {
     pub(super) joined: Vec<(Letter, Name, usize)>,
     /// What was sent since the last action and must have no effect.
     pub(super) idle: Option<Idle>,
+    pub(super) end: End,
+    /// A player has left, and no client got a DISPLAY after what this says.
+    pub(super) unseen_leave: Option<String>,
+    /// A player has taken a pile with this key, and no client got a GOLD.
+    pub(super) unpaid: Option<String>,
     refused: bool,
     // When the last datagram was sent, as long as nothing has come, and the longest time that recent answers have taken.
     asked: Option<Instant>,
@@ -140,6 +170,8 @@ pub(super) struct Party<'a> {
     pub(super) unanswered: u32,
     /// The client that has sent the last datagram.
     pub(super) last_sender: Option<usize>,
+    /// The client whose last key takes gold.
+    pub(super) collector: Option<usize>,
     /// The form of messages is judged, too.
     pub(super) is_strict: bool,
     /// Purses and gold that is left together.
@@ -158,11 +190,15 @@ impl<'a> Party<'a> {
             clients: Vec::new(),
             joined: Vec::new(),
             idle: None,
+            end: End::Open,
+            unseen_leave: None,
+            unpaid: None,
             refused: false,
             asked: None,
             slowest: Duration::ZERO,
             unanswered: 0,
             last_sender: None,
+            collector: None,
             is_strict: true,
             total: None,
             fresh,
@@ -199,12 +235,13 @@ impl<'a> Party<'a> {
     pub(super) fn send(&mut self, number: usize, datagram: &[u8]) {
         for client in &mut self.clients {
             client.log.clear();
+            client.collected = 0;
         }
         self.record(number, |line| line.sent(datagram));
         self.attend(number);
         self.wire.send(number, datagram);
         self.asked = Some(Instant::now());
-        self.last_sender = Some(number);
+        (self.last_sender, self.collector) = (Some(number), None);
     }
 
     /// How long the rest of an answer may take whose first part has come.
@@ -240,6 +277,26 @@ impl<'a> Party<'a> {
         }
     }
 
+    /// Takes everything that the server has sent until now. Returns whether something came.
+    pub(super) fn drain(&mut self) -> bool {
+        let (before, by, mut came) = (self.wire.pauses(), Instant::now() + DRAIN, false);
+        let is_read = |party: &Self| party.wire.pauses().iter().zip(&before).all(|(now, before)| now > before);
+        while !is_read(self) && Instant::now() < by && !self.refused {
+            let logged = |party: &Self| party.clients.iter().map(|client| client.log.len()).sum::<usize>();
+            let known = logged(self);
+            self.wait_until(Instant::now() + DRAIN_POLL, |_| false);
+            came |= logged(self) > known;
+        }
+        came
+    }
+
+    /// Whether the server still answers anything.
+    pub(super) fn answers(&mut self) -> bool {
+        let Ok(probe) = self.stranger() else { return true };
+        self.send(probe, b"PLAY Probe");
+        self.wait(|party| !party.clients[probe].log.is_empty())
+    }
+
     /// Whether the server has closed its port.
     pub(super) fn is_gone(&mut self) -> bool {
         // What was sent before the port was closed is not reported, so something is sent again.
@@ -252,12 +309,14 @@ impl<'a> Party<'a> {
         self.refused
     }
 
-    /// Breaks the rule and ends the scenario. If the server is gone, the rule of what it was sent last is broken, or else that it runs.
+    /// Breaks the rule and ends the scenario. If the server is gone, the rule that it runs whatever it is sent is broken instead.
     pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         if self.is_gone() {
             let idle = self.idle.take();
             let after = idle.as_ref().map_or_else(String::new, |idle| format!(" after {}", idle.text));
-            return self.judge.broken(idle.map_or(&rules::RUNS, |idle| idle.rule), || {
+            // A client that is lost has sent nothing.
+            let lost = idle.map(|idle| idle.rule).filter(|rule| **rule == rules::LOST);
+            return self.judge.broken(lost.unwrap_or(&rules::RUNS), || {
                 format!("{}; no process listens at the server's port any more{after}", wrong())
             });
         }
@@ -305,23 +364,43 @@ impl<'a> Party<'a> {
         let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols()));
         self.judge_form(&who, bytes);
         let Some(reading) = read(bytes) else { return };
+        let is_over = self.end != End::Open || self.clients.iter().any(|client| client.left == Some(0));
         let client = &mut self.clients[number];
         if let Some(text) = &client.quit
             && !matches!(reading, Reading::Error | Reading::Quit(_))
         {
+            // A client that was sent it by mistake may still play.
+            if !client.leaving && !is_over {
+                return;
+            }
             let text = shown(text);
             let own = self.idle.as_ref().map(|idle| idle.rule);
-            let rule =
-                own.filter(|rule| [&rules::RETURN, &rules::WATCH_AGAIN].contains(rule)).unwrap_or(&rules::SILENT);
-            self.judge.check(rule, false, || format!("{who} got {} after QUIT {text}", shown(bytes)));
+            let own = own.filter(|rule| [&rules::RETURN, &rules::WATCH_AGAIN].contains(rule));
+            if let Some(idle) = &mut self.idle {
+                idle.is_broken |= own.is_some();
+            }
+            self.judge.check(own.unwrap_or(&rules::SILENT), false, || {
+                format!("{who} got {} after QUIT {text}", shown(bytes))
+            });
             return;
         }
         let kind = match reading {
             Reading::Ok(letter) => {
-                client.letter = Some(letter);
+                let first = *client.letter.get_or_insert(letter);
+                if first != letter {
+                    self.idle.iter_mut().for_each(|idle| idle.is_broken = true);
+                    self.judge.check(&rules::ONCE, false, || format!("{who} got {}", shown(bytes)));
+                }
                 Kind::Ok
             }
             Reading::Grid { rows, cols } => {
+                let is_player = matches!(client.role, Role::Player(_));
+                if let Some(idle) = self.idle.as_mut().filter(|idle| is_player && *idle.rule == rules::PLAYER_WATCHES) {
+                    idle.is_broken = true;
+                    self.judge.check(&rules::PLAYER_WATCHES, false, || {
+                        format!("{who} sent SPECTATE and got {}", shown(bytes))
+                    });
+                }
                 client.size = Some((rows, cols));
                 if let Some((true_rows, true_cols)) = size.filter(|_| self.is_strict) {
                     self.judge.check(&rules::GRID, (rows, cols) == (true_rows, true_cols), || {
@@ -331,41 +410,28 @@ impl<'a> Party<'a> {
                 Kind::Grid
             }
             Reading::Gold { collected, purse, remaining } => {
-                let known = client.purse;
-                let (rule, fits) = match client.role {
-                    Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
-                    Role::Player(_) | Role::Stranger => (&rules::COLLECT, known.checked_add(collected) == Some(purse)),
-                };
-                self.judge.check(rule, fits, || {
-                    format!(
-                        "{who} got {}, but had {known} nuggets before, so the second number does not fit",
-                        shown(bytes)
-                    )
-                });
-                if let Some(before) = client.left {
-                    self.judge.check(&rules::TOTAL, remaining <= before, || {
-                        format!("{who} got {}, but only {before} nuggets were left before", shown(bytes))
-                    });
-                }
-                (client.purse, client.left) = (purse, Some(remaining));
+                self.take_gold(number, bytes, (collected, purse, remaining));
                 Kind::Gold
             }
             Reading::Display(text) => {
                 let size = size.or(client.size);
                 if let Some((rows, cols)) = size.filter(|_| self.is_strict) {
-                    self.judge.check(&rules::SHAPE, is_shaped(text, rows, cols), || {
-                        let expected = usize::from(rows) * (usize::from(cols) + 1);
-                        format!("{who} got a DISPLAY whose text has {} bytes ({}); {rows} rows of {cols} columns, each with a newline, have {expected}",
-                            text.len(), shown(text))
+                    let wrong = misshape(text, rows, cols);
+                    self.judge.check(&rules::SHAPE, wrong.is_none(), || {
+                        let wrong = wrong.unwrap_or_default();
+                        format!("{who} got a DISPLAY whose text ({}) {wrong}; {rows} rows of {cols} bytes, each with a newline behind it, would be right", shown(text))
                     });
                 }
                 client.display = size.map_or_else(|| text.to_vec(), |(rows, cols)| fitted(text, rows, cols));
                 Kind::Display
             }
             Reading::Quit(text) => {
-                if client.quit.is_none() && client.role != Role::Stranger && !client.leaving {
-                    let (rule, after) = match &self.idle {
-                        Some(idle) => (idle.rule, format!(" after {}", idle.text)),
+                if client.quit.is_none() && client.role != Role::Stranger && !client.leaving && !is_over {
+                    let (rule, after) = match &mut self.idle {
+                        Some(idle) => {
+                            idle.is_broken = true;
+                            (idle.rule, format!(" after {}", idle.text))
+                        }
                         None => (&rules::EARLY, String::new()),
                     };
                     self.judge.check(rule, false, || {
@@ -377,7 +443,35 @@ impl<'a> Party<'a> {
             }
             Reading::Error => Kind::Error,
         };
-        client.log.push(kind);
+        self.clients[number].log.push(kind);
+    }
+
+    // Judges whether the numbers of a GOLD fit those before.
+    fn take_gold(&mut self, number: usize, bytes: &[u8], (collected, purse, remaining): (u32, u32, u32)) {
+        let who = self.who(number);
+        let client = &mut self.clients[number];
+        let known = client.purse;
+        let is_right = known.checked_add(collected) == Some(purse);
+        // What must have no effect breaks its own rule if it moves its sender.
+        let by = self.idle.as_ref().and_then(|idle| idle.by);
+        let may_collect = self.last_sender == Some(number) || by.is_some() && client.letter == by;
+        let is_own = may_collect && (is_right || self.collector == Some(number) || purse != known);
+        let (rule, fits) = match client.role {
+            Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
+            Role::Player(_) if !is_own => (&rules::OTHERS, collected == 0 && purse == known),
+            Role::Player(_) | Role::Stranger => (&rules::COLLECT, is_right),
+        };
+        self.judge.check(rule, fits, || {
+            let why = if is_own { "so the second number does not fit" } else { "and took no gold" };
+            format!("{who} got {}, but had {known} nuggets before, {why}", shown(bytes))
+        });
+        if let Some(before) = client.left {
+            self.judge.check(&rules::TOTAL, remaining <= before, || {
+                format!("{who} got {}, but only {before} nuggets were left before", shown(bytes))
+            });
+        }
+        (client.purse, client.left) = (purse, Some(remaining));
+        client.collected = client.collected.saturating_add(collected);
     }
 
     // Judges the form of a message.

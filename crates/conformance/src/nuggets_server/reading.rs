@@ -5,7 +5,7 @@ use std::{collections::VecDeque, iter};
 use nuggets::Letter;
 
 /// The content of a message.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading<'a> {
     Ok(Letter),
     Grid { rows: u16, cols: u16 },
@@ -24,7 +24,7 @@ pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
     let numbers: Vec<u32> = words().map_while(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect();
     let size = |number: &u32| u16::try_from(*number).ok();
     match (kind.to_ascii_uppercase().as_slice(), &numbers[..]) {
-        (b"OK", _) => words().next()?.first().copied().and_then(Letter::from_byte).map(Reading::Ok),
+        (b"OK", _) => words().next()?.first().map(u8::to_ascii_uppercase).and_then(Letter::from_byte).map(Reading::Ok),
         (b"GRID", [rows, cols, ..]) => Some(Reading::Grid { rows: size(rows)?, cols: size(cols)? }),
         (b"GOLD", &[collected, purse, remaining, ..]) => Some(Reading::Gold { collected, purse, remaining }),
         (b"DISPLAY", _) => {
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(read(b"ERROR. Invalid keystroke.\n"), Some(Reading::Error));
         assert_eq!(read(b"DISPLAY \n..\n"), Some(Reading::Display(b"..\n")));
         assert_eq!(read(b"QUIT"), Some(Reading::Quit(b"")));
-        assert_eq!(read(b"OK B\n"), Letter::from_byte(b'B').map(Reading::Ok));
+        assert_eq!([&b"OK B\n"[..], b"OK b"].map(read), [Letter::from_byte(b'B').map(Reading::Ok); 2]);
         assert_eq!([&b""[..], b"\0", b"HELLO", b"GOLD -1 x"].map(read), [None, None, None, None]);
     }
 

@@ -5,14 +5,11 @@ use std::{
     time::Instant,
 };
 
-use nuggets::{
-    Letter,
-    grid::{Cell, PASSAGE, ROCK, ROOM},
-};
+use nuggets::{Letter, grid::Cell};
 
 use super::{
     displays::{differences, shown},
-    party::{Client, Deed, Idle, Kind, Party, Role},
+    party::{Client, Deed, End, Idle, Kind, Party, Role},
     rules,
     wire::key_message,
     world::{Effect, World},
@@ -23,25 +20,31 @@ use crate::{
 };
 
 /// One observation: the client that it is about, and what is wrong unless the rule is kept.
-struct Observation {
+pub(super) struct Observation {
     rule: &'static Rule,
+    // Breaks this rule instead unless `rule` is also broken elsewhere.
+    instead: Option<&'static Rule>,
     client: usize,
     wrong: Option<String>,
 }
 
 impl Observation {
-    fn new(rule: &'static Rule, client: usize, kept: bool, wrong: impl FnOnce() -> String) -> Self {
-        Self { rule, client, wrong: (!kept).then(wrong) }
+    pub(super) fn new(rule: &'static Rule, client: usize, kept: bool, wrong: impl FnOnce() -> String) -> Self {
+        Self { rule, instead: None, client, wrong: (!kept).then(wrong) }
+    }
+
+    /// A breach of `rule`, or of `instead` if nothing else breaks `rule`.
+    pub(super) fn either(rule: &'static Rule, instead: Option<&'static Rule>, client: usize, wrong: String) -> Self {
+        Self { rule, instead, client, wrong: Some(wrong) }
     }
 }
 
-/// The rule that differences of a view break, their number, and the first: its cell, the right byte, and the one that was shown.
-type Differences = (&'static Rule, u32, Option<(Cell, u8, u8)>);
-
 /// What was true before an action.
-struct Before {
+pub(super) struct Before {
     purses: Vec<u32>,
-    active: Vec<usize>,
+    lefts: Vec<Option<u32>>,
+    pub(super) active: Vec<usize>,
+    pub(super) world: World,
 }
 
 impl Party<'_> {
@@ -52,7 +55,13 @@ impl Party<'_> {
             return Err(Halt::Broken);
         }
         let letter = self.letter(number)?;
-        let (world, effect) = self.world()?.forecast(letter, key);
+        let world = self.world()?;
+        if world.cell(letter).is_none() {
+            // It is noted already that no DISPLAY shows it.
+            return Err(Halt::Broken);
+        }
+        let before = self.before()?;
+        let (world, effect) = world.forecast(letter, key);
         let text = format!("KEY {} of player {letter}", char::from(key));
         if effect.steps == 0 {
             self.idle(number, &key_message(key), &rules::BLOCKED, &text);
@@ -62,19 +71,21 @@ impl Party<'_> {
             *other != letter && world.cell(*other) != self.world.as_ref().and_then(|world| world.cell(*other))
         };
         let pushed = world.letters().filter(is_pushed).collect();
+        self.end = if world.piles.is_empty() && effect.piles > 0 { End::Due } else { End::Open };
         self.world = Some(world);
         self.send(number, &key_message(key));
+        self.collector = (effect.piles > 0).then_some(number);
         let is_diagonal = b"yubn".contains(&key.to_ascii_lowercase());
+        let step = if is_diagonal { &rules::DIAGONAL } else { &rules::STEP };
         let rule = match (effect.steps > 1, effect.swaps > 0, key.is_ascii_uppercase()) {
             (true, true, _) => &rules::RUN_SWAP,
             (true, false, _) if effect.piles > 0 => &rules::RUN_GOLD,
             (_, true, _) => &rules::SWAP,
             (_, false, true) if is_diagonal => &rules::RUN_DIAGONAL,
             (_, false, true) => &rules::RUN,
-            (_, false, false) if is_diagonal => &rules::DIAGONAL,
-            (_, false, false) => &rules::STEP,
+            (_, false, false) => step,
         };
-        self.settle(&Deed { text: &text, rule, mover: Some(letter), pushed, effect })?;
+        self.settle_from(&Deed { text: &text, rule, step, mover: Some(letter), pushed, effect }, &before)?;
         Ok(effect)
     }
 
@@ -82,7 +93,7 @@ impl Party<'_> {
     pub(super) fn idle(&mut self, number: usize, datagram: &[u8], rule: &'static Rule, text: &str) {
         let by = self.letter(number).ok();
         self.send(number, datagram);
-        self.idle = Some(Idle { rule, text: text.to_owned(), by });
+        self.idle = Some(Idle { rule, text: text.to_owned(), by, is_broken: false });
     }
 
     /// Sends KEY Q, which must be answered by QUIT. Returns whether it was.
@@ -106,8 +117,7 @@ impl Party<'_> {
             world.remove(letter);
         }
         let text = format!("KEY Q of player {letter}");
-        let (pushed, effect) = (Vec::new(), Effect::default());
-        self.settle(&Deed { text: &text, rule: &rules::LEFT, mover: None, pushed, effect })?;
+        self.settle(&Deed::of(&text, &rules::LEFT))?;
         if self.clients[number].quit.is_some() {
             self.judge.check(&rules::SILENT, true, String::new);
         }
@@ -132,49 +142,94 @@ impl Party<'_> {
         (0..self.clients.len()).filter(is_active).collect()
     }
 
+    fn before(&self) -> Played<Before> {
+        Ok(Before {
+            purses: self.clients.iter().map(|client| client.purse).collect(),
+            lefts: self.clients.iter().map(|client| client.left).collect(),
+            active: self.active(),
+            world: self.world()?.clone(),
+        })
+    }
+
     /// Waits until all clients have been sent what is true now, judges what they were sent, and takes it over.
     pub(super) fn settle(&mut self, deed: &Deed<'_>) -> Played {
+        let before = self.before()?;
+        self.settle_from(deed, &before)
+    }
+
+    fn settle_from(&mut self, deed: &Deed<'_>, before: &Before) -> Played {
         let world = self.world()?.clone();
-        let before = Before { purses: self.clients.iter().map(|client| client.purse).collect(), active: self.active() };
-        let views: BTreeMap<Letter, Vec<u8>> = world.letters().map(|letter| (letter, world.view(letter))).collect();
         let by = self.options.deadline();
-        let mut quiet_by: Option<Instant> = None;
+        if self.end == End::Due {
+            // The server knows best whether that was the last nugget.
+            self.wait_until(by, |party| party.told_left(before).is_some() || party.has_quit(before));
+        }
         let found = loop {
-            let found = self.observations(deed, &world, &views, &before);
-            let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
-            if broken.peek().is_none() || before.active.is_empty() {
-                break found;
+            if self.is_over_for(before) {
+                return self.end(deed.text, before);
             }
-            // A deviation that is known already is not waited for.
-            let mut until = by;
-            if broken.all(|observation| self.judge.has_failed(observation.rule)) {
-                if self.has_arrived(deed, &world, &found, &before) {
+            let mut found = self.observations(deed, &world, before);
+            let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
+            // A deviation that is known already is waited for only until the last message of the action has come.
+            let is_known = |observation: &Observation| {
+                self.judge.has_failed(observation.rule)
+                    || observation.instead.is_some_and(|rule| self.judge.has_failed(rule))
+            };
+            let until = if broken.peek().is_none() || before.active.is_empty() {
+                if self.idle.is_none() || !self.drain() {
                     break found;
                 }
-                until = by.min(*quiet_by.get_or_insert_with(|| Instant::now() + self.grace()));
-            }
+                continue;
+            } else if broken.all(is_known) {
+                if self.has_arrived(deed, &world, before) {
+                    break found;
+                }
+                by.min(Instant::now() + self.grace())
+            } else {
+                by
+            };
+            drop(found);
             let mut count = 0;
             let has_more = self.wait_until(until, |_| {
                 count += 1;
                 count > 1
             });
             if !has_more {
-                break self.observations(deed, &world, &views, &before);
+                found = self.observations(deed, &world, before);
+                break found;
             }
         };
-        self.conclude(deed, &world, &before, found)
+        if self.idle.take_if(|idle| idle.is_broken).is_some() {
+            return Err(Halt::Broken);
+        }
+        self.conclude(deed, &world, before, found)
     }
 
-    // Whether all messages that an action causes have come, whatever else is wrong with them.
-    fn has_arrived(&self, deed: &Deed<'_>, world: &World, found: &[Observation], before: &Before) -> bool {
-        if deed.mover.is_some_and(|mover| self.place(mover) != world.cell(mover)) {
-            return false;
+    // Whether each client got as many DISPLAYs as the others, and the last ones show the mover at its new place.
+    fn has_arrived(&self, deed: &Deed<'_>, world: &World, before: &Before) -> bool {
+        let count = |number: &usize| self.clients[*number].log.iter().filter(|&&kind| kind == Kind::Display).count();
+        let counts: BTreeSet<usize> = before.active.iter().map(count).collect();
+        let is_there = deed.mover.is_none_or(|mover| self.place(mover) == world.cell(mover));
+        let is_paid = deed.effect.piles == 0 || self.told_left(before).is_some();
+        counts.len() == 1 && !counts.contains(&0) && is_there && is_paid
+    }
+
+    // The gold that is left, as a GOLD since the last action tells it.
+    fn told_left(&self, before: &Before) -> Option<u32> {
+        let told = before.active.iter().map(|&number| &self.clients[number]).filter(|client| client.has(Kind::Gold));
+        told.filter_map(|client| client.left).min()
+    }
+
+    fn has_quit(&self, before: &Before) -> bool {
+        before.active.iter().any(|&number| self.clients[number].quit.is_some())
+    }
+
+    // Whether the game is over, as GOLD or else the map tells it.
+    fn is_over_for(&self, before: &Before) -> bool {
+        match self.told_left(before) {
+            Some(left) => left == 0,
+            None => self.end == End::Due,
         }
-        let is_missing = |observation: &Observation| {
-            let by_time = [&rules::ALL, &rules::COLLECT, &rules::OTHERS, deed.rule];
-            observation.wrong.is_some() && by_time.contains(&observation.rule)
-        };
-        !found.iter().any(is_missing) && before.active.iter().all(|&number| self.clients[number].is_shown())
     }
 
     // Records the observations, and adopts what the server shows.
@@ -185,37 +240,65 @@ impl Party<'_> {
                 !client.has(Kind::Display) && client.quit.is_none()
             });
         if is_silent {
-            let text = self.deed_text(deed);
-            let idle = self.idle.as_ref().map(|idle| idle.rule);
-            // If steps are not answered in general, what was sent before cannot be judged.
-            let rule = idle.filter(|_| !self.judge.has_failed(deed.rule)).unwrap_or(deed.rule);
-            self.unanswered += 1;
-            let played = self.missing(rule, || format!("no client got a DISPLAY after {text}"));
-            self.idle = None;
-            self.adopt(world);
-            return played;
+            // A change that no client is shown has not happened.
+            self.world = Some(before.world.clone());
+            return self.silence(deed);
         }
-        for Observation { rule, client, wrong } in found {
+        for Observation { rule, instead, client, wrong } in found {
+            if instead == Some(&rules::COLLECT) {
+                self.unpaid = Some(deed.text.to_owned());
+            }
             self.attend(client);
-            self.judge.check(rule, wrong.is_none(), || wrong.unwrap_or_default());
+            match (instead, wrong) {
+                (Some(instead), Some(wrong)) => self.judge.under(instead, |judge| {
+                    judge.check(rule, false, || wrong);
+                    Ok(())
+                })?,
+                (_, wrong) => {
+                    self.judge.check(rule, wrong.is_none(), || wrong.unwrap_or_default());
+                }
+            }
         }
         self.judge.check(&rules::EARLY, true, String::new);
         if let Some(idle) = self.idle.take() {
             self.judge.check(idle.rule, true, String::new);
         }
+        self.unseen_leave = None;
         self.adopt(world);
-        if before.active.iter().any(|&number| self.clients[number].quit.is_some()) && self.active().is_empty() {
+        if self.has_quit(before) && self.active().is_empty() {
             return Err(Halt::Broken);
         }
         Ok(())
     }
 
+    // No client got a DISPLAY.
+    fn silence(&mut self, deed: &Deed<'_>) -> Played {
+        let text = self.deed_text(deed);
+        let wrong = || format!("no client got a DISPLAY after {text}");
+        if *deed.rule == rules::LEFT && !self.is_gone() {
+            // The next DISPLAY shows whether the player has left the map.
+            self.unseen_leave = Some(text);
+            return Ok(());
+        }
+        self.unanswered += 1;
+        // If steps are not answered in general, what was sent before cannot be judged.
+        let idle = self.idle.clone().filter(|_| !self.judge.has_failed(deed.rule));
+        let Some(Idle { rule, text: sent, .. }) = idle else {
+            self.idle = None;
+            return self.missing(deed.rule, wrong);
+        };
+        if !self.is_gone() && !self.answers() {
+            return self.judge.broken(&rules::RUNS, || format!("the server answers nothing any more after {sent}"));
+        }
+        let played = self.lacking(rule, wrong);
+        self.idle = None;
+        played
+    }
+
     // Corrects the model by what the server shows, so that a deviation is not judged again with later actions.
-    fn adopt(&mut self, world: &World) {
+    pub(super) fn adopt(&mut self, world: &World) {
         let mut world = world.clone();
-        let spectator = self.spectator().filter(|&watcher| self.clients[watcher].is_shown());
-        if let Some(watcher) = spectator {
-            let display = &self.clients[watcher].display;
+        if let Some(display) = self.true_board() {
             world.piles = cells(display).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect();
             let places = places(display);
             let gone: Vec<Letter> = world.letters().filter(|letter| !places.contains_key(letter)).collect();
@@ -223,25 +306,41 @@ impl Party<'_> {
                 world.correct(letter, cell);
             }
             for letter in gone {
-                if let Some(cell) = self.own_place(letter) {
+                if self.has_left(letter) {
+                    world.remove(letter);
+                } else if let Some(cell) = self.own_place(letter) {
                     world.correct(letter, cell);
+                } else if world.letters().any(|other| other != letter && world.cell(other) == world.cell(letter)) {
+                    // It is covered at an unknown spot.
+                    world.remove(letter);
                 }
             }
         } else {
             for letter in world.letters().collect::<Vec<_>>() {
                 if let Some(cell) = self.own_place(letter) {
                     world.correct(letter, cell);
-                    let shown = cells(self.own_display(letter).unwrap_or_default());
-                    let (piles, others): (Vec<_>, Vec<_>) =
-                        shown.filter(|(cell, _)| world.sees(letter, *cell)).partition(|(_, byte)| *byte == b'*');
-                    world.piles.extend(piles.into_iter().map(|(cell, _)| cell));
-                    for (cell, _) in others {
-                        world.piles.remove(&cell);
-                    }
+                }
+                let shown = cells(self.own_display(letter).unwrap_or_default());
+                let (piles, others): (Vec<_>, Vec<_>) =
+                    shown.filter(|(cell, _)| world.sees(letter, *cell)).partition(|(_, byte)| *byte == b'*');
+                world.piles.extend(piles.into_iter().map(|(cell, _)| cell));
+                for (cell, _) in others {
+                    world.piles.remove(&cell);
                 }
             }
         }
+        for client in self.clients.iter().filter(|client| client.is_shown()) {
+            if let Role::Player(letter) = client.role {
+                world.adopt(letter, &client.display);
+            }
+        }
         self.world = Some(world);
+    }
+
+    /// What the spectator was shown since the last action.
+    pub(super) fn true_board(&self) -> Option<&[u8]> {
+        let watcher = &self.clients[self.spectator()?];
+        watcher.is_shown().then_some(&watcher.display[..])
     }
 
     // What a player was last shown, if that is newer than the last action.
@@ -250,17 +349,18 @@ impl Party<'_> {
         self.clients.iter().find(is_it).map(|client| &client.display[..])
     }
 
-    fn own_place(&self, letter: Letter) -> Option<Cell> {
-        cells(self.own_display(letter)?).find(|(_, byte)| *byte == b'@').map(|(cell, _)| cell)
+    /// Where a player was shown to itself.
+    pub(super) fn own_place(&self, letter: Letter) -> Option<Cell> {
+        let display = self.own_display(letter)?;
+        let find = |wanted: u8| cells(display).find(|(_, byte)| *byte == wanted).map(|(cell, _)| cell);
+        find(b'@').or_else(|| find(letter.byte()))
     }
 
-    fn observations(
-        &self,
-        deed: &Deed<'_>,
-        world: &World,
-        views: &BTreeMap<Letter, Vec<u8>>,
-        before: &Before,
-    ) -> Vec<Observation> {
+    fn has_left(&self, letter: Letter) -> bool {
+        self.joined.iter().any(|(of, _, number)| *of == letter && self.clients[*number].has_left)
+    }
+
+    fn observations(&self, deed: &Deed<'_>, world: &World, before: &Before) -> Vec<Observation> {
         let text = self.deed_text(deed);
         let active: Vec<usize> =
             before.active.iter().copied().filter(|&number| self.clients[number].quit.is_none()).collect();
@@ -280,9 +380,9 @@ impl Party<'_> {
         if is_moved {
             for &number in active.iter().filter(|&&number| self.clients[number].is_shown()) {
                 if let Role::Player(letter) = self.clients[number].role
-                    && let Some(expected) = views.get(&letter)
+                    && let Some(own) = world.cell(letter)
                 {
-                    self.observe_view(&mut found, deed, &text, world, letter, expected, number);
+                    self.observe_view(&mut found, deed, &text, world, (letter, own, number));
                 }
             }
             self.observe_gold(&mut found, deed, &text, world, &active, before);
@@ -300,10 +400,13 @@ impl Party<'_> {
     // The rule that is broken when these players are elsewhere than they must be.
     fn blame(&self, deed: &Deed<'_>, astray: &BTreeSet<Letter>) -> &'static Rule {
         let is_mover = |letter: &Letter| Some(*letter) == deed.mover;
+        // The other one is where the swap puts it.
+        let is_swapped = *deed.rule == rules::SWAP && astray.iter().all(is_mover);
         match &self.idle {
             // The mover shows the effect of its own key, unless it has sent something else before.
             Some(idle) if idle.by.is_some_and(|by| astray.contains(&by)) => idle.rule,
             Some(idle) if astray.iter().any(|letter| !is_mover(letter) && !deed.pushed.contains(letter)) => idle.rule,
+            _ if is_swapped => deed.step,
             _ => deed.rule,
         }
     }
@@ -318,26 +421,64 @@ impl Party<'_> {
         watcher: usize,
     ) -> bool {
         let (expected, display) = (world.board(), &self.clients[watcher].display);
-        let (right, got) = (places(&expected), places(display));
-        let letters = right.keys().chain(got.keys()).copied();
-        let astray: BTreeSet<Letter> = letters.filter(|letter| right.get(letter) != got.get(letter)).collect();
+        let got = places(display);
         let wrong =
             || format!("after {text} the spectator was shown: {}", differences(&world.grid, &expected, display));
+        let quitters = self.joined.iter().map(|(letter, ..)| *letter).filter(|letter| self.has_left(*letter));
+        for letter in quitters.filter(|letter| world.cell(*letter).is_none()) {
+            let is_back = self.idle.as_ref().filter(|idle| idle.by == Some(letter)).map(|idle| idle.rule);
+            let kept = !got.contains_key(&letter);
+            found.push(Observation::new(is_back.filter(|_| !kept).unwrap_or(&rules::LEFT), watcher, kept, wrong));
+            if let Some(leave) = self.unseen_leave.as_ref().filter(|_| kept) {
+                found.push(Observation::new(&rules::ALL, watcher, false, || {
+                    format!("no client got a DISPLAY after {leave}")
+                }));
+            }
+        }
+        // Gold or another player on the same spot is drawn over it.
+        let is_covered = |letter: &Letter| {
+            let cell = world.cell(*letter);
+            let byte = cell.and_then(|cell| display.get(cell.index()).copied());
+            !got.contains_key(letter)
+                && byte.is_some_and(|byte| {
+                    byte == b'*' || Letter::from_byte(byte).is_some_and(|other| world.cell(other) == cell)
+                })
+        };
+        // A player that no DISPLAY has shown may come into sight.
+        let is_unknown = |letter: &Letter| self.joined.iter().all(|(of, ..)| of != letter);
+        let letters = world.letters().chain(got.keys().copied().filter(is_unknown));
+        let letters = letters.filter(|letter| !self.has_left(*letter));
+        let mut astray: BTreeSet<Letter> =
+            letters.filter(|letter| world.cell(*letter) != got.get(letter).copied() && !is_covered(letter)).collect();
+        // Players whose own DISPLAY shows them where they must be.
+        let (undrawn, others): (BTreeSet<_>, _) = astray
+            .into_iter()
+            .partition(|letter| !got.contains_key(letter) && self.own_place(*letter) == world.cell(*letter));
+        astray = others;
         if !astray.is_empty() {
             found.push(Observation::new(self.blame(deed, &astray), watcher, false, wrong));
             return false;
         }
         found.push(Observation::new(deed.rule, watcher, true, wrong));
-        let differ = |is_pile: bool| {
-            cells(&expected)
-                .zip(display)
-                .any(|((_, right), &got)| right != got && (right == b'*' || got == b'*') == is_pile)
-        };
-        let (piles, ground) = (differ(true), differ(false));
+        let (mut piles, mut ground) = (false, false);
+        for ((cell, right), &byte) in cells(&expected).zip(display).filter(|((_, right), byte)| right != *byte) {
+            let hidden = Letter::from_byte(right);
+            match (hidden, byte) {
+                (Some(letter), _) if self.has_left(letter) => {}
+                // A pile that was there before costs its rule only once.
+                (Some(_), b'*') if world.piles.contains(&cell) => {}
+                (Some(_), b'A'..=b'Z') => {}
+                (Some(_) | None, b'*') => piles = true,
+                (None, _) if right == b'*' => piles = true,
+                (_, byte) if Letter::from_byte(byte).is_some_and(|letter| self.has_left(letter)) => {}
+                _ => ground = true,
+            }
+        }
         if piles || deed.effect.piles > 0 {
             found.push(Observation::new(&rules::TAKEN, watcher, !piles, wrong));
         }
-        found.push(Observation::new(&rules::BOARD, watcher, !ground, wrong));
+        let rule = self.idle.as_ref().map(|idle| idle.rule).filter(|_| !undrawn.is_empty()).unwrap_or(&rules::BOARD);
+        found.push(Observation::new(if ground { rule } else { &rules::BOARD }, watcher, !ground, wrong));
         true
     }
 
@@ -353,8 +494,13 @@ impl Party<'_> {
         let mut is_right = true;
         for &number in active {
             let Role::Player(letter) = self.clients[number].role else { continue };
-            let Some(own) = self.own_place(letter) else { continue };
             let wanted = world.cell(letter);
+            let Some(own) = self.own_place(letter) else {
+                // Gold may be drawn over it.
+                let byte = wanted.and_then(|cell| self.own_display(letter)?.get(cell.index()));
+                is_right &= byte == Some(&b'*');
+                continue;
+            };
             let rule = self.blame(deed, &[letter].into());
             let kept = wanted.is_none_or(|wanted| wanted == own);
             is_right &= kept;
@@ -370,71 +516,6 @@ impl Party<'_> {
         is_right
     }
 
-    // Judges what a player was shown.
-    #[expect(clippy::too_many_arguments, reason = "all of them are of one action")]
-    fn observe_view(
-        &self,
-        found: &mut Vec<Observation>,
-        deed: &Deed<'_>,
-        text: &str,
-        world: &World,
-        letter: Letter,
-        expected: &[u8],
-        number: usize,
-    ) {
-        let display = &self.clients[number].display;
-        let in_passage = world.cell(letter).is_some_and(|cell| world.grid.at(cell) == PASSAGE);
-        let is_pushed = deed.pushed.contains(&letter);
-        let sight = if in_passage { &rules::PASSAGE_SIGHT } else { &rules::SIGHT };
-        let is_lost = world.is_lost(letter);
-        let knows_all = self.spectator().is_some_and(|watcher| self.clients[watcher].is_shown());
-        let mut wrong: Vec<Differences> =
-            [&rules::OWN, sight, &rules::MEMORY, &rules::STALE, &rules::PUSHED].map(|rule| (rule, 0, None)).into();
-        for ((cell, right), &got) in cells(expected).zip(display) {
-            // Without a spectator gold and other players are known only by what is shown here.
-            let is_new = !knows_all && (right, got) != (b'@', b'@') && is_occupant(got) && right == ROOM;
-            if right == got || is_new || is_lost && !world.sees(letter, cell) {
-                continue;
-            }
-            let at = match (right, got) {
-                (b'@', _) | (_, b'@') => 0,
-                // A server that does not look around for a pushed player shows too little.
-                (_, ROCK) if is_pushed && world.sees(letter, cell) => 4,
-                _ if world.sees(letter, cell) || !world.knows(letter, cell) => 1,
-                (_, ROCK) if world.knows_by_push(letter, cell) => 4,
-                (_, ROCK) => 2,
-                (_, b'*' | b'A'..=b'Z') => 3,
-                _ => 2,
-            };
-            let (_, count, first) = &mut wrong[at];
-            *count += 1;
-            first.get_or_insert((cell, right, got));
-        }
-        for (rule, count, first) in wrong {
-            let is_shown = match rule {
-                _ if *rule == rules::MEMORY || *rule == rules::STALE => !is_lost && world.remembers(letter),
-                _ if *rule == rules::PUSHED => is_pushed,
-                _ => true,
-            };
-            let Some((cell, right, got)) = first else {
-                if is_shown {
-                    found.push(Observation::new(rule, number, true, String::new));
-                }
-                continue;
-            };
-            let own = world.cell(letter).map_or_else(String::new, |own| world.grid.position(own).to_string());
-            let more = if count > 1 { format!(" ({count} such places)") } else { String::new() };
-            found.push(Observation::new(rule, number, false, || {
-                format!(
-                    "after {text}, player {letter} at {own} was shown '{}' at {}; '{}' would be right{more}",
-                    got.escape_ascii(),
-                    world.grid.position(cell),
-                    right.escape_ascii()
-                )
-            }));
-        }
-    }
-
     // Why the purses and the gold that is left do not make the total.
     fn unbalanced(&self, number: usize) -> Option<String> {
         let (total, left) = (self.total?, self.clients[number].left?);
@@ -447,6 +528,7 @@ impl Party<'_> {
         })
     }
 
+    // Judges GOLD, apart from whether its numbers fit those before, which is judged as it comes.
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
@@ -457,34 +539,63 @@ impl Party<'_> {
         before: &Before,
     ) {
         let piles = u32::try_from(world.piles.len()).unwrap_or(u32::MAX);
-        let mut all_paid = true;
-        for &number in active {
+        let is_taken = deed.effect.piles > 0;
+        if self.has_quit(before) {
+            return;
+        }
+        let is_any_told = active.iter().any(|&number| self.clients[number].has(Kind::Gold));
+        let mut all_paid = !is_taken || is_any_told;
+        if !all_paid {
+            // A pile without nuggets is not worth a GOLD.
+            let number = active
+                .iter()
+                .copied()
+                .find(|&number| deed.mover.is_some_and(|letter| self.clients[number].role == Role::Player(letter)));
+            found.push(Observation::either(
+                &rules::TOTAL,
+                Some(&rules::COLLECT),
+                number.unwrap_or_default(),
+                format!(
+                    "no client got a GOLD when {text} took {} piles, each of which holds a nugget",
+                    deed.effect.piles
+                ),
+            ));
+        }
+        for &number in active.iter().filter(|_| is_any_told) {
             let client = &self.clients[number];
             let grown = client.purse.saturating_sub(before.purses[number]);
             let who = self.who(number);
-            if deed.mover.is_some_and(|letter| client.role == Role::Player(letter)) && deed.effect.piles > 0 {
-                let taken = deed.effect.piles;
-                all_paid = grown >= taken;
-                found.push(Observation::new(&rules::COLLECT, number, grown >= taken, || {
+            if !deed.mover.is_some_and(|letter| client.role == Role::Player(letter)) {
+                if is_taken {
+                    found.push(Observation::new(&rules::OTHERS, number, client.has(Kind::Gold), || {
+                        format!("{who} got no GOLD when {text} collected gold")
+                    }));
+                }
+                continue;
+            }
+            if is_taken {
+                let is_empty = client.has(Kind::Gold) && grown == 0 && client.left == before.lefts[number];
+                all_paid = grown > 0 || is_empty;
+                let rule = if is_empty { &rules::TOTAL } else { &rules::COLLECT };
+                found.push(Observation::new(rule, number, grown > 0, || {
+                    let taken = deed.effect.piles;
                     format!("{who} took {taken} piles with {text}, but its GOLD told it of {grown} nuggets")
                 }));
+                let lost = before.lefts[number].zip(client.left).and_then(|(before, now)| before.checked_sub(now));
+                if let Some(before) = self.unpaid.as_ref().filter(|_| lost == Some(client.collected)) {
+                    found.push(Observation::new(&rules::TOTAL, number, false, || {
+                        format!("the pile of {before} held no nuggets, as GOLD after {text} shows")
+                    }));
+                }
                 let position = |wanted: Kind| client.log.iter().rposition(|&kind| kind == wanted);
                 if let (Some(gold), Some(display)) = (position(Kind::Gold), position(Kind::Display)) {
                     found.push(Observation::new(&rules::ORDER, number, gold < display, || {
                         format!("{who} got GOLD after DISPLAY, for {text}")
                     }));
                 }
-                continue;
-            }
-            if client.has(Kind::Gold) || deed.effect.piles > 0 {
+            } else if client.has(Kind::Gold) {
                 found.push(Observation::new(&rules::COLLECT, number, grown == 0, || {
                     format!("{who} was told that it collected {grown} nuggets, but took no pile, with {text}")
-                }));
-            }
-            if deed.effect.piles > 0 {
-                let told = client.has(Kind::Gold);
-                found.push(Observation::new(&rules::OTHERS, number, told, || {
-                    format!("{who} got no GOLD when {text} collected gold")
                 }));
             }
         }
@@ -502,15 +613,11 @@ impl Party<'_> {
     }
 }
 
-fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
+pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
     (0..=u16::MAX).map(Cell).zip(text.iter().copied())
 }
 
 // The players that a text of a spectator's DISPLAY shows.
 fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {
     cells(text).filter_map(|(cell, byte)| Some((Letter::from_byte(byte)?, cell))).collect()
-}
-
-const fn is_occupant(byte: u8) -> bool {
-    matches!(byte, b'*' | b'A'..=b'Z')
 }

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, SyncSender, TrySendError},
     },
     thread::{self, JoinHandle},
@@ -33,6 +33,8 @@ pub(super) enum Arrival {
 struct End {
     socket: Arc<UdpSocket>,
     over: Arc<AtomicBool>,
+    // How often there was nothing to read for a while.
+    pauses: Arc<AtomicU64>,
     reader: JoinHandle<()>,
 }
 
@@ -60,13 +62,14 @@ impl Wire {
         let socket = Arc::new(UdpSocket::bind(any)?);
         socket.connect(self.server)?;
         socket.set_read_timeout(Some(BREATH))?;
-        let over = Arc::new(AtomicBool::new(false));
+        let (over, pauses) = (Arc::new(AtomicBool::new(false)), Arc::default());
         let number = self.ends.len();
         let reader = thread::spawn({
-            let (socket, over, sender) = (Arc::clone(&socket), Arc::clone(&over), self.sender.clone());
-            move || read(number, &socket, &over, &sender)
+            let (socket, over, pauses) = (Arc::clone(&socket), Arc::clone(&over), Arc::clone(&pauses));
+            let sender = self.sender.clone();
+            move || read(number, &socket, &over, &pauses, &sender)
         });
-        self.ends.push(Some(End { socket, over, reader }));
+        self.ends.push(Some(End { socket, over, pauses, reader }));
         Ok(number)
     }
 
@@ -86,6 +89,11 @@ impl Wire {
         }
     }
 
+    /// How often each client had nothing to read for a while. When all of these have grown, everything that had come before was read.
+    pub(super) fn pauses(&self) -> Vec<u64> {
+        self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
+    }
+
     /// The next arrival, or `None` when there is none by then.
     pub(super) fn next(&self, by: Instant) -> Option<(usize, Arrival)> {
         self.arrivals.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
@@ -100,7 +108,13 @@ impl Drop for Wire {
     }
 }
 
-fn read(number: usize, socket: &UdpSocket, over: &AtomicBool, sender: &SyncSender<(usize, Arrival)>) {
+fn read(
+    number: usize,
+    socket: &UdpSocket,
+    over: &AtomicBool,
+    pauses: &AtomicU64,
+    sender: &SyncSender<(usize, Arrival)>,
+) {
     let mut buffer = vec![0; MAX_DATAGRAM + 1];
     while !over.load(Ordering::Relaxed) {
         let arrival = match socket.recv(&mut buffer) {
@@ -109,6 +123,7 @@ fn read(number: usize, socket: &UdpSocket, over: &AtomicBool, sender: &SyncSende
                 Arrival::Refused
             }
             Err(error) => {
+                pauses.fetch_add(1, Ordering::SeqCst);
                 // Whatever else is wrong with the socket may last.
                 if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) {
                     thread::sleep(BREATH);

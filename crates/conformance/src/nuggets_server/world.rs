@@ -19,15 +19,35 @@ pub(super) struct Effect {
     pub(super) piles: u32,
 }
 
+/// What a player knows of a cell. The last DISPLAY is adopted, so that a deviation is judged once.
+#[derive(Clone, Copy)]
+pub(super) struct Trace {
+    /// The byte of the last DISPLAY.
+    pub(super) shown: u8,
+    /// Whether the player has seen the cell since then.
+    pub(super) is_new: bool,
+    /// Whether any DISPLAY has shown it.
+    pub(super) was_shown: bool,
+    /// Whether the player saw it only from spots to which another player pushed it.
+    pub(super) is_by_push: bool,
+}
+
+impl Trace {
+    const UNKNOWN: Self = Self { shown: ROCK, is_new: false, was_shown: false, is_by_push: false };
+
+    /// Whether the next DISPLAY must show the cell.
+    pub(super) const fn is_known(self) -> bool {
+        self.is_new || self.shown != ROCK
+    }
+}
+
 #[derive(Clone)]
 struct Walker {
     cell: Cell,
-    // For each byte of the map's text, whether the player ever saw it.
-    known: Vec<bool>,
-    // The part of it that the player first saw from a spot to which another player pushed it.
-    pushed: Vec<bool>,
-    // The server moved the player in another way than the model, so that what it has seen is uncertain.
-    is_lost: bool,
+    // For each byte of the map's text.
+    traces: Vec<Trace>,
+    // Whether the player was in a passage since the last DISPLAY.
+    came_by_passage: bool,
     sight: Sight,
 }
 
@@ -36,22 +56,38 @@ struct Walker {
 pub(super) struct World {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
+    // How often a pile was taken from a cell. It may still be there.
+    takes: BTreeMap<Cell, u32>,
     walkers: BTreeMap<Letter, Walker>,
     sighter: Sighter,
 }
 
 impl World {
     pub(super) fn new(grid: Grid, piles: BTreeSet<Cell>) -> Self {
-        Self { grid, piles, walkers: BTreeMap::new(), sighter: Sighter::default() }
+        Self { grid, piles, takes: BTreeMap::new(), walkers: BTreeMap::new(), sighter: Sighter::default() }
     }
 
     pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
-        let (known, pushed) = (vec![false; self.grid.text().len()], vec![false; self.grid.text().len()]);
-        self.walkers.insert(letter, Walker { cell, known, pushed, is_lost: false, sight: Sight::default() });
+        let traces = vec![Trace::UNKNOWN; self.grid.text().len()];
+        self.walkers.insert(letter, Walker { cell, traces, came_by_passage: false, sight: Sight::default() });
         self.look(letter, false);
     }
 
-    /// Puts a player where the server shows it. If the model has it elsewhere, what it has seen becomes uncertain.
+    /// Adopts the DISPLAY of a player as what it knows.
+    pub(super) fn adopt(&mut self, letter: Letter, display: &[u8]) {
+        let Some(walker) = self.walkers.get_mut(&letter) else { return };
+        walker.came_by_passage = false;
+        for (trace, &shown) in walker.traces.iter_mut().zip(display) {
+            *trace = Trace {
+                shown,
+                is_new: false,
+                was_shown: trace.was_shown || shown != ROCK,
+                is_by_push: trace.is_by_push && shown != ROCK,
+            };
+        }
+    }
+
+    /// Puts a player where the server shows it.
     pub(super) fn correct(&mut self, letter: Letter, cell: Cell) {
         if self.cell(letter) == Some(cell) {
             return;
@@ -59,18 +95,11 @@ impl World {
         if !self.walkers.contains_key(&letter) {
             self.place(letter, cell);
         }
-        if let Some(walker) = self.walkers.get_mut(&letter) {
-            walker.is_lost = true;
-        }
         self.go(letter, cell, false);
     }
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter> {
         self.walkers.keys().copied()
-    }
-
-    pub(super) fn is_lost(&self, letter: Letter) -> bool {
-        self.walkers.get(&letter).is_none_or(|walker| walker.is_lost)
     }
 
     pub(super) fn remove(&mut self, letter: Letter) {
@@ -95,7 +124,10 @@ impl World {
                 self.go(other, from, true);
             }
             self.go(letter, to, false);
-            effect.piles += u32::from(self.piles.remove(&to));
+            if self.piles.remove(&to) {
+                effect.piles += 1;
+                *self.takes.entry(to).or_default() += 1;
+            }
             if key.is_ascii_lowercase() {
                 break;
             }
@@ -112,6 +144,7 @@ impl World {
     fn go(&mut self, letter: Letter, to: Cell, is_pushed: bool) {
         if let Some(walker) = self.walkers.get_mut(&letter) {
             walker.cell = to;
+            walker.came_by_passage |= self.grid.at(to) == PASSAGE;
         }
         self.look(letter, is_pushed);
     }
@@ -120,9 +153,9 @@ impl World {
         let Some(walker) = self.walkers.get_mut(&letter) else { return };
         walker.sight = self.sighter.sight(Field::from(&self.grid), walker.cell, Vision::default());
         for range in walker.sight.ranges() {
-            for (pushed, known) in walker.pushed[range.clone()].iter_mut().zip(&mut walker.known[range]) {
-                *pushed = if is_pushed { *pushed || !*known } else { false };
-                *known = true;
+            for trace in &mut walker.traces[range] {
+                trace.is_by_push = is_pushed && (trace.is_by_push || !trace.is_known());
+                trace.is_new |= !trace.is_known();
             }
         }
     }
@@ -138,30 +171,21 @@ impl World {
         text
     }
 
-    /// The text of a player's DISPLAY.
-    pub(super) fn view(&self, letter: Letter) -> Vec<u8> {
-        let Some(walker) = self.walkers.get(&letter) else { return Vec::new() };
-        let hide = |(&byte, &known): (&u8, &bool)| if known || byte == b'\n' { byte } else { ROCK };
-        let mut text: Vec<u8> = self.grid.text().iter().zip(&walker.known).map(hide).collect();
-        let board = self.board();
-        for range in walker.sight.ranges() {
-            text[range.clone()].copy_from_slice(&board[range]);
-        }
-        text[walker.cell.index()] = b'@';
-        text
+    /// Whether a player is in a passage, or was since its last DISPLAY.
+    pub(super) fn came_by_passage(&self, letter: Letter) -> bool {
+        self.walkers.get(&letter).is_some_and(|walker| walker.came_by_passage || self.grid.at(walker.cell) == PASSAGE)
     }
 
     pub(super) fn sees(&self, letter: Letter, cell: Cell) -> bool {
         self.walkers.get(&letter).is_some_and(|walker| walker.sight.contains(cell))
     }
 
-    pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
-        self.walkers.get(&letter).is_some_and(|walker| walker.known[cell.index()])
+    pub(super) fn trace(&self, letter: Letter, cell: Cell) -> Trace {
+        self.walkers.get(&letter).map_or(Trace::UNKNOWN, |walker| walker.traces[cell.index()])
     }
 
-    /// Whether a player saw a cell first, and only, from where it was pushed.
-    pub(super) fn knows_by_push(&self, letter: Letter, cell: Cell) -> bool {
-        self.walkers.get(&letter).is_some_and(|walker| walker.pushed[cell.index()])
+    pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
+        self.trace(letter, cell).is_known()
     }
 
     /// Whether a player remembers something of the map that it does not see.
@@ -183,14 +207,28 @@ impl World {
         if wanted(self.cell(letter)?) {
             return Some(Vec::new());
         }
-        self.search(letter, keys, |from, key| self.passed(from, key).last().is_some_and(&wanted))
+        self.search(letter, keys, |_, _| true, |from, key| self.passed(from, key).last().is_some_and(&wanted))
     }
 
-    /// The fewest keys after which a player has taken a pile.
-    pub(super) fn hunt(&self, letter: Letter) -> Option<Vec<u8>> {
-        // Runs first: they may take several.
-        let taken = |from, key| self.passed(from, key).any(|cell| self.piles.contains(&cell));
-        self.search(letter, b"HJKLYUBNhjklyubn", taken)
+    /// The fewest of these keys after which a player has taken a pile, if possible on a way on which no other player stands. Piles that
+    /// were taken before come last.
+    pub(super) fn hunt(&self, letter: Letter, keys: &[u8]) -> Option<Vec<u8>> {
+        let takes = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
+        let least = self.piles.iter().map(takes).min();
+        let is_wanted = |cell: Cell| self.piles.contains(&cell) && Some(takes(&cell)) == least;
+        let taken = |from, key| self.passed(from, key).any(is_wanted);
+        let is_free = |from, key| {
+            let mut others = self.walkers.iter().filter(|(other, _)| **other != letter).map(|(_, other)| other.cell);
+            !others.any(|other| self.passed(from, key).any(|cell| cell == other))
+        };
+        self.search(letter, keys, is_free, taken).or_else(|| self.search(letter, keys, |_, _| true, taken))
+    }
+
+    /// Whether a run from a spot goes through a player and over gold.
+    pub(super) fn runs_through(&self, from: Cell, key: u8, other: Letter) -> bool {
+        let place = self.cell(other);
+        self.passed(from, key).any(|cell| Some(cell) == place)
+            && self.passed(from, key).any(|cell| self.piles.contains(&cell))
     }
 
     /// Whether a run from a spot goes on behind gold.
@@ -199,13 +237,19 @@ impl World {
         spots.split_last().is_some_and(|(_, before)| before.iter().any(|cell| self.piles.contains(cell)))
     }
 
-    // The fewest of these keys of which the last is one that is wanted from where it is typed.
-    fn search(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell, u8) -> bool) -> Option<Vec<u8>> {
+    // The fewest of these keys that may be typed where they are, and of which the last is wanted there.
+    fn search(
+        &self,
+        letter: Letter,
+        keys: &[u8],
+        may: impl Fn(Cell, u8) -> bool,
+        wanted: impl Fn(Cell, u8) -> bool,
+    ) -> Option<Vec<u8>> {
         let start = self.cell(letter)?;
         let mut seen = BTreeSet::from([start]);
         let mut queue = VecDeque::from([(start, Vec::new())]);
         while let Some((cell, path)) = queue.pop_front() {
-            for &key in keys {
+            for &key in keys.iter().filter(|key| may(cell, **key)) {
                 let longer = [&path[..], &[key]].concat();
                 if wanted(cell, key) {
                     return Some(longer);

@@ -119,6 +119,48 @@ fn deviating_messages_break_their_own_rules_only() {
     assert!(broken.iter().all(|(_, verdict)| is_broken(verdict)), "{broken:?}");
 }
 
+/// Deviations, each with rules that it does not hide. `nuggets_faults.py` states what they break.
+const APART: [(&str, &[&str]); 5] = [
+    ("pays-for-swaps", &["game-over", "final-table", "quitter-row", "gold-collected"]),
+    ("piles-share-a-spot", &["game-over", "final-table", "gold-total", "gold-collected"]),
+    ("capitals-step-once", &["game-over", "final-table", "gold-total", "names", "name-length"]),
+    ("joins-on-gold", &["game-over", "any-name", "names", "name-length", "end-of-input", "piles-in-rooms"]),
+    ("q-is-unknown", &["step", "display-to-all", "run-over-gold", "diagonal-run"]),
+];
+
+#[test]
+fn state_that_a_server_shows_is_adopted() {
+    for (fault, rules) in APART {
+        assert_eq!(verdicts(SERVER, fault, rules, LESS), vec![Some(Verdict::Passed); rules.len()], "{fault}");
+    }
+}
+
+#[test]
+fn crash_breaks_the_rule_that_the_server_keeps_running() {
+    for (fault, rule) in [("dies-of-unknown-senders", "strangers-ignored"), ("loops-for-spectators", "spectator-keys")]
+    {
+        let verdicts = verdicts(SERVER, fault, &["keeps-running", rule], LESS);
+        assert!(verdicts[0] == Some(Verdict::Failed) && verdicts[1] != Some(Verdict::Failed), "{fault}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn pushed_players_are_judged_only_where_players_change_places() {
+    let report = run_with(SERVER, "walks-through-players", &with_rules(SERVER, &["pushed-player"], LESS));
+    let pushed = report.finding("pushed-player").map(|rule| (rule.verdict, &*rule.why));
+    assert_eq!(pushed, Some((Verdict::NotTested, "it shows only where swap is kept")), "{report}");
+}
+
+#[test]
+fn text_of_quit_counts_if_a_user_sees_it_in_the_end() {
+    let rules = ["quit-text", "exact-text", "refused"];
+    for fault in ["jumps-over-blanks", "shows-the-text-for-a-while"] {
+        assert_eq!(verdicts(CLIENT, fault, &rules, LESS), [Some(Verdict::Passed); 3], "{fault}");
+    }
+    let wiped = [Some(Verdict::Failed), Some(Verdict::NotTested), Some(Verdict::NotTested)];
+    assert_eq!(verdicts(CLIENT, "wipes-the-text", &rules, LESS), wiped);
+}
+
 #[test]
 fn client_gets_keys_only_when_its_screen_is_up() {
     let rules = ["keys-as-typed", "any-key", "quit-text"];

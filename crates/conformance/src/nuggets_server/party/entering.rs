@@ -15,9 +15,11 @@ use super::{
         displays::{differences, shown},
         reading::fitted,
         rules,
-        world::{Effect, World},
+        settle::cells,
+        wire::key_message,
+        world::World,
     },
-    Deed, GOLD, Kind, Party, Role, kinds,
+    Deed, GOLD, Kind, Party, Role, STEPS, kinds,
 };
 use crate::{
     judge::{Halt, Played},
@@ -38,7 +40,7 @@ impl Party<'_> {
     /// a spectator.
     pub(in crate::nuggets_server) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> Played {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
-        let before = self.spectator().filter(|&before| before != number);
+        let before = self.spectator();
         if let Some(before) = before {
             self.clients[before].leaving = true;
         }
@@ -56,9 +58,7 @@ impl Party<'_> {
             }
             self.wait_until(by.min(Instant::now() + PAUSE), |_| false);
         }
-        let is_again = self.idle.as_ref().is_some_and(|idle| idle.rule == &rules::WATCH_AGAIN);
-        let rule = if is_again { &rules::WATCH_AGAIN } else { &rules::WATCH };
-        self.answered(number, &all, rule, "SPECTATE", "GRID, GOLD and DISPLAY")?;
+        self.answered(number, &all, &rules::WATCH, "SPECTATE", "GRID, GOLD and DISPLAY")?;
         let client = &self.clients[number];
         let (display, size, left) = (client.display.clone(), client.size, client.left);
         if display.is_empty() {
@@ -145,7 +145,7 @@ impl Party<'_> {
             format!("the first DISPLAY of the spectator is not the map: {}", differences(&world.grid, &board, &display))
         });
         let count = world.piles.len();
-        if map.is_some() {
+        if map.is_some() && self.is_strict {
             self.judge
                 .check(&rules::PILES, (10..=30).contains(&count), || format!("the game began with {count} piles"));
             self.judge.check(&rules::TOTAL, left.is_none_or(|left| left == GOLD), || {
@@ -203,7 +203,10 @@ impl Party<'_> {
         self.cast(number, Role::Player(letter));
         let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
-        self.wait(|party| party.place(letter).is_some());
+        let is_placed = self.wait(|party| party.place(letter).is_some() || party.are_shown());
+        if self.place(letter).is_none() {
+            self.drain();
+        }
         if let Some(cell) = self.place(letter) {
             let world = self.world()?;
             let (at, is_free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
@@ -213,12 +216,37 @@ impl Party<'_> {
             if let Some(world) = &mut self.world {
                 world.place(letter, cell);
             }
+        } else if is_placed {
+            // Something is drawn over it.
+            self.judge.check(&rules::PLACE, false, || format!("{text}: the DISPLAYs do not show player {letter}"));
+            self.uncover(number, letter)?;
+            return Ok(number);
         } else {
             self.missing(&rules::ALL, || format!("{text}: no DISPLAY shows where player {letter} is"))?;
         }
-        let pushed = Vec::new();
-        self.settle(&Deed { text: &text, rule: &rules::BOARD, mover: None, pushed, effect: Effect::default() })?;
+        self.settle(&Deed::of(&text, &rules::BOARD))?;
         Ok(number)
+    }
+
+    // Whether all clients have been shown the game since the last action.
+    fn are_shown(&self) -> bool {
+        self.active().into_iter().all(|number| self.clients[number].is_shown())
+    }
+
+    // Lets a player move that no DISPLAY shows, until one does.
+    fn uncover(&mut self, number: usize, letter: Letter) -> Played {
+        for &key in STEPS {
+            self.send(number, &key_message(key));
+            self.wait_until(Instant::now() + self.grace(), |party| party.place(letter).is_some());
+            if let Some(cell) = self.place(letter) {
+                let mut world = self.world()?.clone();
+                world.place(letter, cell);
+                self.drain();
+                self.adopt(&world);
+                break;
+            }
+        }
+        Ok(())
     }
 
     // The letter of a new player, which no other one has had.
@@ -244,23 +272,10 @@ impl Party<'_> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    /// The client of a player that has not quit.
-    fn player(&self, letter: Letter) -> Option<usize> {
-        let is_it = |client: &super::Client| client.role == Role::Player(letter) && client.quit.is_none();
-        self.clients.iter().position(is_it)
-    }
-
     /// Where the last DISPLAYs show a player: that of the spectator, or else its own.
     pub(in crate::nuggets_server) fn place(&self, letter: Letter) -> Option<Cell> {
-        let find = |number: usize, wanted: u8| {
-            let display =
-                Some(&self.clients[number]).filter(|client| client.is_shown()).map(|client| &client.display)?;
-            display.iter().position(|&byte| byte == wanted).and_then(|at| u16::try_from(at).ok()).map(Cell)
-        };
-        let own = || self.player(letter).and_then(|number| find(number, b'@'));
-        match self.spectator() {
-            Some(watcher) if self.clients[watcher].is_shown() => find(watcher, letter.byte()),
-            _ => own(),
-        }
+        let board = self.true_board().unwrap_or_default();
+        let shown = cells(board).find(|(_, byte)| *byte == letter.byte()).map(|(cell, _)| cell);
+        shown.or_else(|| self.own_place(letter))
     }
 }

@@ -1,10 +1,14 @@
 //! Whole games, to their last nugget.
 
-use super::watch;
+use super::{still, watch};
 use crate::{
     judge::{Halt, Played},
     launch::{Exit, Run},
-    nuggets_server::{map::MapFile, party::Party, rules},
+    nuggets_server::{
+        map::MapFile,
+        party::{End, Party, STEPS},
+        rules,
+    },
     rule::Rule,
 };
 
@@ -39,22 +43,15 @@ pub(in crate::nuggets_server) fn alone(
     finish(party, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
 }
 
-// Plays until the gold is gone. The server must say so and end, or it breaks this rule.
-fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
+/// Plays until the gold is gone. The server must say so and end, or it breaks this rule.
+pub(super) fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
     let mut turn = players.iter().copied().cycle();
     let mut keys = 0;
     while let Some(who) = turn.next()
         && keys < MOST_KEYS
     {
-        let (last, count) = hunt(party, who)?;
-        keys += count;
-        if party.unanswered > UNANSWERED {
-            break;
-        }
-        if let Some(key) = last {
-            if !party.end(who, key)? {
-                return Err(Halt::Broken);
-            }
+        keys += hunt(party, who)?;
+        if party.end == End::Judged {
             party.judge_summary(run);
             let exit = run.exit(party.options.deadline());
             // What is wrong at the end of any game is no fault of a name.
@@ -67,24 +64,34 @@ fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'s
     Err(Halt::Broken)
 }
 
-// Lets a player take a pile. Returns the key that would end the game, which is not typed yet, and the keys that were typed.
-fn hunt(party: &mut Party<'_>, who: usize) -> Played<(Option<u8>, u32)> {
+// Lets a player take a pile, which may end the game. Returns how many keys that took.
+fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
     let letter = party.letter(who)?;
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for count in 0.. {
-        let Some(keys) = party.world()?.hunt(letter) else {
-            if party.world()?.piles.is_empty() {
-                return party.lacking(&rules::OVER, || "no gold is left on the map, and no QUIT came".to_owned());
+        // Runs first: they may take several.
+        let runs =
+            [&rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD].iter().any(|rule| party.judge.has_failed(rule));
+        let keys: &[u8] = if runs { STEPS } else { b"HJKLYUBNhjklyubn" };
+        let world = party.world()?;
+        if world.piles.is_empty() {
+            // What is left may lie under the player.
+            still(party, who)?;
+            if party.end == End::Judged || !party.world()?.piles.is_empty() {
+                return Ok(count + 1);
             }
+            let left = party.clients[who].left.unwrap_or_default();
+            return party.lacking(&rules::TOTAL, || format!("{left} nuggets are left, as GOLD told, but no pile"));
+        }
+        let Some(keys) = world.hunt(letter, keys) else {
             return party
                 .lacking(&rules::PILES_IN_ROOMS, || format!("player {letter} cannot reach the gold that is left"));
         };
         let Some(&key) = keys.first() else { break };
-        let (after, effect) = party.world()?.forecast(letter, key);
-        if after.piles.is_empty() {
-            return Ok((Some(key), count));
+        let effect = party.key(who, key)?;
+        if party.end == End::Judged {
+            return Ok(count + 1);
         }
-        party.key(who, key)?;
         if party.unanswered > UNANSWERED {
             return Err(Halt::Broken);
         }
@@ -95,8 +102,8 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<(Option<u8>, u32)> {
             return Err(Halt::Broken);
         }
         if effect.piles > 0 {
-            return Ok((None, count + 1));
+            return Ok(count + 1);
         }
     }
-    Ok((None, 0))
+    Ok(0)
 }

@@ -1,6 +1,6 @@
 //! Datagrams that must have no effect. Each rule has a game of its own, since a server may end at them.
 
-use super::{leave_all, still, still_any, watch};
+use super::{leave_all, moves::walk, plain_step, still, still_any, watch};
 use crate::{
     judge::Played,
     nuggets_server::{
@@ -81,7 +81,9 @@ pub(in crate::nuggets_server) fn empty(party: &mut Party<'_>, map: Option<&MapFi
 pub(in crate::nuggets_server) fn zero_bytes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let Cast { ann, bob } = cast(party, map)?;
     let stranger = party.stranger()?;
-    for datagram in [&b"\0"[..], b"KEY l\0"] {
+    // With a key that can move the player.
+    let key = plain_step(party, party.letter(ann)?)?.unwrap_or(b'l');
+    for datagram in [&b"\0"[..], &[b'K', b'E', b'Y', b' ', key, 0]] {
         send_both(party, (ann, stranger), datagram, &rules::ZERO_BYTES, bob)?;
     }
     leave_all(party)
@@ -120,8 +122,16 @@ pub(in crate::nuggets_server) fn strangers(party: &mut Party<'_>, map: Option<&M
     let Cast { ann, bob } = cast(party, map)?;
     let stranger = party.stranger()?;
     ignored(party, (stranger, "an unknown address"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    let cid = party.join("Cid")?;
+    let spot = party.world()?.cell(party.letter(ann)?);
     party.leave(ann)?;
-    ignored(party, (ann, "player A, who has quit"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    if party.clients[ann].quit.is_none() {
+        return leave_all(party);
+    }
+    ignored(party, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
+    // Where the quitter was, another player is now.
+    walk(party, bob, |_, cell| Some(cell) == spot)?;
+    ignored(party, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)?;
     leave_all(party)
 }
 
@@ -141,7 +151,8 @@ pub(in crate::nuggets_server) fn lost(party: &mut Party<'_>, map: &MapFile) -> P
     let Cast { ann, bob } = cast(party, Some(map))?;
     party.lose(ann);
     for _ in 0..4 {
-        party.idle = Some(Idle { rule: &rules::LOST, text: "the port of player A was closed".to_owned(), by: None });
+        let text = "the port of player A was closed".to_owned();
+        party.idle = Some(Idle { rule: &rules::LOST, text, by: None, is_broken: false });
         still(party, bob)?;
     }
     Ok(())

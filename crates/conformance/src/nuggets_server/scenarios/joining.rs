@@ -64,6 +64,10 @@ pub(in crate::nuggets_server) fn comes_back(party: &mut Party<'_>, map: Option<&
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
     party.leave(ann)?;
+    if party.clients[ann].quit.is_none() {
+        party.judge.leave_out_for([&rules::RETURN], &rules::LEAVE);
+        return leave_all(party);
+    }
     party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
     still(party, bob)?;
     leave_all(party)
@@ -108,19 +112,36 @@ pub(in crate::nuggets_server) fn spectator_quits(party: &mut Party<'_>, map: Opt
     leave_all(party)
 }
 
-/// The spectator, and a player, send SPECTATE.
-pub(in crate::nuggets_server) fn watchers_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+/// The spectator sends SPECTATE again.
+pub(in crate::nuggets_server) fn watches_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
     still(party, ann)?;
-    if let Some(watcher) = party.spectator() {
-        let text = "a second SPECTATE of the spectator".to_owned();
-        party.idle = Some(Idle { rule: &rules::WATCH_AGAIN, text, by: None });
-        party.spectate(watcher, None)?;
-        still(party, ann)?;
+    let Some(watcher) = party.spectator() else {
+        party.judge.leave_out_for([&rules::WATCH_AGAIN], &rules::WATCH);
+        return Ok(());
+    };
+    party.idle(watcher, b"SPECTATE", &rules::WATCH_AGAIN, "a second SPECTATE of the spectator");
+    let all = [Kind::Grid, Kind::Gold, Kind::Display];
+    let is_told = |party: &Party<'_>| all.iter().all(|&kind| party.clients[watcher].has(kind));
+    let is_broken = |party: &Party<'_>| party.idle.as_ref().is_some_and(|idle| idle.is_broken);
+    party.wait(|party| is_broken(party) || is_told(party) || party.clients[watcher].has(Kind::Error));
+    party.drain();
+    if !is_broken(party) && !is_told(party) {
+        let log = kinds(&party.clients[watcher].log);
+        party.missing(&rules::WATCH_AGAIN, || format!("a second SPECTATE of the spectator was answered by {log}"))?;
     }
-    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
     still(party, ann)?;
+    leave_all(party)
+}
+
+/// A player sends SPECTATE.
+pub(in crate::nuggets_server) fn player_watches(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+    still(party, bob)?;
     leave_all(party)
 }
 
@@ -161,6 +182,6 @@ fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, 
         party.judge.check(rule, true, String::new);
         party.text(number, wanted);
     }
-    party.idle = Some(Idle { rule, text: what.to_owned(), by: None });
+    party.idle = Some(Idle { rule, text: what.to_owned(), by: None, is_broken: false });
     Ok(())
 }

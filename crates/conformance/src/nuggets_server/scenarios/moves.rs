@@ -2,12 +2,14 @@
 
 use nuggets::grid::{Cell, Direction, ROOM};
 
-use super::{careful, leave_all, watch};
+use super::{careful, game::finish, leave_all, watch};
 use crate::{
     judge::Played,
+    launch::Run,
     nuggets_server::{
         map::{MapFile, TELLING},
         party::{Party, STEPS},
+        rules,
         world::World,
     },
 };
@@ -55,7 +57,12 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     // From the pusher to the other one. After the push it leads the other one back, too.
     let back = world.cell(victim).and_then(|cell| beside(world, cell)).and_then(opposite);
     if let Some(back) = back {
+        let place = party.world()?.cell(pusher);
         careful(party, ann, back.key())?;
+        if party.world()?.cell(victim) != place {
+            party.judge.leave_out_for([&rules::PUSHED], &rules::SWAP);
+            return Ok(());
+        }
         careful(party, bob, back.key())?;
     }
     leave_all(party)
@@ -78,7 +85,7 @@ pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> P
 }
 
 /// Steps and runs in all directions from the middle of a room, over gold and through another player.
-pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile) -> Played {
+pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
@@ -103,7 +110,7 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile) -> P
         careful(party, ann, key)?;
     }
     let other = party.letter(bob)?;
-    // Somebody behind whom there is a free spot.
+    // A player behind whom there is a free spot.
     let through = |world: &World, cell: Cell| {
         let place = world.cell(other)?;
         let free = |direction: &Direction| {
@@ -116,7 +123,17 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile) -> P
     if let Some(direction) = world.cell(letter).and_then(|cell| through(world, cell)) {
         careful(party, ann, direction.key().to_ascii_uppercase())?;
     }
-    leave_all(party)
+    // Through the other player and over gold, which one without the other may not show.
+    let rich = |world: &World, cell: Cell| RUNS.iter().copied().find(|&key| world.runs_through(cell, key, other));
+    if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| party.judge.has_failed(rule)) {
+        walk(party, ann, |world, cell| rich(world, cell).is_some())?;
+        let world = party.world()?;
+        if let Some(key) = world.cell(letter).and_then(|cell| rich(world, cell)) {
+            careful(party, ann, key)?;
+        }
+    }
+    // The gold that is left shows whether some got lost.
+    finish(party, &[ann, bob], run, &rules::EXIT)
 }
 
 fn at(world: &World, cell: Cell) -> (u16, u16) {
@@ -131,8 +148,8 @@ fn explore(party: &mut Party<'_>, who: usize) -> Played {
     walk(party, who, |world, cell| world.grid.at(cell) == ROOM && !world.knows(letter, cell))
 }
 
-// Lets a player go towards the nearest spot that is wanted, as long as it comes nearer.
-fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
+/// Lets a player go towards the nearest spot that is wanted, as long as it comes nearer.
+pub(super) fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for _ in 0..WALK {
         let world = party.world()?;
