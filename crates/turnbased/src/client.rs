@@ -1,0 +1,159 @@
+//! What a player, or somebody who watches, knows of a table.
+
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    string::String,
+    vec::Vec,
+};
+use bytes::{Bytes, BytesMut};
+use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
+
+use crate::{
+    Rules,
+    protocol::{ClientMessage, Ending, MAX_TOLD, Name, ServerMessage, frame},
+};
+
+/// A client of a table with the rules `R`.
+#[derive(Debug)]
+pub struct Client<R: Rules> {
+    framing: Framing,
+    incoming: BytesMut,
+    lines: LineDecoder,
+    outgoing: VecDeque<ClientMessage>,
+    seat: Option<u8>,
+    names: BTreeMap<u8, String>,
+    game: Option<u32>,
+    view: Option<R::View>,
+    turn: Option<u8>,
+    moves: Vec<R::Move>,
+    result: Option<(Ending, Vec<i64>)>,
+    farewell: Option<String>,
+    is_over: bool,
+}
+
+impl<R: Rules> Client<R> {
+    /// A client over this link. With a name it asks for a seat; without one it only watches.
+    pub fn new(link: Link, name: Option<Name>) -> Self {
+        Self {
+            framing: link.framing(),
+            incoming: BytesMut::new(),
+            lines: LineDecoder::new(MAX_TOLD),
+            outgoing: name.into_iter().map(ClientMessage::Play).collect(),
+            seat: None,
+            names: BTreeMap::new(),
+            game: None,
+            view: None,
+            turn: None,
+            moves: Vec::new(),
+            result: None,
+            farewell: None,
+            is_over: false,
+        }
+    }
+
+    /// The client's seat, from 0.
+    pub const fn seat(&self) -> Option<u8> {
+        self.seat
+    }
+
+    /// The names of the players, by seat.
+    pub const fn names(&self) -> &BTreeMap<u8, String> {
+        &self.names
+    }
+
+    /// The number of the game that is being played, or was played last.
+    pub const fn game(&self) -> Option<u32> {
+        self.game
+    }
+
+    /// What the client sees of it.
+    pub const fn view(&self) -> Option<&R::View> {
+        self.view.as_ref()
+    }
+
+    /// The seat whose turn it is, from 0.
+    pub const fn turn(&self) -> Option<u8> {
+        self.turn
+    }
+
+    /// The moves that the client can make now; none when it is not its turn.
+    pub fn moves(&self) -> &[R::Move] {
+        &self.moves
+    }
+
+    /// How the last game has ended, with the score of each seat.
+    pub fn result(&self) -> Option<(Ending, &[i64])> {
+        self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
+    }
+
+    /// The last words of the table.
+    pub fn farewell(&self) -> Option<&str> {
+        self.farewell.as_deref()
+    }
+
+    fn handle(&mut self, message: ServerMessage) -> Result<(), DecodeError> {
+        let seat = |number: u8| number.checked_sub(1).ok_or(DecodeError::invalid("a seat 0", 0));
+        match message {
+            // Everything that the client may know follows.
+            ServerMessage::Room { .. } => {
+                (self.seat, self.view, self.turn) = (None, None, None);
+                self.names.clear();
+                self.moves.clear();
+            }
+            ServerMessage::Ok(number) => self.seat = Some(seat(number)?),
+            ServerMessage::Seat(number, name) => drop(self.names.insert(seat(number)?, name)),
+            ServerMessage::Left(number) => drop(self.names.remove(&seat(number)?)),
+            ServerMessage::Game(number) => (self.game, self.result) = (Some(number), None),
+            ServerMessage::View(json) => {
+                let view = serde_json::from_str(&json).map_err(|_| DecodeError::invalid("no view of this game", 5))?;
+                (self.view, self.turn) = (Some(view), None);
+                self.moves.clear();
+            }
+            ServerMessage::Turn(number, moves) => {
+                self.turn = Some(seat(number)?);
+                self.moves = moves.iter().filter_map(|action| action.parse().ok()).collect();
+            }
+            ServerMessage::Over(how, scores) => {
+                (self.result, self.turn) = (Some((how, scores)), None);
+                self.moves.clear();
+            }
+            ServerMessage::Wait(_) | ServerMessage::Moved(..) | ServerMessage::No(_) => {}
+            ServerMessage::Bye(why) => (self.farewell, self.is_over) = (Some(why), true),
+        }
+        Ok(())
+    }
+}
+
+impl<R: Rules> netcore::Client for Client<R> {
+    type Action = ClientMessage;
+    type Error = DecodeError;
+
+    fn receive(&mut self, _: Time, bytes: &[u8]) -> Result<(), DecodeError> {
+        if self.framing == Framing::Whole {
+            return self.handle(ServerMessage::parse(bytes)?);
+        }
+        self.incoming.extend_from_slice(bytes);
+        while let Some(line) = self.lines.decode(&mut self.incoming)? {
+            self.handle(ServerMessage::parse(&line)?)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, _: Time, action: ClientMessage) {
+        if !self.is_over {
+            self.outgoing.push_back(action);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.outgoing.pop_front().map(|message| frame(&message, self.framing))
+    }
+
+    fn disconnected(&mut self, _: Time, _: Gone) {
+        self.is_over = true;
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+}

@@ -1,0 +1,131 @@
+//! A server and a client for any game whose players move one after the other.
+//!
+//! A game implements [`Rules`]; [`Table`] is its server as a `netcore` engine, with seats, joining, refusals, time limits, seats that are
+//! kept for players whose connection broke, and a state for journals. [`Client`] is what a player knows. [`protocol`] is the wire between
+//! them: lines of text, with views as JSON.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use turnbased::{Rules, Table};
+//!
+//! /// Players take one to three sticks in turn; whoever takes the last one wins.
+//! #[derive(Debug, Clone, Serialize, Deserialize)]
+//! struct Sticks {
+//!     left: u8,
+//!     turn: u8,
+//! }
+//!
+//! impl Rules for Sticks {
+//!     const NAME: &'static str = "sticks";
+//!     const VERSION: u32 = 1;
+//!     type Options = ();
+//!     type Move = u8;
+//!     type View = u8;
+//!
+//!     fn setup(_: &(), _: u64) -> Self {
+//!         Self { left: 21, turn: 0 }
+//!     }
+//!
+//!     fn turn(&self) -> Option<u8> {
+//!         (self.left > 0).then_some(self.turn)
+//!     }
+//!
+//!     fn moves(&self) -> Vec<u8> {
+//!         (1..=self.left.min(3)).collect()
+//!     }
+//!
+//!     fn play(&mut self, taken: &u8) {
+//!         self.left -= taken;
+//!         self.turn = 1 - self.turn;
+//!     }
+//!
+//!     fn view(&self, _: Option<u8>) -> u8 {
+//!         self.left
+//!     }
+//!
+//!     fn scores(&self) -> Vec<i64> {
+//!         // The other player has taken the last stick.
+//!         vec![i64::from(self.turn), i64::from(1 - self.turn)]
+//!     }
+//! }
+//!
+//! let table = Table::<Sticks>::new((), 1);
+//! ```
+#![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod client;
+pub mod protocol;
+mod table;
+
+use alloc::{string::String, vec::Vec};
+use core::{
+    fmt::{Debug, Display},
+    str::FromStr,
+    time::Duration,
+};
+use netcore::Level;
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use client::Client;
+pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
+pub use table::{Setup, State, Table};
+
+/// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
+///
+/// A position contains all that the game depends on, so that a game can be recorded and resumed. The same setup and the same moves lead to
+/// the same position on every machine.
+pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The name in addresses and journals, in lower case.
+    const NAME: &'static str;
+    /// The version of the rules. Raise it whenever the same moves lead to another position, or a position is serialized differently.
+    const VERSION: u32;
+    /// Players of a game.
+    const SEATS: u8 = 2;
+    /// How long a player may think about a move. Later the player has lost.
+    const MOVE_LIMIT: Duration = Duration::from_secs(120);
+
+    /// What the operator of a table can choose.
+    type Options: Clone + Default + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// A move. Its text has no line feed and at most 32 bytes.
+    type Move: Clone + Debug + PartialEq + Display + FromStr + Send + Sync + 'static;
+    /// What a player may see.
+    type View: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// The first position. What is drawn follows from the seed, which differs from game to game.
+    fn setup(options: &Self::Options, seed: u64) -> Self;
+
+    /// The seat that moves next; `None` when the game is over.
+    fn turn(&self) -> Option<u8>;
+
+    /// All moves that the player may make whose turn it is, at most 512. It is empty only when the game is over.
+    fn moves(&self) -> Vec<Self::Move>;
+
+    /// Makes a move, which is one of [`moves`](Self::moves).
+    fn play(&mut self, action: &Self::Move);
+
+    /// What the player at this seat may see, or somebody without a seat.
+    fn view(&self, seat: Option<u8>) -> Self::View;
+
+    /// The score of each seat in this position. More is better.
+    fn scores(&self) -> Vec<i64>;
+
+    /// Why no game can be played with these options.
+    ///
+    /// # Errors
+    /// A sentence that says what would be possible.
+    fn check(options: &Self::Options) -> Result<(), String> {
+        let _ = options;
+        Ok(())
+    }
+
+    /// The move of a bot, as the place of one of these moves; `draw` is a random number. The default is any of them.
+    fn choose(view: &Self::View, seat: u8, moves: &[Self::Move], level: Level, draw: u64) -> usize {
+        let _ = (view, seat, level);
+        usize::try_from(draw % u64::try_from(moves.len()).unwrap_or(1).max(1)).unwrap_or(0)
+    }
+}
