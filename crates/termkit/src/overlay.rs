@@ -168,9 +168,9 @@ impl Widget for &StatusLine<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::buffer::Cell;
 
     use super::*;
+    use ratatui::buffer::Cell;
 
     const KEYS: &[(&str, &str)] = &[("h", "left"), ("H", "run left"), ("", "Any key goes on.")];
 
@@ -247,7 +247,7 @@ mod tests {
     fn status(line: &StatusLine<'_>, width: u16) -> String {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
         line.render(buffer.area, &mut buffer);
-        buffer.content.iter().map(|cell| cell.symbol()).collect()
+        buffer.content.iter().map(Cell::symbol).collect()
     }
 
     #[test]
