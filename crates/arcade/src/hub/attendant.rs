@@ -57,7 +57,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
                 (file.result, file.barred) = (result, room.roster.barred());
             }
             // If the disk refuses, the room is restored without the result.
-            blocking(&rooms, &room, |rooms, room| rooms.save(room)).await;
+            blocking(&rooms, &room, Rooms::save).await;
         }
         let now = Instant::now();
         if room.roster.rematch_due().is_some_and(|due| due <= now) && room.roster.start_rematch() {
@@ -80,7 +80,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
         let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for };
         let alone = was_empty.then(|| now - empty);
         if alone.is_some_and(|alone| alone >= BOTS_STAY) && room.bots.count() > 0 {
-            blocking(&rooms, &room, |rooms, room| rooms.dismiss_bots(room)).await;
+            blocking(&rooms, &room, Rooms::dismiss_bots).await;
         }
         match rules.judge(alone, || journal_is_old(&room)) {
             Verdict::Stay => {}
@@ -137,7 +137,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
     }
     match room.hand_on(room.roster.longest_present()?) {
         Ok(true) => {
-            blocking(rooms, room, |rooms, room| rooms.save(room)).await;
+            blocking(rooms, room, Rooms::save).await;
         }
         // The next change is another attempt.
         Ok(false) => {}

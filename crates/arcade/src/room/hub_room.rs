@@ -119,11 +119,11 @@ impl<E: Recorded + Shown> HubRoom<E> {
             (info.counts.rated, info.game.hides())
         };
         // Over datagrams only peers that play or watch are kept.
-        let watches = |before: &Before, peer: PeerId, link: Link| {
+        let is_watching = |before: &Before, peer: PeerId, link: Link| {
             link == Link::Datagram && !before.occupants.iter().any(|occupant| occupant.peer == peer)
         };
         let peers = before.into_iter().flat_map(|before| before.peers.iter().map(move |peer| (before, peer)));
-        let watchers = peers.filter(|(before, (peer, link, _))| watches(before, *peer, *link));
+        let watchers = peers.filter(|(before, (peer, link, _))| is_watching(before, *peer, *link));
         let watchers = watchers.map(|(_, &(peer, ..))| peer);
         let spectators =
             is_rated.then(|| Box::new(Spectators::new((hides, delay), watchers, (status.phase, room.room().engine()))));

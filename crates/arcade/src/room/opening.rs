@@ -75,10 +75,13 @@ impl Place {
     }
 }
 
+/// Makes the host of a room.
+type MakeHost = Box<dyn FnOnce(Setting, Option<&Before>) -> Host + Send>;
+
 /// A host without transports, and its journal.
 struct Begun {
     // Makes the host, once everything around the room exists.
-    host: Box<dyn FnOnce(Setting, Option<&Before>) -> Host + Send>,
+    host: MakeHost,
     journal: PathBuf,
     // The number that identifies the journal.
     id: u64,
@@ -229,7 +232,7 @@ pub(crate) fn open(
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let bots = Bots::new(game, address, receiver.clone(), Arc::clone(&roster), reopened).with_pace(file.ladder);
-    let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&roster), place.keep_seats);
+    let (entrance, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&roster), place.keep_seats);
     let (removals, broken) = (Arc::<Removals>::default(), Broken::default());
     let setting = Setting {
         game,
@@ -273,7 +276,7 @@ pub(crate) fn open(
     let room = Arc::new(Room {
         game,
         access: file.access.clone(),
-        gate,
+        gate: entrance,
         news: News::of(receiver.clone()),
         info: receiver,
         number: id,

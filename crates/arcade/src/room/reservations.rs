@@ -316,8 +316,8 @@ mod tests {
         let [ann, bob] = ["10.0.0.1:1", "10.0.0.2:1"].map(HostId::of);
         let now = Instant::now();
         let mut lead = |host, key| reservations.lead(Holder::Host(host, key), LONG, 2, None, now);
-        let led = [(ann, 1), (ann, 2), (ann, 2), (ann, 3), (bob, 3)].map(|(host, key)| lead(host, key));
-        assert_eq!(led, [true, true, true, false, true]);
+        let answers = [(ann, 1), (ann, 2), (ann, 2), (ann, 3), (bob, 3)].map(|(host, key)| lead(host, key));
+        assert_eq!(answers, [true, true, true, false, true]);
         assert_eq!(reservations.besides(Holder::Host(ann, 2), now), 2);
     }
 }

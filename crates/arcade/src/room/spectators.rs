@@ -53,7 +53,7 @@ pub(super) struct Spectators {
     // Whether frames are delayed now.
     waits: bool,
     queue: DelayQueue,
-    spectators: BTreeMap<PeerId, Spectator>,
+    peers: BTreeMap<PeerId, Spectator>,
     // Pictures of the match, and the newest of them that may be shown.
     overviews: Past<Vec<Bytes>>,
     picture: Option<Vec<Bytes>>,
@@ -75,7 +75,7 @@ impl Spectators {
             hides,
             waits: false,
             queue: DelayQueue::new(delay),
-            spectators: spectators.map(|peer| (peer, Spectator::default())).collect(),
+            peers: spectators.map(|peer| (peer, Spectator::default())).collect(),
             overviews: Past::new(delay),
             picture: None,
             scores: Past::new(delay),
@@ -104,20 +104,20 @@ impl Spectators {
 
     /// A watcher has connected.
     pub(super) fn connect(&mut self, peer: PeerId, out: &mut Outbox) {
-        self.spectators.insert(peer, Spectator { is_new: self.waits, behind: false });
+        self.peers.insert(peer, Spectator { is_new: self.waits, behind: false });
         self.show_picture(peer, out);
     }
 
     /// A peer has reconnected, or has missed messages.
     pub(super) fn refresh(&self, peer: PeerId, out: &mut Outbox) {
-        if self.spectators.contains_key(&peer) {
+        if self.peers.contains_key(&peer) {
             self.show_picture(peer, out);
         }
     }
 
     /// Removes a peer that has disconnected.
     pub(super) fn remove(&mut self, peer: PeerId) {
-        if self.spectators.remove(&peer).is_some() {
+        if self.peers.remove(&peer).is_some() {
             self.queue.forget(peer);
         }
     }
@@ -141,12 +141,12 @@ impl Spectators {
         for output in staged.outputs() {
             match output {
                 Output::Event(GameEvent::Joined { peer, name, .. }) if name.is_empty() => {
-                    self.spectators.entry(*peer).or_insert_with(|| {
+                    self.peers.entry(*peer).or_insert_with(|| {
                         joined.push(*peer);
                         Spectator { is_new: true, behind: false }
                     });
                 }
-                Output::Event(GameEvent::Joined { peer, .. }) => drop(self.spectators.remove(peer)),
+                Output::Event(GameEvent::Joined { peer, .. }) => drop(self.peers.remove(peer)),
                 // In other games each player may have a match of its own.
                 Output::Event(GameEvent::Ended { .. }) => ends = self.hides,
                 _ => {}
@@ -202,13 +202,13 @@ impl Spectators {
     fn pass<E: Shown>(&mut self, now: Time, output: Output, engine: Option<&E>, roster: &Roster, out: &mut Outbox) {
         match output {
             Output::Send { to: To::Peer(peer), frame } => self.send(now, peer, frame, engine, out),
-            Output::Send { to: To::Everyone, frame } if self.spectators.is_empty() => out.send_everyone(frame),
+            Output::Send { to: To::Everyone, frame } if self.peers.is_empty() => out.send_everyone(frame),
             Output::Send { to: To::Everyone, frame } => {
                 for (peer, _) in roster.peers() {
                     self.send(now, peer, frame.clone(), engine, out);
                 }
             }
-            Output::Replay { to, history } if self.waits && self.spectators.contains_key(&to) => {
+            Output::Replay { to, history } if self.waits && self.peers.contains_key(&to) => {
                 self.hold::<E>(now, to, Held::History(history));
             }
             Output::Replay { to, history } => out.replay(to, history),
@@ -221,7 +221,7 @@ impl Spectators {
     }
 
     fn send<E: Shown>(&mut self, now: Time, peer: PeerId, frame: Bytes, engine: Option<&E>, out: &mut Outbox) {
-        if !self.spectators.contains_key(&peer) {
+        if !self.peers.contains_key(&peer) {
             return out.send(peer, frame);
         }
         let frame = self.veil(frame, engine);
@@ -245,18 +245,18 @@ impl Spectators {
     }
 
     fn hold<E: Shown>(&mut self, now: Time, peer: PeerId, what: Held) {
-        let Some(spectator) = self.spectators.get_mut(&peer) else { return };
+        let Some(spectator) = self.peers.get_mut(&peer) else { return };
         spectator.behind = spectator.behind || !self.queue.push(now, peer, what, E::supersedes);
     }
 
     /// Releases what has waited long enough. Returns the spectators that are to receive a snapshot now.
     pub(super) fn release(&mut self, now: Time, info: &watch::Sender<Info>, out: &mut Outbox) -> Vec<PeerId> {
         self.release_queue(now, false, info, out);
-        let behind = self.spectators.iter().filter(|(_, spectator)| spectator.behind).map(|(&peer, _)| peer);
+        let behind = self.peers.iter().filter(|(_, spectator)| spectator.behind).map(|(&peer, _)| peer);
         let mut caught_up: Vec<PeerId> = behind.collect();
         caught_up.retain(|&peer| !self.queue.has(peer));
         for peer in &caught_up {
-            self.spectators.entry(*peer).or_default().behind = false;
+            self.peers.entry(*peer).or_default().behind = false;
         }
         caught_up
     }
@@ -270,7 +270,7 @@ impl Spectators {
             });
         }
         if let Some(picture) = self.overviews.pop(now) {
-            for (&peer, _) in self.spectators.iter().filter(|(_, spectator)| spectator.is_new) {
+            for (&peer, _) in self.peers.iter().filter(|(_, spectator)| spectator.is_new) {
                 for frame in &picture {
                     out.send(peer, frame.clone());
                 }
@@ -279,7 +279,7 @@ impl Spectators {
         }
         while let Some((to, what)) = self.queue.pop(now, everything) {
             for peer in to {
-                if let Some(spectator) = self.spectators.get_mut(&peer) {
+                if let Some(spectator) = self.peers.get_mut(&peer) {
                     spectator.is_new = false;
                 }
                 match &what {

@@ -1,4 +1,4 @@
-//! The transport for browsers: WebSockets that the web server has accepted.
+//! The transport for browsers: sockets that the web server has accepted.
 //!
 //! A seat outlives its socket. When the socket has ended, the seat of a player who has joined is retained for a while; a socket that
 //! proves by a token that the seat is its own resumes it and receives a snapshot. The room notices none of that.
