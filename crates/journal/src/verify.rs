@@ -77,13 +77,12 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     }
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
-    match verdict.marks {
-        Some(0) => {
-            writeln!(out, "{name}: the replay accepts every arrival. There is no mark to compare its state with.")?
-        }
-        Some(marks) => writeln!(out, "{name}: the replay has the same state at {}.", count(marks, "mark"))?,
-        None => writeln!(out, "{name}: the replay accepts every arrival. States of earlier rules are not compared.")?,
-    }
+    let result = match verdict.marks {
+        Some(0) => "accepts every arrival. There is no mark to compare its state with".into(),
+        Some(marks) => format!("has the same state at {}", count(marks, "mark")),
+        None => "accepts every arrival. States of earlier rules are not compared".into(),
+    };
+    writeln!(out, "{name}: the replay {result}.")?;
     let arrivals = count(verdict.arrivals - start.0, "arrival");
     let (length, seconds, faster) = (clock(Time::ZERO.plus(played)), seconds(taken), faster(played, taken));
     writeln!(out, "{arrivals}, {length} played, replayed in {seconds} s{faster}.")?;

@@ -47,7 +47,9 @@ impl Places {
 
     pub(crate) fn restore(total: usize, state: Vec<(PeerId, HostId)>) -> Self {
         let mut places = Self::new(total);
-        state.into_iter().for_each(|(peer, host)| places.put(peer, host));
+        for (peer, host) in state {
+            places.put(peer, host);
+        }
         places
     }
 
@@ -97,7 +99,9 @@ impl Pending {
 
     pub(crate) fn restore(state: Vec<(PeerId, Time)>) -> Self {
         let mut pending = Self::default();
-        state.into_iter().for_each(|(peer, due)| pending.enter(peer, due));
+        for (peer, due) in state {
+            pending.enter(peer, due);
+        }
         pending
     }
 
