@@ -60,6 +60,12 @@ impl Robot {
         }));
     }
 
+    /// How many of the pending actions must have arrived by this turn.
+    pub(super) fn arrived(&self, turn: u16, duration: Duration) -> usize {
+        let last = self.pending.iter().rposition(|pending| pending.is_old(turn, duration) && !pending.optional);
+        last.map_or(0, |last| last + 1)
+    }
+
     /// Whether there are actions that the server may not have read.
     pub(super) fn has_unread(&self) -> bool {
         self.pending.iter().any(|pending| pending.read.is_none())
@@ -146,9 +152,7 @@ impl Turn<'_> {
             trial.choices.push((0, true));
             return self.fit(&trial, rest);
         }
-        let due =
-            robot.pending.iter().rposition(|pending| pending.is_old(self.number, self.duration) && !pending.optional);
-        let least = due.map_or(0, |last| last + 1);
+        let least = robot.arrived(self.number, self.duration);
         (least..=robot.pending.len()).rev().find_map(|arrived| {
             let (trial, rest) = self.attempt(trial, index, arrived, events)?;
             self.fit(&trial, rest)

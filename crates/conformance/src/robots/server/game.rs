@@ -112,13 +112,11 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut observer = None;
     while table.is_running() {
         let turn = table.mirror.as_ref().map_or(0, |mirror| mirror.turn);
-        if turn == 12 {
-            observer = Some(table.connect("a late joiner")?);
-        }
-        if turn == 14
-            && let Some(observer) = observer
-        {
-            table.ask(observer, "late")?;
+        // Where turns have come that were not read, the game may be over already.
+        if turn >= 12 && observer.is_none() && table.is_current() {
+            let late = table.connect("a late joiner")?;
+            table.ask(late, "late")?;
+            observer = Some(late);
         }
         // In some turns nobody else does anything, so that whatever happens is the observer's.
         let quiet = observer.filter(|_| turn % 5 == 0);

@@ -327,6 +327,7 @@ impl Mirror {
     ) {
         let mut splits = 0;
         for ((id, robot), &(arrived, event)) in (0..=u8::MAX).zip(&mut self.robots).zip(&fit.choices) {
+            let least = robot.arrived(self.turn, self.duration);
             let pending = &mut robot.pending;
             if reborn.contains_key(&id) {
                 // They may have been dropped, or be late.
@@ -337,7 +338,12 @@ impl Mirror {
                 let burst = pending[..arrived].last().map(|last| last.burst);
                 let next = pending.get(arrived).filter(|next| !next.optional);
                 splits += u32::from(next.is_some_and(|next| Some(next.burst) == burst));
-                pending.drain(..arrived);
+                // The last of several equal actions may still be on its way.
+                let action = pending[arrived - 1].action;
+                let first = (least.max(1)..=arrived).find(|&first| pending[first - 1].action == action);
+                let first = first.unwrap_or(arrived);
+                pending[first..arrived].iter_mut().for_each(|pending| pending.optional = true);
+                pending.drain(..first);
             } else {
                 // Without an effect one cannot tell whether they have arrived.
                 for pending in pending.iter_mut().take(arrived) {

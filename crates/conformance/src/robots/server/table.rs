@@ -393,7 +393,7 @@ impl<'a> Table<'a> {
                 })
                 .collect();
             // If the next turn has come already, it may be older than what was read since.
-            if !noted.is_empty() && !self.guests.iter_mut().any(Guest::has_more) {
+            if !noted.is_empty() && is_current(&mut self.guests) {
                 noted.into_iter().for_each(|(robot, is_read)| robot.note_reading(due, is_read));
             }
             mirror.turn(self.context, self.judge, rule, events)?;
@@ -405,12 +405,21 @@ impl<'a> Table<'a> {
 
     /// Somebody sends actions all at once, and the turns follow until they are played.
     pub(super) fn play(&mut self, index: usize, actions: &[Action], focus: &'static Rule) -> Played {
+        // Turns that have come already are older than the actions.
+        while self.is_running() && !self.is_current() {
+            self.turn(focus)?;
+        }
         self.act(index, actions);
         self.turn(focus)?;
         while self.is_running() && self.mirror.as_ref().is_some_and(Mirror::waits) {
             self.turn(focus)?;
         }
         Ok(())
+    }
+
+    /// Whether all that has come was read.
+    pub(super) fn is_current(&mut self) -> bool {
+        is_current(&mut self.guests)
     }
 
     /// Whether there are turns to come.
@@ -544,6 +553,10 @@ impl<'a> Table<'a> {
             mirror.robots[usize::from(seat)].has_left = true;
         }
     }
+}
+
+fn is_current(guests: &mut [Guest]) -> bool {
+    !guests.iter_mut().filter(|guest| !guest.is_lost).any(Guest::has_more)
 }
 
 // An IPv4 address may be written as an IPv6 one.
