@@ -5,7 +5,6 @@
 //! date that has seen nothing yet, so a page can begin anywhere.
 
 mod frames;
-mod timeline;
 mod track;
 
 use std::{
@@ -18,11 +17,8 @@ use store::Match;
 use tokio::task::{JoinError, spawn_blocking};
 use tracing::warn;
 
-pub(crate) use self::{frames::Frames, timeline::ReplayError};
-use self::{
-    timeline::{Timeline, Wanted},
-    track::Track,
-};
+use self::track::{Timeline, Track, Wanted};
+pub(crate) use self::{frames::Frames, track::ReplayError};
 use crate::games::{Game, Kind, with_kind};
 
 /// The longest stretch of one answer, in milliseconds.

@@ -2,7 +2,7 @@
 
 use std::{
     ops::{Deref, DerefMut},
-    path::PathBuf,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -15,12 +15,16 @@ use sqlx::{
     SqlSafeStr, SqlStr, Sqlite, SqlitePool, Type,
     migrate::Migrator,
     pool::{PoolConnection, PoolOptions},
-    postgres::{PgConnectOptions, PgRow},
+    postgres::PgRow,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 use tokio::time::timeout;
 
-use crate::{StoreError, error::explain, file::make_writable};
+use crate::{
+    StoreError, Trouble,
+    error::explain,
+    place::{Place, make_writable},
+};
 
 /// The time limit for a connection: to connect, or to wait until one of a pool is free.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -30,15 +34,6 @@ const GRACE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(5);
 /// Instructions of SQLite's virtual machine between two looks at the clock: a fraction of a millisecond.
 const STEPS: i32 = 1_000;
-
-/// The location of a database.
-#[derive(Debug)]
-pub(crate) enum Place {
-    /// A file of SQLite.
-    File(PathBuf),
-    /// A server of PostgreSQL.
-    Server(Box<PgConnectOptions>),
-}
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +56,7 @@ impl Role {
         }
     }
 
-    fn sqlite(self, path: &PathBuf) -> SqliteConnectOptions {
+    fn sqlite(self, path: &Path) -> SqliteConnectOptions {
         let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
         match self {
             Self::Read => options.pragma("query_only", "ON"),
@@ -136,7 +131,13 @@ impl Pool {
             Ok(driver) => driver,
             Err(sqlx::Error::PoolClosed) => return Err(StoreError::Closed),
             Err(sqlx::Error::PoolTimedOut) if self.is_exhausted() => return Err(StoreError::Busy(CONNECT)),
-            Err(sqlx::Error::PoolTimedOut) => return Err(explain(StoreError::Slow(CONNECT), &self.place)),
+            // The pool retries a refused connection until the time is over.
+            Err(sqlx::Error::PoolTimedOut) => {
+                return Err(match explain(StoreError::Slow(CONNECT), &self.place) {
+                    StoreError::Unusable { text, .. } => StoreError::Unusable { text, trouble: Trouble::Away },
+                    slow => slow,
+                });
+            }
             Err(error) => return Err(explain(error.into(), &self.place)),
         };
         #[cfg_attr(not(test), expect(unused_mut, reason = "tests attach a probe"))]

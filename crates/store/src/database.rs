@@ -11,9 +11,10 @@ use tokio::time::sleep;
 
 use crate::{
     StoreError,
-    connection::{Connection, Place, Pool, Role, Row, Value},
+    connection::{Connection, Pool, Role, Row, Value},
     error::explain,
     names::Recent,
+    place::Place,
 };
 
 /// Connections for concurrent queries.

@@ -9,7 +9,7 @@ use std::{
 use sqlx::{error::DatabaseError, migrate::MigrateError, postgres::PgConnectOptions, sqlite::SqliteError};
 use thiserror::Error;
 
-use crate::connection::Place;
+use crate::place::Place;
 
 /// Why the database cannot be used. The texts are for the log: they may hold paths, statements and addresses.
 #[derive(Debug, Error)]

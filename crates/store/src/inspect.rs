@@ -4,9 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::{
     Store, StoreError, Trouble,
-    connection::{Connection, Place, Role},
+    connection::{Connection, Role},
     database::newest,
     error::explain,
+    place::Place,
 };
 
 /// What is stored.

@@ -21,12 +21,12 @@ mod copy;
 mod database;
 mod devices;
 mod error;
-mod file;
 mod inspect;
 mod journals;
 mod leaders;
 mod matches;
 mod names;
+mod place;
 #[cfg(test)]
 mod probe;
 mod rating;

@@ -11,7 +11,8 @@ use unicode_security::skeleton;
 
 use crate::{
     Store, StoreError,
-    connection::{Connection, Place, Row},
+    connection::{Connection, Row},
+    place::Place,
 };
 
 /// Bytes of the hash of an owner's key: SHA-256.

@@ -9,8 +9,9 @@ use tokio::time::{pause, resume};
 use crate::{
     ALL_TIME, Kind, Known, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, Store, StoreError,
     Trouble,
-    connection::{Connection, Place, Role},
+    connection::{Connection, Role},
     database::MIGRATIONS,
+    place::Place,
     probe::Seen,
 };
 

@@ -93,7 +93,7 @@ metrics! {
     broken: Family<Labels<1>, Counter>, "arcade_rooms_broken", "Rooms whose engine failed, and that began anew";
     journal_bytes: Gauge, "arcade_journals" in Bytes, "Length of the journals of open rooms";
     journals_cut: Gauge, "arcade_journals_cut", "Open rooms whose journal was given up";
-    waiting: Gauge, "arcade_results_waiting", "Results and notes that wait for the database";
+    waiting: Gauge, "arcade_results_waiting", "Journals with results, and names, that wait for the database";
     stored: Counter, "arcade_results_stored", "Results that were stored";
     away: Gauge, "arcade_results_away", "1 while the database of results does not answer";
     requests: Family<OfRequest, Counter>, "arcade_http_requests", "Answers, by method, route and status";

@@ -6,10 +6,7 @@ use journal_core::Cursor;
 use netcore::{Input, Link, Outbox, Output, PeerId, Role, Room as _, To};
 use serde::Serialize;
 
-use super::{
-    timeline::ReplayError,
-    track::{Lasting, Track},
-};
+use super::track::{Lasting, ReplayError, Track};
 use crate::games::{self, Game, Lasts, Marked};
 
 /// Bytes of the messages of one answer. It ends earlier then. As JSON they may be some more.

@@ -1,13 +1,13 @@
-//! A match with states to begin from.
+//! A match that is shown again: its timeline, and states to begin from.
 
-use std::{any::Any, io, mem::size_of, time::Duration};
+use std::{any::Any, io, mem::size_of, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use cmdkit::display_name;
 use journal_core::{Arrival, CheckpointLimits, Checkpoints, Cursor, ReadError};
 use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, Time, To};
+use serde::Serialize;
 
-use super::timeline::{Mark, ReplayError, SeatView, Wanted};
 use crate::games::{Lasts, Marked};
 
 /// The states of one match.
@@ -16,6 +16,59 @@ const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, byt
 const MAX_MARKS: usize = 2_000;
 /// Limit on the number of changes of seats in one match.
 const MAX_SITTINGS: usize = 4_096;
+
+/// Why a match cannot be shown again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplayError {
+    #[error("the journal of this match is gone, so it cannot be shown again")]
+    Gone,
+    #[error("this match cannot be shown again: {0}")]
+    Damaged(String),
+    #[error("this match cannot be shown again: its end is not in the journal")]
+    Unfinished,
+    #[error("nobody had the seat '{0}' in this match")]
+    NoSeat(String),
+    #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
+    Today,
+}
+
+/// The timeline of a match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Timeline {
+    /// Milliseconds.
+    pub(crate) length: u64,
+    pub(crate) seats: Vec<SeatView>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// A seat from which the match can be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct SeatView {
+    pub(crate) seat: String,
+    pub(crate) name: String,
+}
+
+/// An event on a timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Mark {
+    /// Milliseconds since the match began.
+    pub(crate) at: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+}
+
+/// A request to replay a match.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) game: String,
+    pub(super) path: PathBuf,
+    pub(super) number: u32,
+    // Microseconds of the time of the room.
+    pub(super) begins: u64,
+    pub(super) ends: u64,
+    /// Whether a match without its end in the journal is shown as far as it goes.
+    pub(super) unfinished: bool,
+}
 
 /// A match whose arrivals stay in its journal.
 ///

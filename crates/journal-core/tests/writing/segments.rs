@@ -60,6 +60,33 @@ fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
 }
 
 #[test]
+fn reading_continues_at_a_bookmark_when_the_journal_has_grown() {
+    let mut bench = begin(SyncPolicy::Interval);
+    let open = |bench: &Bench| Journal::open_on(&bench.disk, &bench.journal).unwrap();
+    let mut reader = open(&bench).reader().unwrap();
+    let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
+    let mut out = Outbox::new();
+    let mut entered = vec![];
+    while newest(&bench) < 5 {
+        while let Some(entry) = reader.next().unwrap() {
+            match entry {
+                Entry::Arrival(arrival) => drop(replay.apply(&arrival, &mut out).unwrap()),
+                Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
+                Entry::Note(_) => {}
+            }
+        }
+        assert_eq!(replay.room().engine().sum, bench.sum());
+        entered.push(reader.segment());
+        let bookmark = reader.bookmark();
+        (0..100).for_each(|_| bench.say(b"a"));
+        bench.settle();
+        reader = open(&bench).reader_at(&bookmark).unwrap().unwrap();
+    }
+    entered.dedup();
+    assert_eq!(entered, [1, 2, 3, 4], "in each segment");
+}
+
+#[test]
 fn a_long_journal_is_a_chain_of_segments_that_is_replayed_and_resumed_as_one() {
     for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
         let mut bench = begin(sync);

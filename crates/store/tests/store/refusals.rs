@@ -108,6 +108,10 @@ async fn a_wrong_port_and_an_unknown_host_are_told_apart() {
         )
     );
     assert_eq!(error.trouble(), Trouble::Away);
+    // The same of a query, after the time for a connection.
+    let error =
+        Store::server(&format!("postgres://ann@127.0.0.1:{unused}/games")).unwrap().find("x").await.unwrap_err();
+    assert_eq!(error.trouble(), Trouble::Away, "{error:?}");
     // A name that can have no address, so nobody is asked for it.
     let error = error_at(&format!("postgres://ann@{}.invalid/games", "x".repeat(70))).await;
     assert!(told(&error).contains("there is no host 'xxx"), "{}", told(&error));

@@ -1,8 +1,23 @@
-//! The file of a SQLite database, and who may write it.
+//! The location of a database, and who may write its file.
 
-use std::{fs::OpenOptions, io::ErrorKind, path::Path};
+use std::{
+    fs::OpenOptions,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use sqlx::postgres::PgConnectOptions;
 
 use crate::StoreError;
+
+/// The location of a database.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A server of PostgreSQL.
+    Server(Box<PgConnectOptions>),
+}
 
 /// Makes the file if there is none, for its owner only, and sees to it that it can be written.
 pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
