@@ -64,11 +64,9 @@ simulate-ladder:
 interleave:
     RUSTFLAGS="--cfg shuttle" cargo test -p journal-core --test threads --target-dir target/shuttle
 
-# Fuzzes each target for this many minutes, or only those that are named behind it; fuzz/README.md lists them.
-fuzz minutes="1" *targets="":
-    for target in {{ if targets == "" { "$(cargo fuzz list)" } else { targets } }}; do \
-        cargo fuzz run --sanitizer none "$target" -- -max_total_time=$(({{minutes}} * 60)) || exit; \
-    done
+# Fuzzes each target for this many minutes; fuzz/README.md lists them.
+fuzz minutes:
+    cargo fuzz list | xargs -I TARGET cargo fuzz run --sanitizer none TARGET -- -max_total_time=$((60 * {{minutes}}))
 
 # The rules as one WebAssembly module, which must import nothing.
 wasm:

@@ -14,7 +14,7 @@ use netcore::{
 use super::{
     Server,
     seat::{Role, Seat, Stranger},
-    start::Start,
+    start::{Start, count},
 };
 use crate::{
     game::{Action, Game, MAX_PLAYERS},
@@ -240,9 +240,4 @@ impl Server {
         let standings = self.game.standings();
         out.event(GameEvent::Ended { game: self.number, complete: self.game.is_over(), standings });
     }
-}
-
-// No more than there are letters.
-pub(super) fn count(players: usize) -> u32 {
-    u32::try_from(players).unwrap_or(u32::MAX)
 }

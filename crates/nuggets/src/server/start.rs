@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Server,
-    engine::count,
     seat::{Cause, Role, length},
 };
 use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
@@ -136,4 +135,9 @@ impl Server {
 // Seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+// No more than there are letters.
+pub(super) fn count(players: usize) -> u32 {
+    u32::try_from(players).unwrap_or(u32::MAX)
 }
