@@ -2,7 +2,6 @@
 
 use std::{
     fmt::{self, Write as _},
-    net::SocketAddr,
     path::Path,
     time::Duration,
 };
@@ -11,15 +10,13 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use cmdkit::whole_number;
 use rand::{TryRng as _, rngs::SysRng};
-use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    attacks::{self, Answers, Attack},
+    attacks::{self, Answers, Attack, Target},
     driver::{Distribution, Load, Worker, own_cpu},
-    hub::{Hub, Room},
+    hub::Hub,
     innocents::{self, Attacked, Innocent, Meter, Seen, Waits},
-    robots,
 };
 
 /// The limit on open files of the hub that is attacked.
@@ -32,10 +29,6 @@ const MOST_ALONE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long the hub may take to store results after the innocents have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
-/// Turns of a match of robots: five seconds.
-const TURNS: u16 = 50;
-/// Rounds of blackjack.
-const ROUNDS: u32 = 20;
 
 /// How late 99 of 100 answers to keys may be, and turns.
 const MAX_KEY: Duration = Duration::from_millis(250);
@@ -75,28 +68,6 @@ pub(crate) struct Options {
 fn minutes(typed: &str) -> Result<f64, String> {
     let minutes = typed.parse().ok().filter(|minutes: &f64| *minutes > 0.0 && *minutes <= 1_440.0);
     minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
-}
-
-/// The hub that is attacked, and the rooms in which the innocents play.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    pub(crate) hub: SocketAddr,
-    pub(crate) nuggets: Room,
-    pub(crate) robots: Room,
-    pub(crate) blackjack: Room,
-    pub(crate) mastermind: Room,
-}
-
-impl Target {
-    pub(crate) fn open(hub: &Hub) -> anyhow::Result<Self> {
-        Ok(Self {
-            hub: hub.address(),
-            nuggets: hub.open_nuggets()?,
-            robots: hub.open(&robots::options(2, TURNS))?,
-            blackjack: hub.open(&json!({ "game": "blackjack", "players": 1, "rounds": ROUNDS }))?,
-            mastermind: hub.open(&json!({ "game": "mastermind" }))?,
-        })
-    }
 }
 
 /// What the hub took in one phase.

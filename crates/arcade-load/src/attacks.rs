@@ -26,10 +26,38 @@ use tokio::{
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
 use crate::{
-    attack::Target,
     driver::Worker,
+    hub::{Hub, Room},
     page::{self, Browser, Entry, Http, PATIENCE, connect, read_to_end, word},
+    robots,
 };
+
+/// Turns of a match of robots: five seconds.
+const TURNS: u16 = 50;
+/// Rounds of blackjack.
+const ROUNDS: u32 = 20;
+
+/// The hub that is attacked, and the rooms in which the innocents play.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) hub: SocketAddr,
+    pub(crate) nuggets: Room,
+    pub(crate) robots: Room,
+    pub(crate) blackjack: Room,
+    pub(crate) mastermind: Room,
+}
+
+impl Target {
+    pub(crate) fn open(hub: &Hub) -> anyhow::Result<Self> {
+        Ok(Self {
+            hub: hub.address(),
+            nuggets: hub.open_nuggets()?,
+            robots: hub.open(&robots::options(2, TURNS))?,
+            blackjack: hub.open(&json!({ "game": "blackjack", "players": 1, "rounds": ROUNDS }))?,
+            mastermind: hub.open(&json!({ "game": "mastermind" }))?,
+        })
+    }
+}
 
 /// The hosts of the attackers are 127.0.0.10 and the following ones.
 const FIRST_HOST: u8 = 10;

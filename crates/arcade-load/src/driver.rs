@@ -53,15 +53,6 @@ pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
     Ok(used)
 }
 
-/// The processor time of a process and all of its threads, from its file `stat` under `/proc`: the 14th and 15th field, a hundred a second.
-pub(crate) fn spent(stat: &str) -> Option<Duration> {
-    // The second field is a name in parentheses, which may have spaces.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ').skip(11);
-    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-    Some(Duration::from_millis(ticks * 10))
-}
-
 /// The processor time of a thread, from its file `schedstat` under `/proc`.
 pub(crate) fn processor_time(schedstat: &str) -> Option<Duration> {
     schedstat.split(' ').next()?.parse().ok().map(Duration::from_nanos)

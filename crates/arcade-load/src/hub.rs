@@ -18,8 +18,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::{Body, http::Response};
 
-use crate::driver::spent;
-
 /// What the first line of a hub begins with.
 const GREETING: &str = "The arcade is open at http://localhost:";
 /// Matches of one answer.
@@ -226,4 +224,13 @@ pub(crate) fn json(mut answer: Response<Body>) -> anyhow::Result<Value> {
 /// Makes requests.
 pub(crate) fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into()
+}
+
+/// The processor time of a process and all of its threads, from its file `stat` under `/proc`: the 14th and 15th field, a hundred a second.
+fn spent(stat: &str) -> Option<Duration> {
+    // The second field is a name in parentheses, which may have spaces.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ').skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
 }

@@ -27,7 +27,7 @@ use tokio::{
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::{
-    attack::Target,
+    attacks::Target,
     driver::{Arrivals, Worker},
     page::{self, Browser, Entry, Http, PATIENCE, word},
     robots::TURN,

@@ -20,7 +20,6 @@ pub use standings::{Row, Standings};
 
 use crate::{
     cards::{Card, Deck},
-    config::Config,
     hand::Hand,
     name::Name,
     verdict::{Score, Verdict},
@@ -231,17 +230,17 @@ impl Game {
         }
     }
 
-    /// Restores the game that had this state, at the table of this number.
+    /// Restores the game of so many rounds that had this state; `seed` and the number of its table are those it began with.
     ///
     /// # Errors
     /// [`StateError`] if the deck has not each card once, or the round cannot be played with it.
-    pub(crate) fn restore(config: &Config, number: u32, state: GameState) -> Result<Self, StateError> {
+    pub(crate) fn restore(rounds: u32, (seed, table): (Seed, u32), state: GameState) -> Result<Self, StateError> {
         let GameState { records, deck, drawn, round, revealed } = state;
         let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;
         let round = round.map(|round| Round::restore(&round, deck.clone())).transpose()?;
-        let mut rng = Seed::generator(config.seed, number);
+        let mut rng = seed.generator(table);
         rng.set_word_pos(drawn.into());
-        Ok(Self { records, rounds: config.rounds, deck, rng: Generator(rng), round, revealed })
+        Ok(Self { records, rounds, deck, rng: Generator(rng), round, revealed })
     }
 }
 

@@ -6,7 +6,7 @@ use robots::{DrawMessage, GamePicture};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    picture::label_text,
+    roster::label_text,
     sender::{Contact, Server},
     view::{Showing, UserRole, View},
 };

@@ -32,6 +32,7 @@ mod keys;
 mod lobby;
 mod picture;
 mod results;
+mod roster;
 mod scene;
 mod sender;
 mod story;

@@ -6,7 +6,7 @@ use netcore::Time;
 use robots::{GamePicture, Player, PlayerId};
 use termkit::Rank;
 
-use crate::picture::{called, label_text};
+use crate::roster::{called, label_text};
 
 /// Players whose wins are remembered, most of them of earlier games.
 const MAX_KNOWN: usize = 1_024;

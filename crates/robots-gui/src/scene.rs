@@ -8,7 +8,7 @@ use ratatui::{
 use robots::{Blast, GamePicture, PlayerId, Position};
 use termkit::Palette;
 
-use crate::picture::{label, style};
+use crate::roster::{label, style};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them can be on a field")]

@@ -11,7 +11,7 @@ use std::{
 use netcore::Time;
 use robots::{Blast, Board, GamePicture, Parameters, PlayerId, Position};
 
-use crate::picture::called;
+use crate::roster::called;
 
 /// How long it is told what has happened.
 const NEWS: Duration = Duration::from_secs(3);

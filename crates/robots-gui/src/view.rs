@@ -15,8 +15,8 @@ use tokio::sync::watch;
 
 use crate::{
     keys::Shown,
-    picture::FIRST_LONG_LABEL,
     results::{GameResult, Tally, is_last},
+    roster::FIRST_LONG_LABEL,
     scene::place,
     story::Story,
 };

@@ -507,7 +507,7 @@ impl Table {
     /// [`StateError`] if its game cannot be played with its cards.
     pub(super) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
-        let mut table = Self::of(config, number, Game::restore(&config, number, game)?);
+        let mut table = Self::of(config, number, Game::restore(config.rounds, (config.seed, number), game)?);
         for (seat, place) in places.into_iter().enumerate().take(MAX_SEATS) {
             match place {
                 PlaceState::Free => {}
