@@ -1,6 +1,6 @@
 //! The game as a person sees it.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 use blackjack::{
     Action, Card, Client, Dialect, Hand, Name, PlayerMessage, Policy, Score, Verdict,
@@ -208,6 +208,15 @@ pub(crate) fn odds_in_words(odds: Odds) -> String {
     let percent = |part: f64| 100.0 * part;
     let (win, push, lose) = (percent(odds.win), percent(odds.push), percent(odds.lose));
     format!("win {win:5.1} %  push {push:5.1} %  lose {lose:5.1} %  reward {:+.3}", odds.reward())
+}
+
+/// A time for people to read: `0.03 s`, `2.5 s`, `30 s`.
+pub(crate) fn time_in_words(time: Duration) -> String {
+    match time.as_secs_f64() {
+        short if short < 1.0 => format!("{short:.2} s"),
+        short if short < 10.0 && time.subsec_millis() >= 50 => format!("{short:.1} s"),
+        long => format!("{long:.0} s"),
+    }
 }
 
 #[cfg(test)]
@@ -460,5 +469,12 @@ mod tests {
             coach.end_round();
         }
         assert_eq!(coach.summary().unwrap(), "17 of the last 20 decisions right; mistakes cost 0.16 a round");
+    }
+
+    #[test]
+    fn times_are_short() {
+        for (millis, words) in [(0, "0.00 s"), (26, "0.03 s"), (2_540, "2.5 s"), (4_000, "4 s"), (30_004, "30 s")] {
+            assert_eq!(time_in_words(Duration::from_millis(millis)), words);
+        }
     }
 }

@@ -661,15 +661,6 @@ impl Clock {
     }
 }
 
-/// A time for people to read: `0.03 s`, `2.5 s`, `30 s`.
-pub(crate) fn in_words(time: Duration) -> String {
-    match time.as_secs_f64() {
-        short if short < 1.0 => format!("{short:.2} s"),
-        short if short < 10.0 && time.subsec_millis() >= 50 => format!("{short:.1} s"),
-        long => format!("{long:.0} s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -706,12 +697,5 @@ mod tests {
         none.learn(seconds(5));
         none.start(now);
         assert_eq!(none.left(now), None);
-    }
-
-    #[test]
-    fn times_are_short() {
-        for (millis, words) in [(0, "0.00 s"), (26, "0.03 s"), (2_540, "2.5 s"), (4_000, "4 s"), (30_004, "30 s")] {
-            assert_eq!(in_words(Duration::from_millis(millis)), words);
-        }
     }
 }

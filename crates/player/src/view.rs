@@ -17,10 +17,7 @@ use ratatui::{
 use termkit::{Overlay, Palette, Rank, Ranking, StatusLine, TooSmall, wrap};
 use tokio::time::Instant;
 
-use crate::{
-    game::{Game, odds_in_words, total_in_words},
-    human::in_words,
-};
+use crate::game::{Game, odds_in_words, time_in_words, total_in_words};
 
 /// The least columns and rows.
 const SMALLEST: Size = Size::new(68, 10);
@@ -278,7 +275,7 @@ fn rushed(waited: Duration) -> String {
     format!(
         "The dealer does not wait for your answer: it goes on after {}. Such dealers are made for programs; leave with Q \
          and let --best play.",
-        in_words(waited)
+        time_in_words(waited)
     )
 }
 

@@ -7,10 +7,7 @@ use std::{
 
 use blackjack::{Action, Hand, client::Meaning};
 
-use crate::{
-    game::{Advice, Game, odds_in_words, total_in_words},
-    human::in_words,
-};
+use crate::game::{Advice, Game, odds_in_words, time_in_words, total_in_words};
 
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
@@ -103,16 +100,16 @@ impl CutOff {
             Self::Impatient(waited) => format!(
                 "the dealer did not wait for your answer: it said goodbye {} after its question, and the hand is lost. \
                  {FOR_PROGRAMS}",
-                in_words(waited)
+                time_in_words(waited)
             ),
             Self::Late(limit) => format!(
                 "you did not answer within {}, so the dealer gave your seat away and the hand is lost",
-                in_words(limit)
+                time_in_words(limit)
             ),
             Self::Stopped(waited) => format!(
                 "the dealer said goodbye while your answer was due, after {0}. If {0} is its limit, it takes the hand for \
                  lost; --think tells this program the limit",
-                in_words(waited)
+                time_in_words(waited)
             ),
         }
     }
@@ -120,7 +117,7 @@ impl CutOff {
 
 /// A dealer has decided rounds without waiting for the person.
 pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
-    let waited = in_words(waited);
+    let waited = time_in_words(waited);
     if rounds == 1 {
         return format!("the dealer did not wait for your answer: it went on after {waited}. {FOR_PROGRAMS}");
     }
@@ -134,7 +131,7 @@ pub(super) fn no_result(answered: Duration) -> String {
     format!(
         "the dealer said goodbye without a result for your hand. You had answered after {}; dealers that wait 0.03 s, as \
          those of courses do, drop whoever takes longer. {FOR_PROGRAMS}",
-        in_words(answered)
+        time_in_words(answered)
     )
 }
 
