@@ -236,7 +236,7 @@ faulty("robots-server", [
     ("groups-events", "event-order", "return events\n\n    def act", "return sorted(events, key=lambda event: event[0])\n\n    def act"),
     ("one-too-far", "blast bomb-timer bombs-together far-edge", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
      "            if 0 <= target[0] <= size[0] and 0 <= target[1] <= size[1] and target not in self.blocks:"),
-    ("stays-on-blocks", "into-block leave-block observer", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
+    ("stays-on-blocks", "into-block leave-block", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
     ("bombs-are-walls", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:"),
     ("robots-are-walls", "freed-field shared-field where-it-stood", MOVE,

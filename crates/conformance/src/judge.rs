@@ -247,6 +247,13 @@ impl Judge {
         self.notes.remove(rule.id);
     }
 
+    /// Drops the breach that has ended this scenario, since the breach of `cause` led to it.
+    pub(crate) fn ended_by(&mut self, cause: &'static Rule) {
+        if let Some(last) = self.last.replace(cause.id) {
+            self.notes.remove(last);
+        }
+    }
+
     // Checks how the programs of the scenario have ended, and adds that and their last errors to the breaches. All have ended by now.
     fn collect_exits(&mut self) {
         let crash = self.crash_rule().filter(|_| !self.is_refusal);

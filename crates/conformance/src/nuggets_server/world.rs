@@ -216,12 +216,12 @@ impl World {
         let takes = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
         let least = self.piles.iter().map(takes).min();
         let is_wanted = |cell: Cell| self.piles.contains(&cell) && Some(takes(&cell)) == least;
-        let taken = |from, key| self.passed(from, key).any(is_wanted);
+        let is_taking = |from, key| self.passed(from, key).any(is_wanted);
         let is_free = |from, key| {
             let mut others = self.walkers.iter().filter(|(other, _)| **other != letter).map(|(_, other)| other.cell);
             !others.any(|other| self.passed(from, key).any(|cell| cell == other))
         };
-        self.search(letter, keys, is_free, taken).or_else(|| self.search(letter, keys, |_, _| true, taken))
+        self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))
     }
 
     /// Whether a run from a spot goes through a player and over gold.

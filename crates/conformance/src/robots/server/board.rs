@@ -54,7 +54,7 @@ pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, setup)?;
     for way in [RIGHT, UP] {
         table.play(0, &[way], &FAR_EDGE)?;
-        table.turn(&FAR_EDGE)?;
+        table.pass(1, &FAR_EDGE)?;
     }
     // Had it gone off the board, it would be elsewhere now.
     table.play(0, &[DOWN], &FAR_EDGE)
@@ -73,7 +73,7 @@ pub(super) fn over_bombs(context: &Context<'_>, judge: &mut Judge) -> Played {
     for action in [BOMB, RIGHT, LEFT] {
         table.together(&[(0, action)], &OVER_BOMBS)?;
     }
-    table.turn(&OVER_BOMBS)
+    table.pass(1, &OVER_BOMBS)
 }
 
 pub(super) fn shared_field(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -82,26 +82,26 @@ pub(super) fn shared_field(context: &Context<'_>, judge: &mut Judge) -> Played {
     for action in [(0, RIGHT), (1, LEFT), (0, LEFT)] {
         table.together(&[action], &SHARED_FIELD)?;
     }
-    table.turn(&SHARED_FIELD)
+    table.pass(1, &SHARED_FIELD)
 }
 
 pub(super) fn block_on_both(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, one_field(context, 2))?;
     table.together(&[(0, BLOCK)], &BLOCK_ON_BOTH)?;
-    table.turn(&BLOCK_ON_BOTH)
+    table.pass(1, &BLOCK_ON_BOTH)
 }
 
 pub(super) fn block_stops(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = row(context, 2).with_robots(&[(1, 0), (0, 0)])?;
     let mut table = begun(context, judge, setup)?;
     table.together(&[(0, BLOCK), (1, RIGHT)], &BLOCK_STOPS)?;
-    table.turn(&BLOCK_STOPS)
+    table.pass(1, &BLOCK_STOPS)
 }
 
 pub(super) fn both_block(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, one_field(context, 2))?;
     table.together(&[(0, BLOCK), (1, BLOCK)], &BOTH_BLOCK)?;
-    table.turn(&BOTH_BLOCK)
+    table.pass(1, &BOTH_BLOCK)
 }
 
 /// A bomb takes a block away, and somebody enters its field in the same turn.
@@ -113,9 +113,9 @@ pub(super) fn freed(context: &Context<'_>, judge: &mut Judge) -> Played {
     })?;
     let mut table = begun(context, judge, setup)?;
     table.together(&[(0, BOMB)], &FREED)?;
-    table.turn(&FREED)?;
+    table.pass(1, &FREED)?;
     table.together(&[(1, LEFT)], &FREED)?;
-    table.turn(&FREED)
+    table.pass(1, &FREED)
 }
 
 pub(super) fn no_chain(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -131,17 +131,17 @@ pub(super) fn stood(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 3, ..row(context, 3) }.with_robots(&[(0, 0), (2, 0), (1, 0)])?;
     let mut table = begun(context, judge, setup)?;
     table.together(&[(0, BOMB)], &STOOD)?;
-    table.turn(&STOOD)?;
+    table.pass(1, &STOOD)?;
     table.together(&[(1, LEFT), (2, RIGHT)], &STOOD)?;
-    table.turn(&STOOD)
+    table.pass(1, &STOOD)
 }
 
 pub(super) fn dead_act(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, one_field(context, 1))?;
     table.together(&[(0, BOMB)], &DEAD_ACT)?;
-    table.turn(&DEAD_ACT)?;
+    table.pass(1, &DEAD_ACT)?;
     table.together(&[(0, BLOCK)], &DEAD_ACT)?;
-    table.turn(&DEAD_ACT)
+    table.pass(1, &DEAD_ACT)
 }
 
 /// Each field has a block, and the robot is reborn on the other one.
@@ -174,7 +174,7 @@ pub(super) fn last_words(context: &Context<'_>, judge: &mut Judge) -> Played {
     leaver.connection.end_sending();
     table.play(0, &[], &LAST_WORDS)?;
     drop(leaver);
-    table.turn(&LAST_WORDS)
+    table.pass(1, &LAST_WORDS)
 }
 
 /// The bomb lies on a block, and another robot stands beside it.

@@ -3,7 +3,7 @@
 use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
-    explanation::{Effect, Turn, effect, moved},
+    explanation::{Effect, Robot, Turn, effect, moved},
     rules::{
         BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER, PIECES,
         PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
@@ -89,12 +89,8 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     }
     // What a player who has sent nothing does is an action that was played before.
     let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
-    let is_of_leaver = missing.is_empty() && !extra.is_empty() && {
-        let leavers: Vec<_> = (0..=u8::MAX).zip(robots).filter(|(_, robot)| robot.has_left).collect();
-        extra.iter().all(|event| leavers.iter().any(|(id, robot)| is_act(event, *id, robot.position)))
-    };
     let general = match missing.first().or(extra.first()) {
-        _ if is_of_leaver => &LEAVER,
+        _ if missing.is_empty() && are_acts_of_leavers(robots, &extra) => &LEAVER,
         _ if is_idle && (context.focus.is_some() || !OF_OTHERS.contains(&rule)) => &PLAYED_ONCE,
         _ if context.focus.is_none() => rule,
         Some(Event::PlayerMoved { .. }) => &MOVE,
@@ -114,15 +110,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     let is_act_of_destroyed = missing.is_empty() && !extra.is_empty() && extra.iter().all(of_destroyed);
     let general = if *general == BUSY && is_act_of_destroyed { &DEAD_ACT } else { general };
     context.check(judge, general, false, || {
-        let sent: Vec<_> = (0..=u8::MAX)
-            .zip(robots)
-            .filter(|(_, robot)| !robot.pending.is_empty())
-            .map(|(id, robot)| {
-                let actions = robot.pending.iter().map(|pending| show::action(pending.action));
-                format!("player {id} at {} sent {}", show::field(robot.position), show::values(actions))
-            })
-            .collect();
-        let sent = if sent.is_empty() { "no player had sent an action".to_owned() } else { sent.join(", ") };
+        let sent = sent(robots);
         format!(
             "turn {number}: the players' events are {}; {} would be right, since {sent}",
             show::events(events),
@@ -131,13 +119,29 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     });
 }
 
-// Whether a player whose robot is at this field may have caused an event.
-fn is_act(event: &Event, player: u8, at: Position) -> bool {
-    match event {
-        Event::PlayerMoved { id, .. } => id.0 == player,
-        Event::BombPlaced { position, .. } | Event::BlockPlaced { position } => *position == at,
+// The actions that players have sent, as a clause.
+fn sent(robots: &[Robot]) -> String {
+    let sent: Vec<_> = (0..=u8::MAX)
+        .zip(robots)
+        .filter(|(_, robot)| !robot.pending.is_empty())
+        .map(|(id, robot)| {
+            let actions = robot.pending.iter().map(|pending| show::action(pending.action));
+            format!("player {id} at {} sent {}", show::field(robot.position), show::values(actions))
+        })
+        .collect();
+    if sent.is_empty() { "no player had sent an action".to_owned() } else { sent.join(", ") }
+}
+
+// Whether players who have disconnected may have caused all of these events, of which there are some.
+fn are_acts_of_leavers(robots: &[Robot], events: &[Event]) -> bool {
+    let is_act = |event: &Event, id: u8, robot: &Robot| match event {
+        Event::PlayerMoved { id: of, .. } => of.0 == id,
+        Event::BombPlaced { position, .. } | Event::BlockPlaced { position } => *position == robot.position,
         Event::BombExploded { .. } => false,
-    }
+    };
+    let is_of_leaver =
+        |event: &Event| (0..=u8::MAX).zip(robots).any(|(id, robot)| robot.has_left && is_act(event, id, robot));
+    !events.is_empty() && events.iter().all(is_of_leaver)
 }
 
 // Those of the first events that the second ones lack.

@@ -38,11 +38,11 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     for way in [Direction::Left, Direction::Down] {
         table.play(0, &[Action::Move(way)], &EDGE)?;
-        table.turn(&EDGE)?;
+        table.pass(1, &EDGE)?;
     }
     for _ in 0..3 {
         table.play(0, &[Action::PlaceBomb, Action::Move(Direction::Down)], &IMPOSSIBLE)?;
-        table.turn(&IMPOSSIBLE)?;
+        table.pass(1, &IMPOSSIBLE)?;
     }
     for way in [Direction::Up, Direction::Right] {
         table.play(0, &[Action::Move(way)], &MOVE)?;
@@ -59,13 +59,13 @@ pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Separates the two blocks. Otherwise the second event could be one of the first turn that was not cleared.
     table.turn(&PLAYED_ONCE)?;
     table.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
-    table.turn(&BLOCK_TWICE)?;
+    table.pass(1, &BLOCK_TWICE)?;
     table.play(0, &[Action::PlaceBomb], &BOMB)?;
     table.play(0, &[Action::PlaceBomb], &BOMB)?;
     table.turn(&PLAYED_ONCE)?;
     table.play(0, &[Action::Move(Direction::Right)], &LEAVE_BLOCK)?;
     table.play(0, &[Action::Move(Direction::Left)], &INTO_BLOCK)?;
-    table.turn(&INTO_BLOCK)
+    table.pass(1, &INTO_BLOCK)
 }
 
 /// Several messages in a turn.
@@ -73,7 +73,7 @@ pub(super) fn several(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = lonely(context, judge, (1, 2), (0, 0))?;
     for way in TO_AND_FRO {
         table.play(0, &[Action::PlaceBomb, Action::PlaceBlock, Action::Move(way)], &LAST_COUNTS)?;
-        table.turn(&LAST_COUNTS)?;
+        table.pass(1, &LAST_COUNTS)?;
     }
     for way in TO_AND_FRO {
         table.act(0, &[Action::Move(way)]);

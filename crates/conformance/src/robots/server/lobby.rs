@@ -110,6 +110,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
         table.guests[ann].connection.send(&[byte]);
+        table.guests[ann].wait_until_read(&table.host, context.options.deadline());
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
         let what = "Hello to a second client while the first has sent a part of a Join";
@@ -132,7 +133,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
         table.guests[ann].connection.send(&[way as u8]);
         table.turn(&PIECES)?;
     }
-    table.finish(&PLAYED_ONCE)
+    table.finish(&PIECES)
 }
 
 /// Clients that send what is no message, in the lobby and in the game.

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use anyhow::Context as _;
 use robots::{Action, Board, Direction, PlayerId, Position};
 
-use super::{lobby::small, rules::MOVE, setup::Setup, table::Table};
+use super::{lobby::small, mirror::Mirror, rules::MOVE, setup::Setup, table::Table};
 use crate::{
     judge::{Halt, Judge, Played},
     robots::{context::Context, draws::Draws},
@@ -105,8 +105,12 @@ impl Table<'_> {
         self.turn(focus)
     }
 
-    /// So many turns in which nobody does anything.
+    /// This number of turns in which no player sends anything, and more until all actions are played.
     pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> Played {
-        (0..turns).try_for_each(|_| self.turn(focus))
+        (0..turns).try_for_each(|_| self.turn(focus))?;
+        while self.is_running() && self.mirror.as_ref().is_some_and(Mirror::waits) {
+            self.turn(focus)?;
+        }
+        Ok(())
     }
 }

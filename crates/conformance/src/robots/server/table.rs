@@ -364,6 +364,10 @@ impl<'a> Table<'a> {
     /// The next turn, which shows whether `rule` is kept.
     pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
         let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
+        if !self.is_running() {
+            // The tester was held up until the game was over.
+            return Err(Halt::Broken);
+        }
         let blamed = self.context.blamed(self.judge, &TURN_NUMBERS);
         let told = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
@@ -394,7 +398,9 @@ impl<'a> Table<'a> {
                 .collect();
             // If the next turn has come already, it may be older than what was read since.
             if !noted.is_empty() && is_current(&mut self.guests) {
-                noted.into_iter().for_each(|(robot, is_read)| robot.note_reading(due, is_read));
+                for (robot, is_read) in noted {
+                    robot.note_reading(due, is_read);
+                }
             }
             mirror.turn(self.context, self.judge, rule, events)?;
             self.draws = mirror.draws;
@@ -410,11 +416,7 @@ impl<'a> Table<'a> {
             self.turn(focus)?;
         }
         self.act(index, actions);
-        self.turn(focus)?;
-        while self.is_running() && self.mirror.as_ref().is_some_and(Mirror::waits) {
-            self.turn(focus)?;
-        }
-        Ok(())
+        self.pass(1, focus)
     }
 
     /// Whether all that has come was read.
