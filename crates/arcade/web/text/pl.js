@@ -837,7 +837,6 @@ export const sentences = {
   'the journal of this match is gone, so it cannot be shown again': 'dziennik tego meczu zniknął, więc nie da się go pokazać',
   'this match cannot be shown again: its end is not in the journal': 'tego meczu nie da się pokazać: w dzienniku brakuje jego końca',
   'this match cannot be shown again: {why}': 'tego meczu nie da się pokazać: {why}',
-  'it is too long to be kept in memory': 'jest za długi, by zmieścić się w pamięci',
   "nobody had the seat '{seat}' in this match": 'nikt nie miał w tym meczu miejsca „{seat}”',
   "this was today's puzzle, so what a player saw is shown when the day is over in Greenwich": 'to dzisiejsza zagadka: to, co widział gracz, zobaczysz, gdy w Greenwich skończy się dzień',
 };
