@@ -29,6 +29,8 @@ SHARED = ("PILES = (10, 30)", "PILES = (12, 30)",
 EACH_STEP = ("moved, found = self.game.move(player, key)", "self.game.show = self.show\n            moved, found = self.game.move(player, key)",
              "return True, found", "self.show()\n        return True, found",
              "self.send_display(address, player)\n\n    def end", "self.send_display(address, player)\n            time.sleep(0.002)\n\n    def end")
+STAYING = (FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0",
+           "if not self.game.piles:", "if not self.game.left():")
 # Gold is drawn over players.
 PILES_FIRST = ("if player and spot == player.spot:", "if player and spot == player.spot and spot not in self.piles:",
                'return letters.get(spot) or ("*" if spot in self.piles else ground)',
@@ -69,7 +71,7 @@ faulty("nuggets-server", [
      "def step(self, player, way):", 'def step(self, player, way, ground=".#"):',
      "def can_stand(self, row, column):", "def can_stand(self, row, column, ground):", 'in ".#"\n', "in ground\n",
      FIRST_STEP, FIRST_STEP.replace("way)", 'way, ".#-|" if key.islower() else ".#")')),
-    ("runs-need-two-free-spots", "run", FIRST_STEP,
+    ("runs-need-two-free-spots", "run diagonal-run", FIRST_STEP,
      "if key.isupper() and not self.can_stand(player.spot[0] + 2 * way[0], player.spot[1] + 2 * way[1]):\n"
      "            return False, 0\n        " + FIRST_STEP),
     ("players-block-steps", "swap", FIRST_STEP, "if key.islower() and self.at((player.spot[0] + way[0], player.spot[1] + way[1])):\n"
@@ -79,18 +81,18 @@ faulty("nuggets-server", [
     ("unknown-senders-are-A", "strangers-ignored", SENDER,
      SENDER.replace("(address)", "(address) or address != self.spectator and self.game.players and self.game.players[0]", 1)),
     ("diagonals-are-mirrored", "diagonal-step", "way = STEPS[key.lower()]", 'way = STEPS[key.lower() if key not in "yu" else "uy"["yu".index(key)]]'),
-    ("diagonal-runs-are-steps", "diagonal-run run-over-gold", RUN, 'while key in "HJKL" and moved:'),
+    ("diagonal-runs-are-steps", "diagonal-run run-over-gold run-through-players", RUN, 'while key in "HJKL" and moved:'),
     ("gold-stops-runs", "run-over-gold", RUN, "while key.isupper() and moved and not found:"),
     ("capitals-step-once", "run diagonal-run run-over-gold run-through-players", RUN, "while False:"),
     ("shows-each-step", "", *EACH_STEP),
-    ("shows-each-step-and-keeps-piles", "gold-taken", *EACH_STEP, FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0"),
+    ("shows-each-step-and-keeps-piles", "gold-taken", *EACH_STEP, *STAYING),
     ("ends-before-the-last-step-is-shown", "last-display gold-before-display", EACH_STEP[0], EACH_STEP[1], "return True, found",
      "if self.left():\n            self.show()\n        return True, found", SHOWN, "pass\n"),
     ("players-stop-runs", "run-through-players", RUN, "while key.isupper() and moved and not self.swapped:",
      "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swapped = bool(other)"),
     ("small-q-quits", "small-q", 'player.welcomed = None\n        if key == "Q":', 'player.welcomed = None\n        if key in "qQ":'),
     # Gold.
-    ("empty-piles-stay", "gold-taken", FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0"),
+    ("empty-piles-stay", "gold-taken", *STAYING),
     ("collected-is-always-0", "gold-collected", "found if of is player else 0", "0"),
     ("spectators-collect-too", "gold-others", "found if of is player else 0", "found if of in (player, None) else 0"),
     ("tells-only-the-collector", "gold-others last-gold", TOLD,
@@ -125,15 +127,15 @@ faulty("nuggets-server", [
      'return ("*" if spot in self.piles else ground) if spot in player.known else " "'),
     ("slopes-are-integers", "sight", WHOLE, "whole, rest = int((aim - column) / (last - row)) * (between - row), (aim - column) * (between - row) % (last - row)"),
     ("truncates", "sight", WHOLE, "whole, rest = int((aim - column) * (between - row) / (last - row)), (aim - column) * (between - row) % (last - row)"),
-    ("players-let-sight-through", "passage-sight", "seen = player and view(self.rows, player.spot)\n",
-     "spots = [other.spot for other in self.players if other.plays]\n"
-     "        rows = tuple(\"\".join(\".\" if (row, column) in spots else what for column, what in enumerate(line)) for row, line in enumerate(self.rows))\n"
-     "        seen = player and view(rows, player.spot)\n        if player:\n            player.known |= seen\n"),
     ("newlines-between-rows", "display-shape",
      'return "".join("".join(cell((row, column), ground) for column, ground in enumerate(line)) + "\\n"',
      'return "\\n".join("".join(cell((row, column), ground) for column, ground in enumerate(line))'),
     ("sees-along-passages", "passage-sight", "    def is_open(row, column):\n        return rows[row][column] == \".\"",
      "    def is_open(row, column):\n        return rows[row][column] == \".\" or rows[start[0]][start[1]] == rows[row][column] == \"#\""),
+    ("players-let-sight-through", "passage-sight", "seen = player and view(self.rows, player.spot)\n",
+     "spots = [other.spot for other in self.players if other.plays]\n"
+     "        rows = tuple(\"\".join(\".\" if (row, column) in spots else what for column, what in enumerate(line)) for row, line in enumerate(self.rows))\n"
+     "        seen = player and view(rows, player.spot)\n        if player:\n            player.known |= seen\n"),
     ("forgets-when-pushed", "pushed-player", "pushed.stand(game.rows, spot)", "pushed.spot = spot"),
     # Spectators.
     ("ten-clients-at-most", "display-to-all", "return clients + ([(self.spectator, None)] if self.spectator else [])",

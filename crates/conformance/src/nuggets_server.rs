@@ -53,15 +53,15 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
     ("SPECTATE of the spectator", joining::watches_again, &[&rules::WATCH_AGAIN]),
     ("SPECTATE of a player", joining::player_watches, &[&rules::PLAYER_WATCHES]),
-    ("malformed messages", hostile::malformed, &[&rules::MALFORMED]),
+    ("malformed messages", hostile::malformed, &[&rules::MALFORMED, &rules::RUNS]),
     ("answers to malformed messages", hostile::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
-    ("messages of another server", hostile::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED]),
-    ("an empty datagram", hostile::empty, &[&rules::EMPTY]),
-    ("zero bytes", hostile::zero_bytes, &[&rules::ZERO_BYTES]),
-    ("the longest datagram", hostile::longest, &[&rules::LONGEST]),
-    ("KEY q", hostile::small_q, &[&rules::SMALL_Q]),
-    ("keys of clients that do not play", hostile::strangers, &[&rules::STRANGER]),
-    ("keys of the spectator", hostile::watcher_keys, &[&rules::WATCHER]),
+    ("messages of another server", hostile::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED, &rules::RUNS]),
+    ("an empty datagram", hostile::empty, &[&rules::EMPTY, &rules::RUNS]),
+    ("zero bytes", hostile::zero_bytes, &[&rules::ZERO_BYTES, &rules::RUNS]),
+    ("the longest datagram", hostile::longest, &[&rules::LONGEST, &rules::RUNS]),
+    ("KEY q", hostile::small_q, &[&rules::SMALL_Q, &rules::RUNS]),
+    ("keys of clients that do not play", hostile::strangers, &[&rules::STRANGER, &rules::RUNS]),
+    ("keys of the spectator", hostile::watcher_keys, &[&rules::WATCHER, &rules::RUNS]),
 ];
 
 /// The maps of the scenarios.

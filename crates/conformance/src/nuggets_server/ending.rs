@@ -22,6 +22,8 @@ impl Party<'_> {
         let told = &before.active;
         self.end = End::Due;
         self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
+        // What follows QUIT is judged, too.
+        self.drain();
         if told.iter().all(|&number| self.clients[number].quit.is_none()) {
             return self
                 .lacking(&rules::OVER, || format!("no client got a QUIT after {after}, which took the last nugget"));
@@ -31,11 +33,13 @@ impl Party<'_> {
             Some(world) => before.world.piles.difference(&world.piles).copied().collect(),
             None => Vec::new(),
         };
-        let remaining = match (self.true_board(), &self.world) {
-            (Some(board), _) => cells(board).filter(|(_, byte)| *byte == b'*').count(),
-            (None, Some(world)) => world.piles.len(),
-            (None, None) => 0,
-        };
+        let remaining = self.world.as_ref().map_or(0, |world| {
+            let piles: Vec<Cell> = match self.true_board() {
+                Some(board) => cells(board).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect(),
+                None => world.piles.iter().copied().collect(),
+            };
+            piles.into_iter().filter(|cell| !world.was_taken(*cell)).count()
+        });
         self.judge.check(&rules::TOTAL, remaining == 0, || {
             format!("no nugget is left after {after}, but {remaining} piles are")
         });
@@ -64,10 +68,16 @@ impl Party<'_> {
             self.judge
                 .check(&rules::LAST, last, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
             let shown = before.contains(&Kind::Display);
-            self.judge.check(&rules::SHOW, shown && is_shown, || {
-                let old = if shown { ", where DISPLAY still shows the pile" } else { "" };
-                format!("{who} got {} when the last nugget was taken{old}", kinds(&log))
-            });
+            self.judge
+                .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
+            if shown && !is_shown {
+                // Or the server leaves piles where they were.
+                let wrong = || format!("{who} got {}, but no DISPLAY without the last pile", kinds(&log));
+                self.judge.under(&rules::SHOW, |judge| {
+                    judge.check(&rules::TAKEN, false, wrong);
+                    Ok(())
+                })?;
+            }
         }
         Ok(())
     }

@@ -152,6 +152,8 @@ pub(super) struct Party<'a> {
     pub(super) options: &'a Options,
     wire: Wire,
     pub(super) world: Option<World>,
+    /// Rows and columns of the map if it is known from the start.
+    pub(super) size: Option<(u16, u16)>,
     pub(super) clients: Vec<Client>,
     /// Who joined, in this order.
     pub(super) joined: Vec<(Letter, Name, usize)>,
@@ -187,6 +189,7 @@ impl<'a> Party<'a> {
             options,
             wire,
             world: None,
+            size: None,
             clients: Vec::new(),
             joined: Vec::new(),
             idle: None,
@@ -361,7 +364,7 @@ impl<'a> Party<'a> {
         self.record(number, |line| line.came(bytes));
         self.attend(number);
         let who = self.who(number);
-        let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols()));
+        let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols())).or(self.size);
         self.judge_form(&who, bytes);
         let Some(reading) = read(bytes) else { return };
         let is_over = self.end != End::Open || self.clients.iter().any(|client| client.left == Some(0));

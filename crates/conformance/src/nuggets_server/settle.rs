@@ -58,7 +58,8 @@ impl Party<'_> {
         let world = self.world()?;
         if world.cell(letter).is_none() {
             // It is noted already that no DISPLAY shows it.
-            return Err(Halt::Broken);
+            self.uncover(number, letter)?;
+            return Ok(Effect::default());
         }
         let before = self.before()?;
         let (world, effect) = world.forecast(letter, key);
@@ -244,6 +245,10 @@ impl Party<'_> {
             self.world = Some(before.world.clone());
             return self.silence(deed);
         }
+        let is_astray = |found: &Observation| {
+            found.wrong.is_some() && [deed.rule, deed.step].iter().any(|rule| **rule == *found.rule)
+        };
+        let is_moved = !found.iter().any(is_astray);
         for Observation { rule, instead, client, wrong } in found {
             if instead == Some(&rules::COLLECT) {
                 self.unpaid = Some(deed.text.to_owned());
@@ -264,7 +269,7 @@ impl Party<'_> {
             self.judge.check(idle.rule, true, String::new);
         }
         self.unseen_leave = None;
-        self.adopt(world);
+        self.adopt(world, is_moved);
         if self.has_quit(before) && self.active().is_empty() {
             return Err(Halt::Broken);
         }
@@ -295,8 +300,9 @@ impl Party<'_> {
         played
     }
 
-    // Corrects the model by what the server shows, so that a deviation is not judged again with later actions.
-    pub(super) fn adopt(&mut self, world: &World) {
+    /// Corrects the model by what the server shows, so that a deviation is not judged again with later actions. If the players have not
+    /// moved as the model has it, one that is not shown may be anywhere.
+    pub(super) fn adopt(&mut self, world: &World, is_moved: bool) {
         let mut world = world.clone();
         if let Some(display) = self.true_board() {
             world.piles = cells(display).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect();
@@ -310,7 +316,7 @@ impl Party<'_> {
                     world.remove(letter);
                 } else if let Some(cell) = self.own_place(letter) {
                     world.correct(letter, cell);
-                } else if world.letters().any(|other| other != letter && world.cell(other) == world.cell(letter)) {
+                } else if !is_moved || world.cell(letter).is_some_and(|cell| display.get(cell.index()) != Some(&b'*')) {
                     // It is covered at an unknown spot.
                     world.remove(letter);
                 }
@@ -460,6 +466,8 @@ impl Party<'_> {
             return false;
         }
         found.push(Observation::new(deed.rule, watcher, true, wrong));
+        let is_accounted =
+            |letter: Letter| self.has_left(letter) || world.cell(letter).is_none() && !is_unknown(&letter);
         let (mut piles, mut ground) = (false, false);
         for ((cell, right), &byte) in cells(&expected).zip(display).filter(|((_, right), byte)| right != *byte) {
             let hidden = Letter::from_byte(right);
@@ -470,7 +478,7 @@ impl Party<'_> {
                 (Some(_), b'A'..=b'Z') => {}
                 (Some(_) | None, b'*') => piles = true,
                 (None, _) if right == b'*' => piles = true,
-                (_, byte) if Letter::from_byte(byte).is_some_and(|letter| self.has_left(letter)) => {}
+                (_, byte) if Letter::from_byte(byte).is_some_and(is_accounted) => {}
                 _ => ground = true,
             }
         }
@@ -538,8 +546,10 @@ impl Party<'_> {
         active: &[usize],
         before: &Before,
     ) {
-        let piles = u32::try_from(world.piles.len()).unwrap_or(u32::MAX);
-        let is_taken = deed.effect.piles > 0;
+        let piles = world.piles.iter().filter(|cell| !world.was_taken(**cell)).count();
+        let piles = u32::try_from(piles).unwrap_or(u32::MAX);
+        // A pile that should be gone may hold nuggets, or none.
+        let is_taken = deed.effect.piles > deed.effect.again;
         if self.has_quit(before) {
             return;
         }
@@ -593,7 +603,7 @@ impl Party<'_> {
                         format!("{who} got GOLD after DISPLAY, for {text}")
                     }));
                 }
-            } else if client.has(Kind::Gold) {
+            } else if client.has(Kind::Gold) && deed.effect.again == 0 {
                 found.push(Observation::new(&rules::COLLECT, number, grown == 0, || {
                     format!("{who} was told that it collected {grown} nuggets, but took no pile, with {text}")
                 }));

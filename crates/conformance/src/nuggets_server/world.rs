@@ -17,6 +17,8 @@ pub(super) struct Effect {
     pub(super) steps: usize,
     pub(super) swaps: usize,
     pub(super) piles: u32,
+    /// The number of these that were taken before, and are there again.
+    pub(super) again: u32,
 }
 
 /// What a player knows of a cell. The last DISPLAY is adopted, so that a deviation is judged once.
@@ -126,7 +128,9 @@ impl World {
             self.go(letter, to, false);
             if self.piles.remove(&to) {
                 effect.piles += 1;
-                *self.takes.entry(to).or_default() += 1;
+                let takes = self.takes.entry(to).or_default();
+                effect.again += u32::from(*takes > 0);
+                *takes += 1;
             }
             if key.is_ascii_lowercase() {
                 break;
@@ -213,15 +217,20 @@ impl World {
     /// The fewest of these keys after which a player has taken a pile, if possible on a way on which no other player stands. Piles that
     /// were taken before come last.
     pub(super) fn hunt(&self, letter: Letter, keys: &[u8]) -> Option<Vec<u8>> {
-        let takes = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
-        let least = self.piles.iter().map(takes).min();
-        let is_wanted = |cell: Cell| self.piles.contains(&cell) && Some(takes(&cell)) == least;
+        let count = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
+        let least = self.piles.iter().map(count).min();
+        let is_wanted = |cell: Cell| self.piles.contains(&cell) && Some(count(&cell)) == least;
         let is_taking = |from, key| self.passed(from, key).any(is_wanted);
         let is_free = |from, key| {
             let mut others = self.walkers.iter().filter(|(other, _)| **other != letter).map(|(_, other)| other.cell);
             !others.any(|other| self.passed(from, key).any(|cell| cell == other))
         };
         self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))
+    }
+
+    /// Whether a pile was taken from a cell. One that is there again breaks a rule of its own.
+    pub(super) fn was_taken(&self, cell: Cell) -> bool {
+        self.takes.contains_key(&cell)
     }
 
     /// Whether a run from a spot goes through a player and over gold.

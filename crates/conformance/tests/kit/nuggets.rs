@@ -139,14 +139,14 @@ fn state_that_a_server_shows_is_adopted() {
 fn crash_breaks_the_rule_that_the_server_keeps_running() {
     for (fault, rule) in [("dies-of-unknown-senders", "strangers-ignored"), ("loops-for-spectators", "spectator-keys")]
     {
-        let verdicts = verdicts(SERVER, fault, &["keeps-running", rule], LESS);
+        let verdicts = verdicts(SERVER, fault, &["keeps-running", rule], PATIENCE);
         assert!(verdicts[0] == Some(Verdict::Failed) && verdicts[1] != Some(Verdict::Failed), "{fault}: {verdicts:?}");
     }
 }
 
 #[test]
 fn pushed_players_are_judged_only_where_players_change_places() {
-    let report = run_with(SERVER, "walks-through-players", &with_rules(SERVER, &["pushed-player"], LESS));
+    let report = run_with(SERVER, "walks-through-players", &with_rules(SERVER, &["pushed-player"], PATIENCE));
     let pushed = report.finding("pushed-player").map(|rule| (rule.verdict, &*rule.why));
     assert_eq!(pushed, Some((Verdict::NotTested, "it shows only where swap is kept")), "{report}");
 }
@@ -158,7 +158,7 @@ fn text_of_quit_counts_if_a_user_sees_it_in_the_end() {
         assert_eq!(verdicts(CLIENT, fault, &rules, PATIENCE), [Some(Verdict::Passed); 3], "{fault}");
     }
     let wiped = [Some(Verdict::Failed), Some(Verdict::NotTested), Some(Verdict::NotTested)];
-    assert_eq!(verdicts(CLIENT, "wipes-the-text", &rules, LESS), wiped);
+    assert_eq!(verdicts(CLIENT, "wipes-the-text", &rules, PATIENCE), wiped);
 }
 
 #[test]

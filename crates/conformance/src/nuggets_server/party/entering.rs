@@ -44,6 +44,7 @@ impl Party<'_> {
         if let Some(before) = before {
             self.clients[before].leaving = true;
         }
+        self.size = self.size.or(map.map(|map| (map.rows(), map.cols())));
         let by = self.options.deadline();
         loop {
             self.send(number, b"SPECTATE");
@@ -219,8 +220,8 @@ impl Party<'_> {
         } else if is_placed {
             // Something is drawn over it.
             self.judge.check(&rules::PLACE, false, || format!("{text}: the DISPLAYs do not show player {letter}"));
-            self.uncover(number, letter)?;
-            return Ok(number);
+            // Another key of it may.
+            return self.uncover(number, letter).or(Ok(())).map(|()| number);
         } else {
             self.missing(&rules::ALL, || format!("{text}: no DISPLAY shows where player {letter} is"))?;
         }
@@ -234,7 +235,7 @@ impl Party<'_> {
     }
 
     // Lets a player move that no DISPLAY shows, until one does.
-    fn uncover(&mut self, number: usize, letter: Letter) -> Played {
+    pub(in crate::nuggets_server) fn uncover(&mut self, number: usize, letter: Letter) -> Played {
         for &key in STEPS {
             self.send(number, &key_message(key));
             self.wait_until(Instant::now() + self.grace(), |party| party.place(letter).is_some());
@@ -242,11 +243,11 @@ impl Party<'_> {
                 let mut world = self.world()?.clone();
                 world.place(letter, cell);
                 self.drain();
-                self.adopt(&world);
-                break;
+                self.adopt(&world, true);
+                return Ok(());
             }
         }
-        Ok(())
+        Err(Halt::Broken)
     }
 
     // The letter of a new player, which no other one has had.

@@ -83,6 +83,10 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
             let left = party.clients[who].left.unwrap_or_default();
             return party.lacking(&rules::TOTAL, || format!("{left} nuggets are left, as GOLD told, but no pile"));
         }
+        if world.cell(letter).is_none() {
+            party.key(who, STEPS[0])?;
+            continue;
+        }
         let Some(keys) = world.hunt(letter, keys) else {
             return party
                 .lacking(&rules::PILES_IN_ROOMS, || format!("player {letter} cannot reach the gold that is left"));
