@@ -25,7 +25,7 @@ use crate::{
     web::tls::Files,
 };
 
-/// Host nuggets, robots, blackjack and mastermind, with a web page to play and to watch
+/// Host classic network games, with a web page to play and to watch
 #[derive(Debug, Parser)]
 #[command(name = "arcade", version)]
 pub(crate) struct Args {
@@ -96,6 +96,10 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) no_default_rooms: bool,
 
+    /// Also offer the example games of the documentation, such as four in a row
+    #[arg(long)]
+    pub(crate) examples: bool,
+
     /// Close rooms that somebody made after they were empty for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
@@ -163,8 +167,7 @@ pub(crate) struct Args {
 // A game, and the port of its ladder.
 fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
     let (name, port) = typed.split_once('=').unwrap_or((typed, "0"));
-    let known = || Game::ALL.map(Game::name).join(", ");
-    let game = Game::named(name).ok_or_else(|| format!("choose some of {}", known()))?;
+    let game = Game::named(name).ok_or_else(|| format!("choose some of {}", Game::names(Game::offered(true))))?;
     let port = port.parse().map_err(|_| "a port follows as in robots=2021".to_owned())?;
     Ok((game, port))
 }

@@ -1,14 +1,16 @@
-//! The games of the hub. Each has a file of its own, which implements [`kind::Kind`]; here they are told apart.
+//! The games of the hub. They come from the list of the crate `games`; each native game has a file here that implements [`kind::Kind`], and
+//! all turn-based games share one.
 
-mod blackjack;
+pub(crate) mod blackjack;
 mod counts;
 mod kind;
 pub(crate) mod ladder;
 mod marked;
-mod mastermind;
-mod nuggets;
-mod robots;
+pub(crate) mod mastermind;
+pub(crate) mod nuggets;
+pub(crate) mod robots;
 pub(crate) mod shown;
+pub(crate) mod turn_based;
 
 pub(crate) use self::nuggets::maps::offer as offer_maps;
 
@@ -26,76 +28,103 @@ pub(crate) use self::{
     shown::{Painter, Picture, Shown},
 };
 
-/// Evaluates an expression with the [`Kind`] of a game as a type.
-macro_rules! with_kind {
-    ($game:expr, $kind:ident => $value:expr) => {
-        match $game {
-            $crate::games::Game::Nuggets => {
-                type $kind = $crate::games::KindOfNuggets;
-                $value
+/// Defines [`Game`], [`Options`] and the macros that reach the [`Kind`] of a game.
+macro_rules! define {
+    ($d:tt native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
+        /// A game of the hub.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum Game {
+            $($name,)*
+            $($table,)*
+        }
+
+        /// The options of a room. All have a default.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "game", rename_all = "kebab-case")]
+        pub(crate) enum Options {
+            $($name($module::Options),)*
+            $($table(turn_based::Options<$rules>),)*
+        }
+
+        $(impl From<$module::Options> for Options {
+            fn from(options: $module::Options) -> Self {
+                Self::$name(options)
             }
-            $crate::games::Game::Robots => {
-                type $kind = $crate::games::KindOfRobots;
-                $value
+        })*
+
+        $(impl From<turn_based::Options<$rules>> for Options {
+            fn from(options: turn_based::Options<$rules>) -> Self {
+                Self::$table(options)
             }
-            $crate::games::Game::Blackjack => {
-                type $kind = $crate::games::KindOfBlackjack;
-                $value
-            }
-            $crate::games::Game::Mastermind => {
-                type $kind = $crate::games::KindOfMastermind;
-                $value
+        })*
+
+        impl Game {
+            /// All games, in the order in which users see them.
+            pub(crate) const ALL: [Self; [$(stringify!($name),)* $(stringify!($table),)*].len()] =
+                [$(Self::$name,)* $(Self::$table,)*];
+        }
+
+        impl Options {
+            /// The game of the room.
+            pub(crate) const fn game(&self) -> Game {
+                match self {
+                    $(Self::$name(_) => Game::$name,)*
+                    $(Self::$table(_) => Game::$table,)*
+                }
             }
         }
-    };
-}
-pub(crate) use with_kind;
 
-pub(crate) use self::{
-    blackjack::Options as KindOfBlackjack, mastermind::Options as KindOfMastermind, nuggets::Options as KindOfNuggets,
-    robots::Options as KindOfRobots,
-};
-
-/// Evaluates an expression with the options of a room, whose type is the [`Kind`] of its game.
-macro_rules! with_options {
-    ($options:expr, $kind:ident => $value:expr) => {
-        match $options {
-            $crate::games::Options::Nuggets($kind) => $value,
-            $crate::games::Options::Robots($kind) => $value,
-            $crate::games::Options::Blackjack($kind) => $value,
-            $crate::games::Options::Mastermind($kind) => $value,
+        /// Evaluates an expression with the [`Kind`] of a game as a type.
+        macro_rules! with_kind {
+            ($d game:expr, $d kind:ident => $d value:expr) => {
+                match $d game {
+                    $($crate::games::Game::$name => {
+                        type $d kind = $crate::games::$module::Options;
+                        $d value
+                    })*
+                    $($crate::games::Game::$table => {
+                        type $d kind = $crate::games::turn_based::Options<$rules>;
+                        $d value
+                    })*
+                }
+            };
         }
+        pub(crate) use with_kind;
+
+        /// Evaluates an expression with the options of a room, whose type is the [`Kind`] of its game.
+        macro_rules! with_options {
+            ($d options:expr, $d kind:ident => $d value:expr) => {
+                match $d options {
+                    $($crate::games::Options::$name($d kind) => $d value,)*
+                    $($crate::games::Options::$table($d kind) => $d value,)*
+                }
+            };
+        }
+        pub(crate) use with_options;
     };
 }
-pub(crate) use with_options;
-
-/// A game of the hub.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Game {
-    Nuggets,
-    Robots,
-    Blackjack,
-    Mastermind,
-}
-
-/// What a new room is to be. Everything has a default.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "game", rename_all = "lowercase")]
-pub(crate) enum Options {
-    Nuggets(nuggets::Options),
-    Robots(robots::Options),
-    Blackjack(blackjack::Options),
-    Mastermind(mastermind::Options),
-}
+::games::list!(define $);
 
 impl Game {
-    /// All of them, in the order in which the lobby shows them.
-    pub(crate) const ALL: [Self; 4] = [Self::Nuggets, Self::Robots, Self::Blackjack, Self::Mastermind];
-
     /// The game with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|game| game.name() == name)
+    }
+
+    /// The games that users are offered, with or without examples.
+    pub(crate) fn offered(examples: bool) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |game| examples || !game.is_example())
+    }
+
+    /// The names of these games as a list in an error.
+    pub(crate) fn names(games: impl Iterator<Item = Self>) -> String {
+        games.map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether only hubs that are started with `--examples` offer it.
+    pub(crate) const fn is_example(self) -> bool {
+        with_kind!(self, K => K::IS_EXAMPLE)
     }
 
     /// Its name in addresses, on the page and in journals.
@@ -194,26 +223,13 @@ impl Game {
 impl Options {
     /// A room of this game with all defaults.
     pub(crate) fn usual(game: Game) -> Self {
-        match game {
-            Game::Nuggets => Self::Nuggets(nuggets::Options::default()),
-            Game::Robots => Self::Robots(robots::Options::default()),
-            Game::Blackjack => Self::Blackjack(blackjack::Options::default()),
-            Game::Mastermind => Self::Mastermind(mastermind::Options::default()),
-        }
+        with_kind!(game, K => K::default().into())
     }
 
-    /// The rooms that every hub has: one of each game, and the puzzle of the day.
-    pub(crate) fn permanent() -> impl Iterator<Item = Self> {
-        Game::ALL.into_iter().map(Self::usual).chain([Self::Mastermind(mastermind::Options::daily())])
-    }
-
-    pub(crate) const fn game(&self) -> Game {
-        match self {
-            Self::Nuggets(_) => Game::Nuggets,
-            Self::Robots(_) => Game::Robots,
-            Self::Blackjack(_) => Game::Blackjack,
-            Self::Mastermind(_) => Game::Mastermind,
-        }
+    /// The rooms that each hub has.
+    pub(crate) fn permanent(examples: bool) -> impl Iterator<Item = Self> {
+        let rooms = |game| -> Vec<Self> { with_kind!(game, K => K::permanent().into_iter().map(Self::from).collect()) };
+        Game::offered(examples).flat_map(rooms)
     }
 
     /// What the room is called in the lobby.
@@ -233,10 +249,7 @@ impl Options {
 
     /// The same options with a key of the hub, from which puzzles of the day follow.
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
-        match self {
-            Self::Mastermind(kind) => Self::Mastermind(kind.keyed(key)),
-            other => other,
-        }
+        with_options!(self, kind => kind.keyed(key).into())
     }
 
     /// Whether the room has the puzzle of the day.
@@ -259,14 +272,9 @@ impl Options {
         with_options!(self, kind => kind.party(seats))
     }
 
-    /// What anybody may know of them.
+    /// The options without secrets.
     pub(crate) fn shown(&self) -> Self {
-        match self.clone() {
-            Self::Nuggets(kind) => Self::Nuggets(kind.without_seed()),
-            Self::Robots(kind) => Self::Robots(kind.without_seed()),
-            Self::Blackjack(kind) => Self::Blackjack(kind.without_seed()),
-            Self::Mastermind(kind) => Self::Mastermind(kind.without_seed()),
-        }
+        with_options!(self.clone(), kind => kind.without_seed().into())
     }
 }
 
@@ -277,9 +285,9 @@ pub(crate) struct Description {
     options: Vec<Field>,
 }
 
-/// The options of all games.
-pub(crate) fn describe() -> Vec<Description> {
-    Game::ALL.into_iter().map(|game| Description { game, options: fields(game) }).collect()
+/// The options of all games that are offered.
+pub(crate) fn describe(examples: bool) -> Vec<Description> {
+    Game::offered(examples).map(|game| Description { game, options: fields(game) }).collect()
 }
 
 fn fields(game: Game) -> Vec<Field> {
@@ -327,7 +335,7 @@ mod tests {
     fn scores_are_said_in_the_words_of_the_page() {
         let text = include_str!("../web/test/vectors/scores.json");
         let mut all: BTreeMap<String, Vec<(i64, String)>> = serde_json::from_str(text).unwrap();
-        for game in Game::ALL {
+        for game in Game::offered(false) {
             for (score, words) in all.remove(game.name()).unwrap() {
                 assert_eq!(game.score(score), words, "{}", game.name());
             }

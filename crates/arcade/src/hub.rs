@@ -121,6 +121,8 @@ pub(crate) struct Hub {
     moves: Moves,
     // How long the owner of a room may be away.
     owner_away: Duration,
+    /// Whether the example games are offered.
+    pub(crate) examples: bool,
 }
 
 /// What a hub is made of.
@@ -138,13 +140,15 @@ pub(crate) struct Parts {
     pub(crate) empty_rooms: Duration,
     /// How long the owner of a room may be away before the room gets another one.
     pub(crate) owner_away: Duration,
+    /// Whether the example games are offered.
+    pub(crate) examples: bool,
 }
 
 impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
-        let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away } = parts;
+        let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } = parts;
         let secret = Secret::open(directory)?;
         let secret = match &fleet {
             Some(fleet) => secret.shared(fleet.secret(), fleet.former_secrets()),
@@ -176,6 +180,7 @@ impl Hub {
             reports: Reports::open(directory.join("reports"))?,
             moves: Moves::default(),
             owner_away,
+            examples,
         };
         Ok((Arc::new(hub), before))
     }

@@ -18,6 +18,8 @@ use crate::Pilot;
 const ANSWER_PAUSE: Duration = Duration::from_millis(700);
 /// How long a bot of mastermind thinks about a guess, in milliseconds.
 const GUESS_PAUSE: Range<u64> = 1_500..6_000;
+/// How long a bot of a turn-based game thinks about a move, in milliseconds.
+const MOVE_PAUSE: Range<u64> = 700..2_500;
 /// The pause before a bot of mastermind requests a game again after a refusal, as after the puzzle of the day.
 const NEW_GAME_PAUSE: Duration = Duration::from_secs(60);
 /// Codes that are drawn in search of a consistent one before all are searched. Drawn codes are equally probable; those that a search
@@ -250,6 +252,57 @@ fn completed(rules: Rules, known: &[(Code, Feedback)], colours: &[Peg], pegs: &m
         pegs.pop();
         code
     })
+}
+
+/// A client of a turn-based game that takes part in each game, and its pilot. `seed` determines its moves and pauses; a brisk bot does
+/// not pause.
+pub fn turn_based_bot<R: turnbased::Rules>(
+    name: turnbased::Name,
+    level: Level,
+    seed: u64,
+    brisk: bool,
+) -> (turnbased::Client<R>, impl Pilot<turnbased::Client<R>> + Send) {
+    let pause = if brisk { 0..1 } else { MOVE_PAUSE };
+    let pilot = Mover { level, rng: Pcg64::seed_from_u64(seed), pause, decision: None };
+    (turnbased::Client::new(Link::Stream, Some(name)), pilot)
+}
+
+#[derive(Debug)]
+struct Mover {
+    level: Level,
+    rng: Pcg64,
+    pause: Range<u64>,
+    // The revision of the client's view, and when the bot acts on it.
+    decision: Option<(u32, Option<Time>)>,
+}
+
+impl<R: turnbased::Rules> Pilot<turnbased::Client<R>> for Mover {
+    fn act(&mut self, client: &mut turnbased::Client<R>, now: Time) {
+        let can_act = !client.moves().is_empty() || client.result().is_some();
+        if self.decision.is_none_or(|(revision, _)| revision != client.revision()) {
+            let pause = Duration::from_millis(self.rng.random_range(self.pause.clone()));
+            self.decision = can_act.then(|| (client.revision(), Some(now.plus(pause))));
+        }
+        let Some((_, due)) = self.decision.as_mut().filter(|(_, due)| due.is_some_and(|due| due <= now)) else { return };
+        *due = None;
+        let message = match (client.seat(), client.view(), client.moves()) {
+            (Some(seat), Some(view), [_, ..]) => {
+                let chosen = R::choose(view, seat, client.moves(), self.level, self.rng.random());
+                let Some(action) = client.moves().get(chosen) else { return };
+                turnbased::ClientMessage::Move(action.to_string())
+            }
+            _ => turnbased::ClientMessage::Again,
+        };
+        client.act(now, message);
+    }
+
+    fn due(&self, _: &turnbased::Client<R>) -> Option<Time> {
+        self.decision.and_then(|(_, due)| due)
+    }
+
+    fn leave(&mut self, client: &mut turnbased::Client<R>, now: Time) {
+        client.act(now, turnbased::ClientMessage::Quit);
+    }
 }
 
 const fn answer(line: &Line) -> Option<(Code, Feedback)> {

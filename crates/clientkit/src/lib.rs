@@ -20,6 +20,7 @@ pub use crate::{
 #[cfg(feature = "bots")]
 pub use crate::bots::{
     blackjack_bot, blackjack_bot_at, mastermind_bot, mastermind_bot_at, nuggets_bot, nuggets_bot_at, robots_bot,
+    turn_based_bot,
 };
 
 #[cfg(feature = "places")]

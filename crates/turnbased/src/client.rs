@@ -1,4 +1,4 @@
-//! What a player, or somebody who watches, knows of a table.
+//! The state of a table as a player or a watcher knows it.
 
 use alloc::{
     collections::{BTreeMap, VecDeque},
@@ -27,12 +27,13 @@ pub struct Client<R: Rules> {
     turn: Option<u8>,
     moves: Vec<R::Move>,
     result: Option<(Ending, Vec<i64>)>,
+    revision: u32,
     farewell: Option<String>,
     is_over: bool,
 }
 
 impl<R: Rules> Client<R> {
-    /// A client over this link. With a name it asks for a seat; without one it only watches.
+    /// A client over this link. With a name it requests a seat; without one it only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
@@ -46,6 +47,7 @@ impl<R: Rules> Client<R> {
             turn: None,
             moves: Vec::new(),
             result: None,
+            revision: 0,
             farewell: None,
             is_over: false,
         }
@@ -66,7 +68,7 @@ impl<R: Rules> Client<R> {
         self.game
     }
 
-    /// What the client sees of it.
+    /// The client's view of this game.
     pub const fn view(&self) -> Option<&R::View> {
         self.view.as_ref()
     }
@@ -86,7 +88,12 @@ impl<R: Rules> Client<R> {
         self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
     }
 
-    /// The last words of the table.
+    /// The number of views and results so far, by which a bot notices that it has to decide again.
+    pub const fn revision(&self) -> u32 {
+        self.revision
+    }
+
+    /// The reason why the table has closed the connection.
     pub fn farewell(&self) -> Option<&str> {
         self.farewell.as_deref()
     }
@@ -107,6 +114,7 @@ impl<R: Rules> Client<R> {
             ServerMessage::View(json) => {
                 let view = serde_json::from_str(&json).map_err(|_| DecodeError::invalid("no view of this game", 5))?;
                 (self.view, self.turn) = (Some(view), None);
+                self.revision = self.revision.wrapping_add(1);
                 self.moves.clear();
             }
             ServerMessage::Turn(number, moves) => {
@@ -115,6 +123,7 @@ impl<R: Rules> Client<R> {
             }
             ServerMessage::Over(how, scores) => {
                 (self.result, self.turn) = (Some((how, scores)), None);
+                self.revision = self.revision.wrapping_add(1);
                 self.moves.clear();
             }
             ServerMessage::Wait(_) | ServerMessage::Moved(..) | ServerMessage::No(_) => {}

@@ -17,6 +17,7 @@
 //!
 //! impl Rules for Sticks {
 //!     const NAME: &'static str = "sticks";
+//!     const TITLE: &'static str = "Sticks";
 //!     const VERSION: u32 = 1;
 //!     type Options = ();
 //!     type Move = u8;
@@ -73,19 +74,25 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use client::Client;
 pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
-pub use table::{Setup, State, Table};
+pub use table::{LastMove, Setup, State, Table};
 
 /// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
 ///
 /// A position contains all that the game depends on, so that a game can be recorded and resumed. The same setup and the same moves lead to
 /// the same position on every machine.
 pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name in addresses and journals, in lower case.
+    /// The name in addresses and journals, in lower case with hyphens.
     const NAME: &'static str;
+    /// The name that users see.
+    const TITLE: &'static str;
     /// The version of the rules. Raise it whenever the same moves lead to another position, or a position is serialized differently.
     const VERSION: u32;
     /// Players of a game.
     const SEATS: u8 = 2;
+    /// Whether [`view`](Self::view) hides anything from players that watchers may see.
+    const HIDES: bool = false;
+    /// Whether a hub offers the game only if it is started with `--examples`.
+    const IS_EXAMPLE: bool = false;
     /// How long a player may think about a move. Later the player has lost.
     const MOVE_LIMIT: Duration = Duration::from_secs(120);
 
@@ -108,7 +115,7 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// Makes a move, which is one of [`moves`](Self::moves).
     fn play(&mut self, action: &Self::Move);
 
-    /// What the player at this seat may see, or somebody without a seat.
+    /// What the player at this seat may see, or a watcher without a seat.
     fn view(&self, seat: Option<u8>) -> Self::View;
 
     /// The score of each seat in this position. More is better.

@@ -5,11 +5,13 @@ use alloc::{
     collections::BTreeMap,
     format,
     string::{String, ToString},
+    vec,
     vec::Vec,
 };
+use bytes::Bytes;
 use core::time::Duration;
 use netcore::{
-    DecodeError, Departure, Engine, GameEvent, Gone, HostId, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId,
+    DecodeError, Departure, Engine, Framing, GameEvent, Gone, HostId, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId,
     Phase, Recorded, RequestOf, Role, Standing, StateError, Status, Time,
 };
 use serde::{Deserialize, Serialize};
@@ -46,8 +48,9 @@ pub struct State<R> {
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
     game: Option<Game<R>>,
-    // Games that have begun.
+    // Games that have started.
     games: u32,
+    last_move: Option<LastMove>,
     has_stopped: bool,
 }
 
@@ -77,6 +80,19 @@ struct Game<R> {
     asked: Time,
 }
 
+/// The last move at a table. It stays after the end of its game.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastMove {
+    /// The number of its game, from 1.
+    pub game: u32,
+    /// Its number in the game, from 1.
+    pub number: u32,
+    /// The name of the player.
+    pub name: String,
+    /// Its text.
+    pub action: String,
+}
+
 /// The server of a game with the rules `R`.
 #[derive(Debug, Clone)]
 pub struct Table<R: Rules> {
@@ -91,7 +107,14 @@ impl<R: Rules> Table<R> {
     /// When no game can be played with these options; see [`Rules::check`].
     pub fn new(options: R::Options, seed: u64) -> Result<Self, String> {
         R::check(&options)?;
-        let state = State { peers: BTreeMap::new(), seats: BTreeMap::new(), game: None, games: 0, has_stopped: false };
+        let state = State {
+            peers: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            game: None,
+            games: 0,
+            last_move: None,
+            has_stopped: false,
+        };
         Ok(Self { setup: Setup { options, seed }, state })
     }
 
@@ -100,9 +123,19 @@ impl<R: Rules> Table<R> {
         self.state.game.as_ref().map(|game| &game.rules)
     }
 
-    /// What somebody without a seat sees of it.
+    /// The view of a watcher without a seat.
     pub fn view(&self) -> Option<R::View> {
         self.position().map(|rules| rules.view(None))
+    }
+
+    /// The last move.
+    pub const fn last_move(&self) -> Option<&LastMove> {
+        self.state.last_move.as_ref()
+    }
+
+    /// The messages that a new watcher would receive now, as whole frames.
+    pub fn overview(&self) -> Vec<Bytes> {
+        self.greeting(None).iter().map(|message| message.to_frame(Framing::Whole)).collect()
     }
 
     fn seat_of(&self, peer: PeerId) -> Option<u8> {
@@ -128,32 +161,37 @@ impl<R: Rules> Table<R> {
         self.send(peer, &ServerMessage::No(why.to_owned()), out);
     }
 
-    // Everything that a peer may know.
     fn welcome(&self, peer: PeerId, out: &mut Outbox) {
-        self.send(peer, &ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }, out);
-        if let Some(seat) = self.seat_of(peer) {
-            self.send(peer, &ServerMessage::Ok(seat + 1), out);
-        }
-        for (number, seat) in &self.state.seats {
-            self.send(peer, &ServerMessage::Seat(number + 1, seat.name.to_string()), out);
-        }
+        self.greeting(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
+    }
+
+    // The state of the table as the player at this seat may know it, or a watcher.
+    fn greeting(&self, seat: Option<u8>) -> Vec<ServerMessage> {
+        let mut messages = vec![ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }];
+        messages.extend(seat.map(|seat| ServerMessage::Ok(seat + 1)));
+        let names = self.state.seats.iter().map(|(number, seat)| ServerMessage::Seat(number + 1, seat.name.to_string()));
+        messages.extend(names);
         if self.state.game.is_some() {
-            self.send(peer, &ServerMessage::Game(self.state.games), out);
-            self.send_position(peer, out);
+            messages.push(ServerMessage::Game(self.state.games));
+            messages.extend(self.position_for(seat));
         } else {
-            self.send(peer, &ServerMessage::Wait(self.missing()), out);
+            messages.push(ServerMessage::Wait(self.missing()));
         }
+        messages
     }
 
     fn send_position(&self, peer: PeerId, out: &mut Outbox) {
-        let Some(Game { rules, .. }) = &self.state.game else { return };
-        let seat = self.seat_of(peer);
-        let json = serde_json::to_string(&rules.view(seat)).unwrap_or_default();
-        self.send(peer, &ServerMessage::View(json), out);
+        self.position_for(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
+    }
+
+    fn position_for(&self, seat: Option<u8>) -> Vec<ServerMessage> {
+        let Some(Game { rules, .. }) = &self.state.game else { return vec![] };
+        let mut messages = vec![ServerMessage::View(serde_json::to_string(&rules.view(seat)).unwrap_or_default())];
         if let Some(turn) = rules.turn() {
             let moves = rules.moves().iter().filter(|_| seat == Some(turn)).map(ToString::to_string).collect();
-            self.send(peer, &ServerMessage::Turn(turn + 1, moves), out);
+            messages.push(ServerMessage::Turn(turn + 1, moves));
         }
+        messages
     }
 
     fn request(&mut self, now: Time, peer: PeerId, message: ClientMessage, out: &mut Outbox) {
@@ -234,6 +272,13 @@ impl<R: Rules> Table<R> {
         game.rules.play(&action);
         game.asked = now;
         let is_over = game.rules.turn().is_none();
+        let before = self.state.last_move.as_ref().filter(|last| last.game == self.state.games);
+        self.state.last_move = self.state.seats.get(&seat).map(|player| LastMove {
+            game: self.state.games,
+            number: before.map_or(1, |last| last.number.saturating_add(1)),
+            name: player.name.to_string(),
+            action: action.to_string(),
+        });
         self.send_all(&ServerMessage::Moved(seat + 1, action.to_string()), out);
         self.state.peers.keys().for_each(|&peer| self.send_position(peer, out));
         if is_over {

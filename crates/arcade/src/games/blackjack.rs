@@ -12,9 +12,8 @@ use servekit::Wire;
 use tokio::task::spawn_blocking;
 
 use super::{
-    KindOfBlackjack,
     kind::{Bot, Field, Frames, Kind, Way, within},
-    ladder::{Climbed, Ear, First, MAX_FIRST, Said},
+    ladder::{Climbed, Ear, First, Said},
     marked::{Lasts, Marked},
     shown::{Dealer, Painter, Picture, Show, Shown},
 };
@@ -188,9 +187,9 @@ impl Painter for Felt {
 }
 
 /// The front of the first message.
-const JOIN: &[u8] = b"JOIN ";
+const JOIN: &str = "JOIN ";
 
-impl Climbed for KindOfBlackjack {
+impl Climbed for Options {
     const ASKS: bool = true;
 
     fn of_the_ladder() -> Self {
@@ -199,15 +198,9 @@ impl Climbed for KindOfBlackjack {
 
     fn first(bytes: &[u8]) -> First {
         let wrong = First::Wrong("the first message is JOIN with a name, as text with a zero byte at its end");
-        let front = bytes.len().min(JOIN.len());
-        if bytes[..front] != JOIN[..front] {
-            return wrong;
-        }
-        match bytes.iter().position(|&byte| byte == 0) {
-            Some(end) if end > front => First::Join(String::from_utf8_lossy(&bytes[front..end]).into_owned(), end + 1),
-            None if bytes.len() < MAX_FIRST => First::Incomplete,
-            _ => wrong,
-        }
+        // Its words are in capitals.
+        let is_join = bytes.starts_with(&JOIN.as_bytes()[..bytes.len().min(JOIN.len())]);
+        First::text(bytes, JOIN, 0).filter(|_| is_join).unwrap_or(wrong)
     }
 
     fn join(name: &str) -> Bytes {

@@ -1,5 +1,5 @@
-//! What the hub knows of a game. Each game implements [`Kind`] in a file of its own beside this one, and nothing else of the hub knows
-//! a game by its name.
+//! The interface of a game to the hub. Each native game implements [`Kind`] in a file beside this one; the rest of the hub is the same for
+//! all games.
 
 use std::{net::SocketAddr, ops::RangeInclusive};
 
@@ -39,14 +39,16 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
 
     /// Its name in addresses, on the page and in journals.
     const NAME: &str;
-    /// What people call it.
+    /// The name that users see.
     const TITLE: &str;
     /// Its colour in pictures: red, green, blue.
-    const COLOUR: [u8; 3];
+    const COLOUR: [u8; 3] = [214, 214, 214];
     /// How native clients reach it.
     const WIRE: servekit::Wire;
     /// How its messages look in WebSocket frames.
-    const FRAMES: Frames;
+    const FRAMES: Frames = Frames::Text;
+    /// Whether only hubs that are started with `--examples` offer it.
+    const IS_EXAMPLE: bool = false;
     /// Whether its turns come by the clock, whoever acts.
     const IS_TIMED: bool = false;
     /// Whether a seat that a player has left is not given again in the same match.
@@ -64,7 +66,14 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     fn engine(&self) -> anyhow::Result<Self::Engine>;
 
     /// The options, without their defaults.
-    fn fields() -> Vec<Field>;
+    fn fields() -> Vec<Field> {
+        vec![]
+    }
+
+    /// The rooms that each hub has.
+    fn permanent() -> Vec<Self> {
+        vec![Self::default()]
+    }
 
     /// The board that its matches count for.
     fn class(&self) -> String {
@@ -129,7 +138,9 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     }
 
     /// A score of a result in words, as on the page.
-    fn score(score: i64) -> String;
+    fn score(score: i64) -> String {
+        if score == 1 { "1 point".to_owned() } else { format!("{score} points") }
+    }
 
     /// Whether this score means a loss, even for a single player.
     fn is_lost(_score: i64) -> bool {

@@ -24,6 +24,24 @@ pub(crate) enum First {
     Wrong(&'static str),
 }
 
+impl First {
+    /// Reads a word in any case and a name, up to this byte. `None` if they begin otherwise.
+    pub(super) fn text(bytes: &[u8], word: &str, end: u8) -> Option<Self> {
+        let front = bytes.len().min(word.len());
+        if !bytes[..front].eq_ignore_ascii_case(&word.as_bytes()[..front]) {
+            return None;
+        }
+        match bytes.iter().position(|&byte| byte == end) {
+            Some(at) if at > front => {
+                let name = bytes[front..at].strip_suffix(b"\r").unwrap_or(&bytes[front..at]);
+                Some(Self::Join(String::from_utf8_lossy(name).into_owned(), at + 1))
+            }
+            None if bytes.len() < MAX_FIRST => Some(Self::Incomplete),
+            _ => None,
+        }
+    }
+}
+
 /// What a room says to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
@@ -67,11 +85,15 @@ pub(super) trait Climbed: Kind {
     /// The options of its matches, which are short and have two seats.
     fn of_the_ladder() -> Self;
 
-    /// Reads the first message of a program.
-    fn first(bytes: &[u8]) -> First;
+    /// Reads the first message of a program: by default `PLAY name` as a line.
+    fn first(bytes: &[u8]) -> First {
+        First::text(bytes, "PLAY ", b'\n').unwrap_or(First::Wrong("the first line is PLAY with a name"))
+    }
 
     /// The message by which a program takes a seat.
-    fn join(name: &str) -> Bytes;
+    fn join(name: &str) -> Bytes {
+        format!("PLAY {name}\n").into()
+    }
 
     /// What tells a program why it is sent away, if there is such a message on its link.
     fn refusal(why: &str) -> Option<Bytes> {
@@ -100,12 +122,7 @@ pub(super) trait Climbed: Kind {
 impl Game {
     /// The options of its matches on the ladder.
     pub(crate) fn of_the_ladder(self) -> Options {
-        match self {
-            Self::Nuggets => Options::Nuggets(Climbed::of_the_ladder()),
-            Self::Robots => Options::Robots(Climbed::of_the_ladder()),
-            Self::Blackjack => Options::Blackjack(Climbed::of_the_ladder()),
-            Self::Mastermind => Options::Mastermind(Climbed::of_the_ladder()),
-        }
+        with_kind!(self, K => <K as Climbed>::of_the_ladder().into())
     }
 
     /// Whether it says whose turn it is.

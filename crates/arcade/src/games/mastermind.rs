@@ -23,10 +23,9 @@ use servekit::Wire;
 use store::{DAILY, LADDER, Order};
 
 use super::{
-    KindOfMastermind,
     counts::Casual,
     kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
-    ladder::{Climbed, Ear, First, MAX_FIRST, Said},
+    ladder::{Climbed, Ear, Said},
     marked::Marked,
     shown::{Painter, Picture, Shown},
 };
@@ -78,7 +77,7 @@ enum Mode {
 
 impl Options {
     /// The puzzle of the day.
-    pub(crate) fn daily() -> Self {
+    fn daily() -> Self {
         Self { mode: Mode::Daily, ..Self::default() }
     }
 
@@ -146,6 +145,10 @@ impl Kind for Options {
             Field::whole("minutes", &MINUTES, "How long a race lasts at most."),
             Field::seed(MAX_EXACT),
         ]
+    }
+
+    fn permanent() -> Vec<Self> {
+        vec![Self::default(), Self::daily()]
     }
 
     fn class(&self) -> String {
@@ -344,34 +347,11 @@ fn row(line: &Line) -> Value {
     }
 }
 
-/// The front of the first message, which may be in small letters.
-const PLAY: &[u8] = b"PLAY ";
-
-impl Climbed for KindOfMastermind {
+impl Climbed for Options {
     const ASKS: bool = true;
 
     fn of_the_ladder() -> Self {
         Self::race()
-    }
-
-    fn first(bytes: &[u8]) -> First {
-        let wrong = First::Wrong("the first line is PLAY with a name");
-        let front = bytes.len().min(PLAY.len());
-        if !bytes[..front].eq_ignore_ascii_case(&PLAY[..front]) {
-            return wrong;
-        }
-        match bytes.iter().position(|&byte| byte == b'\n') {
-            Some(end) if end > front => {
-                let name = bytes[front..end].strip_suffix(b"\r").unwrap_or(&bytes[front..end]);
-                First::Join(String::from_utf8_lossy(name).into_owned(), end + 1)
-            }
-            None if bytes.len() < MAX_FIRST => First::Incomplete,
-            _ => wrong,
-        }
-    }
-
-    fn join(name: &str) -> Bytes {
-        format!("PLAY {name}\n").into()
     }
 
     fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {

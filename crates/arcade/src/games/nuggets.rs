@@ -15,7 +15,6 @@ use serde_json::json;
 use servekit::Wire;
 
 use super::{
-    KindOfNuggets,
     counts::Casual,
     kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
     ladder::{Climbed, First},
@@ -267,7 +266,7 @@ impl Painter for Cave {
     }
 }
 
-impl Climbed for KindOfNuggets {
+impl Climbed for Options {
     const ASKS: bool = false;
     // The rules have no end but the last nugget.
     const LIMIT: Duration = Duration::from_secs(45);

@@ -15,7 +15,6 @@ use serde_json::json;
 use servekit::Wire;
 
 use super::{
-    KindOfRobots,
     counts::Casual,
     kind::{Bot, Field, Frames, Kind, Way, within},
     ladder::{Climbed, First},
@@ -198,7 +197,7 @@ impl Painter for BoardPainter {
     }
 }
 
-impl Climbed for KindOfRobots {
+impl Climbed for Options {
     const ASKS: bool = false;
 
     fn of_the_ladder() -> Self {

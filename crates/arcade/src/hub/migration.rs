@@ -319,7 +319,7 @@ impl Hub {
         };
         // Every hub opens the usual rooms at its start, so there would be more of them after each upgrade.
         if file.permanent
-            && Options::permanent().any(|usual| usual == file.options)
+            && Options::permanent(self.examples).any(|usual| usual == file.options)
             && self.has_permanent(&file.options)
         {
             file.permanent = false;

@@ -43,6 +43,10 @@ impl Hub {
         if self.rooms.is_draining() {
             return Err(OpenError::Draining);
         }
+        if options.game().is_example() && !self.examples {
+            let name = options.game().name();
+            return Err(anyhow::anyhow!("this hub does not offer {name}; start it with --examples").into());
+        }
         let begin = |id: String| {
             let mut file = RoomFile::new(id, options.clone());
             file.maker = maker;
@@ -105,7 +109,7 @@ impl Hub {
 
     /// Opens the rooms that every hub has, unless they are there.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
-        for options in Options::permanent() {
+        for options in Options::permanent(self.examples) {
             if !self.has_permanent(&options) {
                 self.open(&options, None, true)?;
             }

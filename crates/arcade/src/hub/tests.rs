@@ -54,6 +54,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         handles: Handles::current(),
         empty_rooms: Duration::from_mins(5),
         owner_away: Duration::from_mins(1),
+        examples: false,
     };
     let (hub, none) = Hub::new(data.path(), parts).unwrap();
     assert_eq!(none, []);

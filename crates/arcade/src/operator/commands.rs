@@ -168,8 +168,7 @@ pub(crate) enum RoomCommand {
 }
 
 fn game(typed: &str) -> Result<Game, String> {
-    let names = || Game::ALL.map(Game::name).join(", ");
-    Game::named(typed).ok_or_else(|| format!("choose one of {}", names()))
+    Game::named(typed).ok_or_else(|| format!("choose one of {}", Game::names(Game::offered(true))))
 }
 
 /// Runs a command of the running hub, and prints what it does.

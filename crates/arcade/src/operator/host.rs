@@ -120,6 +120,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         handles: threads.handles(),
         empty_rooms: Duration::from_secs(args.empty_rooms),
         owner_away: Duration::from_secs(args.owner_away),
+        examples: args.examples,
     };
     let (hub, mut before) = Hub::new(&args.data, parts)?;
     let ended = threads.rest.block_on(async {

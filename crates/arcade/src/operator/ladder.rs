@@ -69,7 +69,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             let path = match game {
                 None => "/api/ladder".to_owned(),
                 Some(game) if Game::named(game).is_some() => format!("/api/ladder/{game}"),
-                Some(_) => bail!(UsageError(format!("choose one of {}", Game::ALL.map(Game::name).join(", ")))),
+                Some(_) => bail!(UsageError(format!("choose one of {}", Game::names(Game::offered(true))))),
             };
             let answer = ask(server, &path, None)?;
             match game {

@@ -104,7 +104,7 @@ pub(super) fn text(what: &str, text: Option<String>) -> Answer<String> {
 
 pub(super) fn game_of(name: &str) -> Answer<Game> {
     Game::named(name).ok_or_else(|| {
-        let known = Game::ALL.map(Game::name).join(", ");
+        let known = Game::names(Game::offered(false));
         ApiError::missing(&format!("there is no such game; there are {known}"))
     })
 }

@@ -51,7 +51,7 @@ async fn leaders(
     let Query(query) = query?;
     let games = match &query.game {
         Some(name) => vec![game_of(name)?],
-        None => Game::ALL.to_vec(),
+        None => Game::offered(hub.examples).collect(),
     };
     let class = query.class.map(|class| text("class", Some(class))).transpose()?;
     let season = season(query.season)?;

@@ -68,8 +68,8 @@ async fn one(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
     }
 }
 
-async fn games() -> Response {
-    Json(json!({ "games": games::describe() })).into_response()
+async fn games(State(hub): State<Arc<Hub>>) -> Response {
+    Json(json!({ "games": games::describe(hub.examples) })).into_response()
 }
 
 async fn open(

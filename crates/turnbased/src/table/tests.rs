@@ -14,6 +14,7 @@ struct Sticks {
 
 impl Rules for Sticks {
     const NAME: &'static str = "sticks";
+    const TITLE: &'static str = "Sticks";
     const VERSION: u32 = 1;
     type Options = u8;
     type Move = u8;

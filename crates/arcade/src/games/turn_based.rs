@@ -1,0 +1,151 @@
+//! All turn-based games: their engine is a [`Table`] with the rules of the game, so they need no file here.
+
+use std::fmt;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use clientkit::{Ended, run, turn_based_bot};
+use netcore::{Framing, Link, Rate, Time};
+use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
+use turnbased::{Client, LastMove, Name, Rules, ServerMessage, Table};
+
+use super::{
+    kind::{Bot, Kind, Way},
+    ladder::{Climbed, Ear, Said},
+    marked::Marked,
+    shown::{Painter, Picture, Shown},
+};
+
+/// Bytes per second that are read from one connection; messages are short lines.
+const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
+
+/// The options of a table.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent, bound = "")]
+pub(crate) struct Options<R: Rules>(R::Options);
+
+impl<R: Rules> Clone for Options<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Rules> Default for Options<R> {
+    fn default() -> Self {
+        Self(R::Options::default())
+    }
+}
+
+impl<R: Rules> PartialEq for Options<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<R: Rules> Eq for Options<R> {}
+
+impl<R: Rules> fmt::Debug for Options<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<R: Rules> Kind for Options<R> {
+    type Engine = Table<R>;
+    type Painter = View<R>;
+
+    const NAME: &str = R::NAME;
+    const TITLE: &str = R::TITLE;
+    const WIRE: servekit::Wire = servekit::Wire::Tcp(READ_RATE);
+    const HIDES: bool = R::HIDES;
+    const IS_EXAMPLE: bool = R::IS_EXAMPLE;
+
+    fn title(&self) -> String {
+        format!("a game for {}", R::SEATS)
+    }
+
+    fn engine(&self) -> anyhow::Result<Table<R>> {
+        Table::new(self.0.clone(), SysRng.try_next_u64()?).map_err(anyhow::Error::msg)
+    }
+
+    fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
+        Some(ServerMessage::Bye(why.into()).to_frame(framing))
+    }
+
+    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+        let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
+        let (wire, _) = way.await?;
+        let (mut client, mut pilot) = turn_based_bot::<R>(name, bot.level, bot.seed, bot.brisk);
+        Ok(run(wire, &mut client, &mut pilot, left).await)
+    }
+}
+
+impl<R: Rules> Marked for Table<R> {
+    type Probe = Option<LastMove>;
+
+    fn probe(&self) -> Self::Probe {
+        self.last_move().cloned()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let last = after.iter().filter(|_| before != after);
+        last.map(|last| ("move", format!("{}: {}", last.name, last.action))).collect()
+    }
+
+    fn frame(bytes: &Bytes) -> Bytes {
+        // Over a stream a line feed ends a message.
+        bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
+    }
+}
+
+impl<R: Rules> Shown for Table<R> {
+    fn overview(&self) -> Option<Vec<Bytes>> {
+        Some(self.overview())
+    }
+}
+
+/// Draws nothing itself: the page receives the view of the game.
+#[derive(Debug)]
+pub(crate) struct View<R: Rules>(Client<R>);
+
+impl<R: Rules> Default for View<R> {
+    fn default() -> Self {
+        Self(Client::new(Link::Message, None))
+    }
+}
+
+impl<R: Rules> Painter for View<R> {
+    fn receive(&mut self, message: &[u8]) {
+        // A message that cannot be read leaves the view as it was.
+        let _ = netcore::Client::receive(&mut self.0, Time::ZERO, message);
+    }
+
+    fn picture(&self) -> Picture {
+        let view = self.0.view().and_then(|view| serde_json::to_value(view).ok());
+        view.map(|view| ("view".to_owned(), view)).into_iter().collect()
+    }
+}
+
+impl<R: Rules> Climbed for Options<R> {
+    const ASKS: bool = true;
+
+    fn of_the_ladder() -> Self {
+        Self::default()
+    }
+
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+        let mut said = vec![];
+        for text in ear.texts(bytes, b'\n') {
+            match text.split(' ').collect::<Vec<_>>()[..] {
+                // Only the player whose turn it is receives moves.
+                ["TURN", _, _, ..] => said.push(Said::Asked),
+                // A message without effect must be followed by a valid one.
+                ["NO", ..] => said.push(Said::Asked),
+                ["OVER", ..] => said.push(Said::Finished),
+                _ => {}
+            }
+        }
+        said
+    }
+}

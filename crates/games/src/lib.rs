@@ -1,0 +1,41 @@
+//! The list of games. Programs that know all games are built from it, so a new game is one line here.
+
+#![no_std]
+
+pub use blackjack;
+pub use four_in_a_row;
+pub use mastermind;
+pub use nuggets;
+pub use robots;
+pub use turnbased;
+
+/// Calls another macro with all games, in the order in which users see them.
+///
+/// `native` games have wire protocols of their own: the module that a program has for each, its name as a variant, and its engine.
+/// `turn_based` games share the protocol of [`turnbased`]: the name as a variant, and the rules. Arguments are passed on in front.
+///
+/// ```ignore
+/// macro_rules! names {
+///     (native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
+///         const NAMES: &[&str] = &[$(stringify!($name),)* $(stringify!($table),)*];
+///     };
+/// }
+/// games::list!(names);
+/// ```
+#[macro_export]
+macro_rules! list {
+    ($callback:ident $($argument:tt)*) => {
+        $callback! {
+            $($argument)*
+            native {
+                nuggets Nuggets $crate::nuggets::Server;
+                robots Robots $crate::robots::Server;
+                blackjack Blackjack $crate::blackjack::Server;
+                mastermind Mastermind $crate::mastermind::Server;
+            }
+            turn_based {
+                FourInARow $crate::four_in_a_row::Position;
+            }
+        }
+    };
+}
