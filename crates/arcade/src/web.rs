@@ -46,7 +46,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    let page = Page::of(hub.lists(), hub.rooms_are_here());
+    let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples };
+    let page = Page::of(hub.lists(), settings);
     let router = Router::new()
         .route("/", get(shown))
         .route("/rooms/{id}", get(shown))

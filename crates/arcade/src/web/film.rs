@@ -100,9 +100,11 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
     ))
 }
 
-async fn page() -> Response {
+async fn page(State(film): State<Arc<Film>>) -> Response {
+    let is_example = |found: &Match| Game::named(&found.game).is_some_and(Game::is_example);
+    let settings = page::Settings { examples: film.matches.iter().any(is_example), ..page::Settings::default() };
     // The rest of the page is about a hub.
-    let whole = page::page(r#"{"rooms":[]}"#, false).map(|page| without(&page, "<nav", "</nav>"));
+    let whole = page::page(r#"{"rooms":[]}"#, settings).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }
 

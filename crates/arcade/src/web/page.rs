@@ -16,15 +16,27 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use netcore::HostId;
-use rust_embed::RustEmbed;
+use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::hub::lobby::{Lists, Look, Looking};
+use crate::{
+    games::Game,
+    hub::lobby::{Lists, Look, Looking},
+};
 
 /// The page as it was last rendered.
 #[derive(Debug)]
 pub(crate) struct Page {
-    rooms_are_here: bool,
+    settings: Settings,
     state: Mutex<State>,
+}
+
+/// The properties of the hub that the page depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Settings {
+    /// Whether native clients reach rooms from this machine only.
+    pub(crate) rooms_are_here: bool,
+    /// Whether the example games are offered.
+    pub(crate) examples: bool,
 }
 
 #[derive(Debug)]
@@ -42,10 +54,10 @@ struct Made {
 }
 
 impl Page {
-    /// The page with the first rooms of this list, and whether native clients reach rooms from this machine only.
-    pub(crate) fn of(lists: &Arc<Lists>, rooms_are_here: bool) -> Arc<Self> {
+    /// The page with the first rooms of this list.
+    pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
         let lobby = lists.look(HostId::Other, Look::default());
-        Arc::new(Self { rooms_are_here, state: Mutex::new(State { lobby, made: None }) })
+        Arc::new(Self { settings, state: Mutex::new(State { lobby, made: None }) })
     }
 
     /// An answer with the page. `None` if the program was built without it.
@@ -81,7 +93,7 @@ impl Page {
         if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
             return Some(made.clone());
         }
-        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.whole()), self.rooms_are_here)?);
+        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.whole()), self.settings)?);
         let compressed = gzip(&plain, Compression::fast());
         let made = Made { number: frame.number, plain, compressed };
         state.made = Some(made.clone());
@@ -100,6 +112,23 @@ impl Page {
 #[exclude = "*.d.ts"]
 struct Assets;
 
+/// The pages of the example games: `NAME/page/FILE`.
+#[derive(RustEmbed)]
+#[folder = "../../examples/"]
+#[include = "*/page/*"]
+struct Examples;
+
+/// The folder of the pages of games.
+const GAMES: &str = "js/games/";
+
+/// A file of the page by its path. The folders of example games lie beside those of the other games.
+fn asset(path: &str) -> Option<EmbeddedFile> {
+    Assets::get(path).or_else(|| {
+        let (game, file) = path.strip_prefix(GAMES)?.split_once('/')?;
+        Examples::get(&format!("{game}/page/{file}"))
+    })
+}
+
 /// Whether the path of a request is that of a file and not of a page or of data.
 pub(crate) fn is_file(path: &str) -> bool {
     ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
@@ -107,7 +136,7 @@ pub(crate) fn is_file(path: &str) -> bool {
 
 /// A file by its path; it is not found unless it belongs to the page.
 pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
-    let Some(file) = Assets::get(path) else {
+    let Some(file) = asset(path) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
     let hash = file.metadata.sha256_hash();
@@ -131,43 +160,53 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The one page as text, with `lobby` in it, and whether rooms can be reached from this machine only. `None` if the program was built
-/// without it.
-pub(crate) fn page(lobby: &str, rooms_are_here: bool) -> Option<String> {
+/// The one page as text, with `lobby` in it. `None` if the program was built without it.
+pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
+    let Settings { rooms_are_here, examples } = settings;
     // In an element that is not run; `<` is escaped so that no name can end it.
     let lobby = lobby.replace('<', "\\u003c");
     let rooms = if rooms_are_here { "here" } else { "open" };
-    let page = String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{rooms}}", rooms);
+    let names = Game::names(Game::ALL.into_iter().filter(|game| examples && game.is_example())).replace(',', "");
+    let page = String::from_utf8_lossy(&file.data)
+        .replace("{{preload}}", if examples { &PRELOAD_WITH_EXAMPLES } else { &PRELOAD })
+        .replace("{{rooms}}", rooms)
+        .replace("{{examples}}", &names);
     // The last, since names are in it.
     Some(page.replace("{{lobby}}", &lobby))
 }
 
 /// Made once: a development build would search the directories of the page for each request, also those of its tools.
-static PRELOAD: LazyLock<String> = LazyLock::new(preload);
+static PRELOAD: LazyLock<String> = LazyLock::new(|| preload(false));
+static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true));
 
 /// Links to all style sheets, and to the modules that every page needs, so that the browser fetches them in parallel instead of discovering
 /// them one by one. Style sheets of games come last, since they change what the others say.
-fn preload() -> String {
+fn preload(examples: bool) -> String {
     let mut links = String::new();
-    let mut sheets: Vec<_> = Assets::iter().filter(|path| path.ends_with(".css")).collect();
+    let mut sheets: Vec<String> = Assets::iter().map(Into::into).filter(|path: &String| path.ends_with(".css")).collect();
+    let games: Vec<String> = Game::offered(examples).map(|game| format!("{GAMES}{}/", game.name())).collect();
+    if examples {
+        sheets.extend(games.iter().map(|folder| format!("{folder}style.css")).filter(|path| Assets::get(path).is_none()));
+    }
     sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
     for path in sheets {
         // Writing to a string cannot fail.
         let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
     }
-    for path in modules("js/main.js") {
+    let first = games.iter().map(|folder| format!("{folder}index.js")).chain(["js/main.js".to_owned()]);
+    for path in modules(first) {
         let _ = write!(links, r#"<link rel="modulepreload" href="/{path}" />"#);
     }
     links
 }
 
-/// A module and all that it imports, but not what it loads on demand.
-fn modules(first: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::from([first.to_owned()]);
-    let mut next = vec![first.to_owned()];
+/// Modules and all that they import, but not what they load on demand.
+fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+    let mut next: Vec<String> = first.into_iter().collect();
+    let mut found: BTreeSet<String> = next.iter().cloned().collect();
     while let Some(path) = next.pop() {
-        let Some(file) = Assets::get(&path) else { continue };
+        let Some(file) = asset(&path) else { continue };
         let text = String::from_utf8_lossy(&file.data).into_owned();
         for line in text.lines().filter(|line| line.starts_with("import ") || line.starts_with("} from ")) {
             let Some(other) = line.split('\'').nth(1) else { continue };
@@ -222,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_every_page_needs_is_there_and_what_few_need_is_not_loaded_with_it() {
-        let first = modules("js/main.js");
+        let first = modules(["js/main.js".to_owned(), "js/games/nuggets/index.js".to_owned()]);
         for path in &first {
             assert!(Assets::get(path).is_some(), "{path}");
         }

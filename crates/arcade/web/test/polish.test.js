@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 // Before any module chooses the language.
-const html = { lang: '' };
+const html = { lang: '', dataset: {} };
 Object.defineProperty(globalThis, 'document', { value: { documentElement: html } });
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['pl-PL', 'en'] }, configurable: true });
 

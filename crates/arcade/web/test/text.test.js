@@ -4,19 +4,19 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { languageFor } from '../js/lib/language.js';
+import { languageFor, load } from '../js/lib/language.js';
 import { list, say, sayOr, told } from '../js/lib/text.js';
-import { texts as english } from '../text/en.js';
-import { sentences, texts as polish } from '../text/pl.js';
 import { literals } from './support/literals.js';
 
 /** @typedef {import('../js/lib/text-types.js').Translation} Translation */
 
+const { texts: english } = await load('en');
+const { texts: polish, sentences } = await load('pl');
 const root = new URL('..', import.meta.url);
-/** The modules of the page, by path. */
+/** The modules of the page without its texts, by path. */
 const modules = new Map(
   readdirSync(new URL('js', root), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.js'))
+    .filter((path) => path.endsWith('.js') && !path.includes('/text/'))
     .map((path) => [path, readFileSync(new URL(`js/${path}`, root), 'utf8')]),
 );
 const written = [...modules.values(), readFileSync(new URL('index.html', root), 'utf8')].join('\n');

@@ -1,6 +1,7 @@
 // In which language the page speaks. This is the first module that runs, so that the texts are asked for as early as can be; those of
 // other languages are not loaded.
 
+import { all } from '../games/list.js';
 import { recall, remember } from './settings.js';
 
 /** @typedef {'en' | 'pl'} Language */
@@ -8,7 +9,7 @@ import { recall, remember } from './settings.js';
 /** The languages of the page, by their own names. @type {Record<Language, string>} */
 export const LANGUAGES = { en: 'English', pl: 'Polski' };
 
-/** @type {Record<Language, () => Promise<{ texts: import('./text-types.js').Translation, sentences: import('./text-types.js').Sentences }>>} */
+/** @type {Record<Language, () => Promise<{ texts: Record<string, unknown>, sentences: import('./text-types.js').Sentences }>>} */
 const FILES = { en: () => import('../../text/en.js'), pl: () => import('../../text/pl.js') };
 
 /** What the browser asks for, the best first. Outside of a browser, where programs test, nothing. */
@@ -25,8 +26,15 @@ const known = (tag) => /** @type {Language[]} */ (Object.keys(LANGUAGES)).find((
  */
 export const languageFor = (chosen, wished) => known(chosen) ?? wished.map(known).find((one) => one !== null) ?? 'en';
 
-/** @param {Language} language */
-const load = async (language) => ({ language, ...(await FILES[language]()) });
+/**
+ * The texts of the page and of its games.
+ * @param {Language} language
+ */
+export async function load(language) {
+  const [page, ...games] = await Promise.all([FILES[language](), ...all.map((folder) => folder.texts[language]())]);
+  const texts = /** @type {import('./text-types.js').Translation} */ (Object.assign({}, page.texts, ...games.map((game) => game.texts)));
+  return { language, texts, sentences: page.sentences };
+}
 
 const wanted = languageFor(recall('language'), wishes);
 

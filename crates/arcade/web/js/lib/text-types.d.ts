@@ -1,15 +1,23 @@
 // What is known of the texts of the page before it runs: their keys, and the values that each of them has to be given.
 
 import type { texts } from '../../text/en.js';
+import type { FOLDERS } from '../games/list.js';
 
-export type Texts = typeof texts;
+type Folder = (typeof FOLDERS)[keyof typeof FOLDERS];
+/** All types of a union at the same time. */
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void ? All : never;
+
+/** The texts of the page and of its games. */
+export type Texts = typeof texts & Together<Awaited<ReturnType<Folder['texts']['en']>>['texts']>;
 /** A key of a text. Those of en.js count. */
 export type Key = keyof Texts;
 
 /** A text with a form for each plural of a language. */
 export type Forms = { one: string; few?: string; many?: string; other?: string };
+/** Texts with the same keys in another language. */
+export type Translated<Some> = Record<keyof Some, string | Forms>;
 /** All texts in another language. */
-export type Translation = Record<Key, string | Forms>;
+export type Translation = Translated<Texts>;
 /** Sentences of the hub in another language, by the English ones. */
 export type Sentences = Record<string, string | Forms>;
 

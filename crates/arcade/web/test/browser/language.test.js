@@ -43,7 +43,7 @@ test('somebody whose browser asks for Polish: the lobby, a match, its result and
   await page.getByRole('link', { name: 'Zagadka' }).waitFor();
   await page.getByText('kody, pionki: 4, z powtórzeniami').waitFor();
   const texts = ala.requests.filter((url) => url.includes('/text/'));
-  assert.deepEqual(texts, [`${hub.address}/text/pl.js`]);
+  assert.ok(texts.includes(`${hub.address}/text/pl.js`) && texts.every((url) => url.endsWith('/pl.js')), texts.join());
   await page.getByText('Otwórz własny pokój').click();
   await page.getByText('Mapa, którą się odkrywa.').waitFor();
   await fits(ala, 'the lobby');

@@ -4,7 +4,7 @@ import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
-export const blackjack = {
+export const game = {
   name: 'blackjack',
   title: say('game.blackjack'),
   line: say('game.blackjack.line'),

@@ -4,7 +4,7 @@ import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
-export const mastermind = {
+export const game = {
   name: 'mastermind',
   title: say('game.mastermind'),
   line: say('game.mastermind.line'),

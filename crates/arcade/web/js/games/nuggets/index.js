@@ -4,7 +4,7 @@ import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
-export const nuggets = {
+export const game = {
   name: 'nuggets',
   title: say('game.nuggets'),
   line: say('game.nuggets.line'),

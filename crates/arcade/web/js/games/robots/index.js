@@ -4,7 +4,7 @@ import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
-export const robots = {
+export const game = {
   name: 'robots',
   title: say('game.robots'),
   line: say('game.robots.line'),

@@ -1,0 +1,40 @@
+// Texts of nuggets in English.
+
+export const texts = /** @type {const} */ ({
+  // The games.
+  'game.nuggets': 'Nuggets',
+  'game.nuggets.line': 'Find the gold in a dark cave before the others do.',
+  'score.nuggets': { one: '{count} nugget', other: '{count} nuggets' },
+  'option.nuggets.map': 'Map',
+  'option.nuggets.map.note': 'The map that is explored.',
+  'option.nuggets.countdown': 'Countdown',
+  'option.nuggets.countdown.note': 'Seconds from the first player to the start of a match.',
+  'option.nuggets.seed': 'Seed',
+  'option.nuggets.seed.note': 'The same number gives the same match; without one it is drawn.',
+
+  // Nuggets.
+  'nuggets.help.step': 'a step',
+  'nuggets.help.aslant': 'a step aslant',
+  'nuggets.help.run': 'run until something is in the way',
+  'nuggets.help.swipe': 'a step; hold on to run',
+  'nuggets.help.tap': 'walk to a place that was seen',
+  'nuggets.help.map': 'the whole map, and back',
+  'nuggets.help.zoom': 'closer, farther',
+  'nuggets.map': 'The map, drawn',
+  'nuggets.map.text': 'The map as text',
+  'nuggets.map.whole': 'Whole map (m)',
+  'nuggets.farther': 'Farther',
+  'nuggets.closer': 'Closer',
+  'nuggets.camera': 'Camera',
+  'nuggets.camera.nobody': 'follow nobody',
+  'nuggets.camera.one': 'follow {letter}',
+  'nuggets.swapped': 'Swapped with {letter}',
+  'nuggets.status.waits': 'Waiting for the server.',
+  'nuggets.status.watcher': 'Spectator: {remaining} nuggets unclaimed.',
+  'nuggets.status.player': 'Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed).',
+  'nuggets.over': 'The game is over. {name} is first with {score}.',
+  'nuggets.stake': { one: 'You have found {count} nugget, and you cannot come back to this game.', other: 'You have found {count} nuggets, and you cannot come back to this game.' },
+  'nuggets.story.biggest': { one: 'The biggest find: {name} picked up {count} nugget at once.', other: 'The biggest find: {name} picked up {count} nuggets at once.' },
+  'nuggets.story.last': '{name} took the last pile.',
+  'nuggets.story.swaps': 'Players swapped places {count} times.',
+});

@@ -1,0 +1,111 @@
+// A room of any turn-based game: the lines of its server, and the parts of its page that do not depend on the game. A game draws its
+// board from the view that the server sends as JSON.
+
+import { confirm } from './confirm.js';
+import { element } from './dom.js';
+import { sound } from './sound.js';
+import { say, sentence, told } from './text.js';
+
+/**
+ * The state of a table as its client knows it. Seats are counted from 0.
+ * @typedef {{
+ *   seat: number | null,
+ *   names: Map<number, string>,
+ *   missing: number,
+ *   view: any,
+ *   turn: number | null,
+ *   moves: string[],
+ *   result: { how: string, scores: number[] } | null,
+ *   note: string,
+ * }} Table
+ */
+
+/** @returns {Table} */
+export const begin = () => ({ seat: null, names: new Map(), missing: 0, view: null, turn: null, moves: [], result: null, note: '' });
+
+/**
+ * Applies a line of the server; lines that it does not know change nothing.
+ * @param {Table} table
+ * @param {string} line
+ */
+export function fold(table, line) {
+  const [word, ...rest] = line.split(' ');
+  const seat = Number(rest[0]) - 1;
+  const text = rest.slice(1).join(' ');
+  table.note = '';
+  if (word === 'ROOM') Object.assign(table, begin(), { result: table.result });
+  else if (word === 'OK') table.seat = seat;
+  else if (word === 'SEAT') table.names.set(seat, text);
+  else if (word === 'LEFT') table.names.delete(seat);
+  else if (word === 'WAIT') table.missing = Number(rest[0]);
+  else if (word === 'GAME') Object.assign(table, { result: null, missing: 0 });
+  else if (word === 'VIEW') Object.assign(table, { view: JSON.parse(rest.join(' ')), turn: null, moves: [] });
+  else if (word === 'TURN') Object.assign(table, { turn: seat, moves: rest.slice(1) });
+  else if (word === 'OVER') Object.assign(table, { result: { how: rest[0], scores: rest.slice(1).map(Number) }, turn: null, moves: [] });
+  else if (word === 'NO' || word === 'BYE') table.note = sentence(told(rest.join(' ')));
+}
+
+/** @param {Table} table */
+function status({ seat, names, missing, turn, result, note }) {
+  if (note) return note;
+  if (result) {
+    const best = Math.max(...result.scores);
+    const winners = result.scores.flatMap((score, place) => (score === best ? [place] : []));
+    if (winners.length !== 1) return say('table.draw');
+    return winners[0] === seat ? say('table.won') : say('table.winner', { name: names.get(winners[0]) ?? String(winners[0] + 1) });
+  }
+  if (missing > 0) return say('table.waits', { count: missing });
+  if (turn === null) return '';
+  return turn === seat ? say('table.yours') : say('table.turn', { name: names.get(turn) ?? String(turn + 1) });
+}
+
+/**
+ * A room of a turn-based game on its page.
+ * @param {import('../games/types.js').Stage} stage
+ * @param {(table: Table, act: (move: string) => void) => void} draw Shows the board.
+ * @returns {import('../games/types.js').Play}
+ */
+export function play({ below, more, live, playable, name, send, seated, changed }, draw) {
+  const table = begin();
+  const line = element('p', { class: 'status', role: 'status' });
+  below.append(element('div', { class: 'line' }, line));
+  const resign = element('button', { type: 'button', click: () => void giveUp() }, say('table.resign'));
+  if (playable) more.append(resign);
+  const isPlaying = () => playable && table.seat !== null && table.turn !== null;
+  const giveUp = async () => {
+    if (await confirm(say('table.resign.sure'), say('table.resign.lost'), say('table.resign'))) send('RESIGN');
+  };
+  const act = (/** @type {string} */ move) => {
+    if (playable && table.moves.includes(move)) send(`MOVE ${move}`);
+  };
+  const show = () => {
+    draw(table, act);
+    line.textContent = status(table);
+    resign.hidden = !isPlaying();
+  };
+  show();
+  return {
+    open: () => {
+      if (playable) send(`PLAY ${name}`);
+    },
+    message: (data) => {
+      if (typeof data !== 'string') return;
+      const before = table.turn;
+      fold(table, data);
+      if (data.startsWith('OK ')) seated(String((table.seat ?? 0) + 1));
+      if (data.startsWith('MOVED ')) sound('card');
+      show();
+      if (table.turn !== before || table.result || table.note) live.textContent = status(table);
+      changed();
+    },
+    room: () => {},
+    seat: (seat) => ({ colour: null, value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
+    stake: () => (isPlaying() ? say('table.resign.lost') : null),
+    again: () => {
+      send('AGAIN');
+      return true;
+    },
+    leave: () => send('QUIT'),
+    stop: () => {},
+  };
+}
