@@ -11,8 +11,8 @@
 //! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
 //! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
 //! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every peer that joins late.
-//! - [`TokenBucket`]: a rate limiter that takes the time as an argument.
-//! - [`Shares`]: something limited, shared out over hosts ([`HostId`]) and their networks.
+//! - [`Shares`], [`RateTable`] and [`HostQueue`]: the quotas of hosts ([`HostId`]) and their networks for amounts, rates and waiting
+//!   requests. [`TokenBucket`] is a rate limiter that takes the time as an argument.
 //! - [`Level`] is how well a bot plays, and [`Name`] what a player is called, by the rules of each game ([`Naming`]).
 //!
 //! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
@@ -37,7 +37,6 @@ extern crate alloc;
 #[cfg(any(test, feature = "probe"))]
 extern crate std;
 
-mod bucket;
 mod client;
 mod engine;
 mod error;
@@ -54,13 +53,12 @@ mod name;
 mod outbox;
 mod peer;
 pub mod probe;
+mod quota;
 mod recorded;
 mod room;
-mod shares;
 mod time;
 pub mod wire;
 
-pub use bucket::{Rate, TokenBucket};
 pub use client::Client;
 pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
@@ -75,7 +73,7 @@ pub use message_stream::{MessageDecoder, MessageStream};
 pub use name::{Name, Naming, NotAName, cleaned};
 pub use outbox::{Outbox, OutboxPosition, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
+pub use quota::{Full, HostQueue, HostQueueState, Network, Rate, RateTable, Shares, TokenBucket};
 pub use recorded::{Recorded, StateError};
 pub use room::{Progress, Room, Split};
-pub use shares::{Full, Network, Shares};
 pub use time::Time;

@@ -1,63 +1,17 @@
-//! Something limited, shared out over hosts and the networks in which they are.
+//! A limited amount, divided among hosts and their networks.
 
 use alloc::collections::BTreeMap;
 use core::fmt;
 
+use super::{NETWORKS, Network};
 use crate::HostId;
 
-/// The networks of an IPv6 host: how many of the 64 bits of its own network vary within them, and how many hosts they count as. Providers
-/// give their customers networks of 64, 56 or 48 bits, so a customer can have 65,536 hosts and counts as 16.
-const NETWORKS: [(u32, u32); 3] = [(0, 1), (8, 4), (16, 16)];
-
-/// A host, or a network of IPv6 in which it is.
-///
-/// Whatever a host takes, its networks take too. What they may have together is that of a few hosts, so that one customer with a large
-/// network is not thousands of hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Network {
-    first: HostId,
-    hosts: u32,
-}
-
-impl Network {
-    /// As how many hosts it counts: its hosts together may have that many times what one may have.
-    pub const fn hosts(self) -> u32 {
-        self.hosts
-    }
-
-    /// Whether it is a single host.
-    pub const fn is_host(self) -> bool {
-        self.hosts == 1
-    }
-}
-
-impl HostId {
-    /// The host itself and then the networks in which it is, each larger than the one before: for IPv6 those of 56 and of 48 bits.
-    ///
-    /// ```
-    /// use netcore::HostId;
-    ///
-    /// let networks = |text: &str| HostId::of(text).networks().collect::<Vec<_>>();
-    /// let (home, neighbour) = (networks("[2001:db8:1:203::1]:5"), networks("[2001:db8:1:2ff::1]:5"));
-    /// assert_eq!(home.iter().map(|network| network.hosts()).collect::<Vec<_>>(), [1, 4, 16]);
-    /// assert_ne!(home[0], neighbour[0], "two hosts");
-    /// assert_eq!(home[1], neighbour[1], "of one network of 56 bits");
-    /// assert_eq!(networks("10.0.0.1:5").len(), 1);
-    /// ```
-    pub fn networks(self) -> impl Iterator<Item = Network> + Clone {
-        NETWORKS.into_iter().map_while(move |(bits, hosts)| match self {
-            Self::V6Network(number) => Some(Network { first: Self::V6Network(number >> bits << bits), hosts }),
-            Self::V4(_) | Self::Other => (bits == 0).then_some(Network { first: self, hosts }),
-        })
-    }
-}
-
-/// Why a host gets nothing more of what is limited.
+/// Why a host gets no more of a limited amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// All of it is taken: this many.
+    /// The whole amount, which is given, is taken.
     All(usize),
-    /// The host, or a network in which it is, has its present share: this many.
+    /// The host or one of its networks has reached its present share, and has taken the given number.
     Share(usize),
 }
 
@@ -72,11 +26,11 @@ impl fmt::Display for Full {
     }
 }
 
-/// Counts what hosts have of something limited.
+/// A limited amount, and how much of it each host has taken.
 ///
-/// A host gets more only while at least as much is free as it would have then. So a single host comes to half of all, ten greedy ones to a bit less
-/// than a tenth each, and there is always something for another host. A [`Network`] that counts as four hosts gets another one only while
-/// a quarter of what it has is free.
+/// A host may have at most as much as remains free. So a single host reaches half of the amount, ten greedy hosts a little less than a
+/// tenth each, and something is always left for another host. A [`Network`] that counts as four hosts may have four times as much as
+/// remains free.
 ///
 /// ```
 /// use netcore::{Full, HostId, Shares};
@@ -92,31 +46,40 @@ impl fmt::Display for Full {
 #[derive(Debug, Clone)]
 pub struct Shares {
     most: usize,
-    // What one host may have, however much is free.
+    // The largest share of one host, even if more is free.
     cap: usize,
+    // How many of `HostId::networks` are charged.
+    levels: usize,
     taken: usize,
     networks: BTreeMap<Network, usize>,
 }
 
 impl Shares {
-    /// Of which nothing is taken yet.
+    /// Shares of `most`, none of which is taken.
     pub const fn new(most: usize) -> Self {
-        Self { most, cap: usize::MAX, taken: 0, networks: BTreeMap::new() }
+        Self { most, cap: usize::MAX, levels: NETWORKS.len(), taken: 0, networks: BTreeMap::new() }
     }
 
-    /// One host has at most `cap` of them, also where its share would be more.
+    /// Limits one host to `cap`, even if its share would be larger.
     #[must_use]
     pub fn with_cap(mut self, cap: usize) -> Self {
         self.cap = cap;
         self
     }
 
-    /// How many there are.
+    /// Does not limit networks, only hosts.
+    #[must_use]
+    pub fn of_hosts_only(mut self) -> Self {
+        self.levels = 1;
+        self
+    }
+
+    /// The whole amount.
     pub const fn most(&self) -> usize {
         self.most
     }
 
-    /// How many are taken.
+    /// How much is taken.
     pub const fn taken(&self) -> usize {
         self.taken
     }
@@ -126,27 +89,29 @@ impl Shares {
         self.take_many(host, 1)
     }
 
-    /// Takes `count` for a host, all or none. At once they are at most half of all, too.
+    /// Takes `count` for a host, or nothing if `count` exceeds what the host may have now.
     pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
         if free < count.max(1) {
             return Err(Full::All(self.most));
         }
         let share = free.min(self.cap).min(self.most.div_ceil(2));
-        for network in host.networks() {
+        for network in self.charged(host) {
             let own = self.networks.get(&network).copied().unwrap_or_default();
             if own.saturating_add(count) > share.saturating_mul(network.hosts() as usize) {
                 return Err(Full::Share(own));
             }
         }
-        self.taken += count;
-        for network in host.networks() {
-            *self.networks.entry(network).or_default() += count;
-        }
+        self.add(host, count);
         Ok(())
     }
 
-    /// Takes one for many hosts together, as for a connection of a reverse proxy: they have no share.
+    /// Counts one that a host took in an earlier run, even if its share is smaller now.
+    pub fn restore(&mut self, host: HostId) {
+        self.add(host, 1);
+    }
+
+    /// Takes one that is charged to no host, for a connection of a reverse proxy with the requests of many hosts.
     pub const fn take_unshared(&mut self) -> Result<(), Full> {
         if self.taken >= self.most {
             return Err(Full::All(self.most));
@@ -160,13 +125,13 @@ impl Shares {
         self.give_back_many(host, 1);
     }
 
-    /// Gives back what [`Shares::take_many`] took for this host, or a part of that.
+    /// Gives back all or a part of what [`Shares::take_many`] took for this host. Does nothing if the host has less than `count`.
     pub fn give_back_many(&mut self, host: HostId, count: usize) {
-        if host.networks().any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
+        if self.charged(host).any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
             return;
         }
         self.taken = self.taken.saturating_sub(count);
-        for network in host.networks() {
+        for network in self.charged(host) {
             if let Some(own) = self.networks.get_mut(&network) {
                 *own -= count;
                 if *own == 0 {
@@ -180,12 +145,24 @@ impl Shares {
     pub const fn give_back_unshared(&mut self) {
         self.taken = self.taken.saturating_sub(1);
     }
+
+    fn add(&mut self, host: HostId, count: usize) {
+        self.taken += count;
+        for network in self.charged(host) {
+            *self.networks.entry(network).or_default() += count;
+        }
+    }
+
+    fn charged(&self, host: HostId) -> impl Iterator<Item = Network> + use<> {
+        host.networks().take(self.levels)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn take_all(shares: &mut Shares, host: HostId) -> usize {
         let before = shares.taken();
@@ -198,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_hosts_leave_something_for_another_one() {
+    fn greedy_hosts_leave_something_for_another_host() {
         let mut shares = Shares::new(224);
         let taken: Vec<usize> = (1..=7).map(|number| take_all(&mut shares, v4(number))).collect();
         assert_eq!(taken, [112, 56, 28, 14, 7, 4, 2], "the first alone has half");
@@ -209,10 +186,10 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_56_bits_counts_as_four_hosts_and_one_of_48_as_sixteen() {
+    fn network_of_56_bits_counts_as_four_hosts_and_one_of_48_as_sixteen() {
         let take = |networks: &[u64]| {
             let mut shares = Shares::new(1_700);
-            // In turns, as they come when all try at the same time.
+            // In turn, as if all hosts took one at the same time.
             while networks.iter().fold(false, |some, &number| some | shares.take(HostId::V6Network(number)).is_ok()) {}
             shares
         };
@@ -221,20 +198,19 @@ mod tests {
         assert_eq!(take(&within_56).taken(), 1_700 * 4 / 5);
         let within_48: Vec<u64> = (0..1 << 16).step_by(256).collect();
         assert_eq!(take(&within_48).taken(), 1_700 * 16 / 17);
-        // Somebody else comes, and somebody else of a network that is greedy elsewhere.
         let mut shares = take(&within_48);
-        assert_eq!(take_all(&mut shares, v4(1)), 50);
+        assert_eq!(take_all(&mut shares, v4(1)), 50, "another host gets half of the rest");
         for &number in &within_48 {
             while shares.networks.keys().any(|network| network.is_host() && network.first == HostId::V6Network(number))
             {
                 shares.give_back(HostId::V6Network(number));
             }
         }
-        assert_eq!((shares.taken(), shares.networks.len()), (50, 1), "nothing is left of them");
+        assert_eq!((shares.taken(), shares.networks.len()), (50, 1), "no record of the networks remains");
     }
 
     #[test]
-    fn many_are_taken_at_once_up_to_a_share_and_up_to_a_cap() {
+    fn amounts_are_limited_by_share_and_cap() {
         let mut shares = Shares::new(64);
         assert_eq!(shares.take_many(v4(1), 30), Ok(()));
         assert_eq!(shares.take_many(v4(1), 3), Err(Full::Share(30)));
@@ -242,7 +218,7 @@ mod tests {
         assert_eq!(shares.take_many(v4(2), 35), Err(Full::All(64)));
         assert_eq!(shares.take_many(v4(1), 2), Ok(()));
         shares.give_back_many(v4(1), 33);
-        assert_eq!(shares.taken(), 32, "it has not so many");
+        assert_eq!(shares.taken(), 32, "it has fewer");
         shares.give_back_many(v4(1), 32);
         assert_eq!((shares.taken(), shares.networks.len()), (0, 0));
         let mut few = Shares::new(64).with_cap(3);
@@ -250,11 +226,42 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_for_many_hosts_has_no_share() {
+    fn unshared_amount_is_charged_to_no_host() {
         let mut shares = Shares::new(3);
         assert!((0..3).all(|_| shares.take_unshared().is_ok()));
         assert_eq!(shares.take_unshared(), Err(Full::All(3)));
         shares.give_back_unshared();
         assert_eq!(shares.take(v4(1)), Ok(()));
+    }
+
+    proptest! {
+        /// The rule of blackjack, whose journals depend on it.
+        #[test]
+        fn host_gets_one_while_more_are_free_than_it_has(
+            most in 0..12_usize,
+            restored in prop::collection::vec(0..6_usize, 0..14),
+            steps in prop::collection::vec((any::<bool>(), 0..6_usize), 0..60),
+        ) {
+            // Half of the hosts are in one network of 56 bits.
+            let hosts = [[0, 1, 2].map(HostId::V6Network), [3, 4, 5].map(v4)].concat();
+            let mut shares = Shares::new(most).of_hosts_only();
+            let mut taken = [0; 6];
+            for number in restored {
+                shares.restore(hosts[number]);
+                taken[number] += 1;
+            }
+            for (takes, number) in steps {
+                let own = &mut taken[number];
+                if takes {
+                    let may = *own < most.saturating_sub(shares.taken());
+                    prop_assert_eq!(shares.take(hosts[number]).is_ok(), may);
+                    *own += usize::from(may);
+                } else {
+                    shares.give_back(hosts[number]);
+                    *own = own.saturating_sub(1);
+                }
+                prop_assert_eq!(shares.taken(), taken.iter().sum::<usize>());
+            }
+        }
     }
 }
