@@ -4,13 +4,12 @@
 //!   begins. Each [`Table`] has cards of its own.
 //! - When the server was killed and resumed, a JOIN from the same host with the same name gets its seat back. Clients without
 //!   a seat are forgotten.
-//! - Places, and turns in the queue, are shared among hosts, so a thousand connections from one address delay only each other.
+//! - Places and turns in the queue are shared among hosts, so a thousand connections from one address delay only each other.
 //! - Watchers are sent a [`LobbyView`] when something has changed, at most ten a second.
 //!
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
 mod places;
-mod queue;
 mod reports;
 mod state;
 mod table;
@@ -24,12 +23,11 @@ use alloc::{
 };
 use core::mem;
 use netcore::{
-    Departure, Engine, GameEvent, Gone, HostId, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Role, Severity,
-    Status, Time,
+    Departure, Engine, GameEvent, Gone, HostId, HostQueue, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase,
+    Role, Severity, Status, Time,
 };
 
 use places::{Held, Pending, Places};
-use queue::Queue;
 use reports::{Accounts, Fault, Printer, note};
 pub use state::ServerState;
 pub use table::{Table, seat_label};
@@ -41,6 +39,9 @@ use crate::{
     protocol::{Blackjack, DealerMessage, Dialect, PlayerMessage, Request},
     view::{LobbyView, MAX_SHOWN},
 };
+
+// The clients that wait for a seat. Their hosts have places, so no more than `MAX_CLIENTS` wait.
+type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
 // Where a joined client is.
 #[derive(Debug, Clone)]
@@ -131,7 +132,7 @@ impl Server {
         LobbyView {
             playing: self.playing,
             tables: self.config.tables,
-            waiting: u32::try_from(self.queue.waiting).unwrap_or(u32::MAX),
+            waiting: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
             rounds: self.rounds,
             shown: self.tables().take(MAX_SHOWN).map(Table::view).collect(),
         }
@@ -197,7 +198,7 @@ impl Server {
         self.guests.insert(peer, Guest::Waiting { name: name.clone(), dialect });
         self.queue.push(host, peer);
         self.fill_tables(now, out);
-        if let Some(before) = self.queue.before(host, peer) {
+        if let Some(before) = self.queue.before(host, |&waiting| waiting == peer) {
             let places = u32::try_from(before).unwrap_or(u32::MAX);
             if self.seats_to_come().is_some_and(|seats| before >= seats) {
                 let text = format!("no seat is left for {name}: all tables are taken and none will follow");
@@ -254,7 +255,7 @@ impl Server {
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         if let (Some(Guest::Waiting { name, .. }), Some(host)) = (self.guests.remove(&peer), self.places.host(peer)) {
-            self.queue.remove(host, peer);
+            self.queue.remove(host, |&waiting| waiting == peer);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
             self.close(peer, out);
         }
@@ -265,7 +266,7 @@ impl Server {
         for peer in self.pending.peers() {
             self.close(peer, out);
         }
-        while let Some(peer) = self.queue.pop() {
+        while let Some((_, peer)) = self.queue.pop() {
             let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
@@ -296,7 +297,7 @@ impl Server {
     // Begins tables as long as there are enough waiting players.
     fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
-        while self.queue.waiting >= players
+        while self.queue.len() >= players
             && self.playing < tables
             && (forever || self.begun < tables)
             && self.ended.is_none()
@@ -306,7 +307,7 @@ impl Server {
             self.playing += 1;
             let mut seated = Vec::new();
             for _ in 0..players {
-                let Some(peer) = self.queue.pop() else { break };
+                let Some((_, peer)) = self.queue.pop() else { break };
                 let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
                 else {
                     continue;
@@ -453,7 +454,7 @@ impl Engine for Server {
         let seats = self.config.tables.saturating_mul(count(self.config.players));
         let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
         // A table is opened only for a full number of players; before the first, those who wait have its seats.
-        let waiting = if phase == Phase::Lobby { count(self.queue.waiting) } else { 0 };
+        let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }
 

@@ -1,44 +1,34 @@
-//! Places of clients: they are shared among hosts, have a deadline until their client has joined, and are held for players whose
-//! connection was lost with the server.
+//! Places of clients, which are shared among hosts; deadlines of clients that have not joined; and seats held for players that lost their
+//! connection when the server stopped.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
-use netcore::{HostId, PeerId, Time};
+use netcore::{HostId, PeerId, Shares, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// Who has a place, of a number that is limited.
-///
-/// A host gets another place only while more are free than it has already. Alone it comes to half of all; the next one to
-/// half of the rest, and so on, so there is room for somebody from elsewhere as long as there is room at all.
+/// The clients that have a place, of a limited number. Networks have no share, since journals of earlier versions depend on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    total: usize,
+    shares: Shares,
     hosts: BTreeMap<PeerId, HostId>,
-    held: BTreeMap<HostId, usize>,
 }
 
 impl Places {
     pub(crate) fn new(total: usize) -> Self {
-        Self { total, hosts: BTreeMap::new(), held: BTreeMap::new() }
+        Self { shares: Shares::new(total).of_hosts_only(), hosts: BTreeMap::new() }
     }
 
     /// Gives a place to a peer from this host, unless the host has its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
-        let free = self.total.saturating_sub(self.hosts.len());
-        if self.held.get(&host).copied().unwrap_or(0) >= free {
-            return false;
+        let has_place = self.shares.take(host).is_ok();
+        if has_place {
+            self.hosts.insert(peer, host);
         }
-        self.put(peer, host);
-        true
-    }
-
-    fn put(&mut self, peer: PeerId, host: HostId) {
-        self.hosts.insert(peer, host);
-        *self.held.entry(host).or_default() += 1;
+        has_place
     }
 
     pub(crate) fn state(&self) -> Vec<(PeerId, HostId)> {
@@ -48,24 +38,20 @@ impl Places {
     pub(crate) fn restore(total: usize, state: Vec<(PeerId, HostId)>) -> Self {
         let mut places = Self::new(total);
         for (peer, host) in state {
-            places.put(peer, host);
+            places.shares.restore(host);
+            places.hosts.insert(peer, host);
         }
         places
     }
 
-    /// Takes the place of a peer back; `false` if it had none.
+    /// Frees the place of a peer. Returns `false` if it had none.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(host) = self.hosts.remove(&peer) else { return false };
-        if let Some(held) = self.held.get_mut(&host) {
-            *held -= 1;
-            if *held == 0 {
-                self.held.remove(&host);
-            }
-        }
+        self.shares.give_back(host);
         true
     }
 
-    /// Where a peer that has a place is from.
+    /// The host of a peer that has a place.
     pub(crate) fn host(&self, peer: PeerId) -> Option<HostId> {
         self.hosts.get(&peer).copied()
     }
@@ -105,7 +91,7 @@ impl Pending {
         pending
     }
 
-    /// Removes a client that has joined or left; `false` if it was not here.
+    /// Removes a client that has joined or left. Returns `false` if it is not pending.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(due) = self.deadlines.remove(&peer) else { return false };
         self.by_deadline.remove(&(due, peer));
@@ -133,24 +119,24 @@ impl Pending {
 /// A table and a seat there.
 type Place = (u32, usize);
 
-/// Seats for whom they are held and until when. No more than there are seats at tables.
+/// Seats that are held for players, and the deadlines. They are at most as many as the seats at tables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    // Indexed by host and name, for the look-up when somebody joins.
+    // Indexed by host and name, for the look-up when a player joins.
     places: BTreeSet<(HostId, Name, Place)>,
     dues: BTreeSet<(Time, Place)>,
     by_place: BTreeMap<Place, (HostId, Name, Time)>,
 }
 
 impl Held {
-    /// Holds a seat until `due` for whoever comes from this host and has this name.
+    /// Holds a seat until `due` for a player of this host with this name.
     pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
         self.dues.insert((due, place));
         self.by_place.insert(place, (host, name.clone(), due));
         self.places.insert((host, name, place));
     }
 
-    /// The first seat that is held for whoever comes from this host and has this name. It is held no more.
+    /// Releases and returns the first seat that is held for a player of this host with this name.
     pub(super) fn take(&mut self, host: HostId, name: &Name) -> Option<Place> {
         let from = (host, name.clone(), (0, 0));
         let place = self.places.range(from..).next().filter(|held| (held.0, &held.1) == (host, name))?.2;
@@ -158,7 +144,7 @@ impl Held {
         Some(place)
     }
 
-    /// A seat whose time is up. It is held no more.
+    /// Releases and returns a seat whose deadline has passed.
     pub(super) fn late(&mut self, now: Time) -> Option<Place> {
         let &(_, place) = self.dues.first().filter(|(due, _)| *due <= now)?;
         self.remove(place);
@@ -171,19 +157,19 @@ impl Held {
         self.places.remove(&(host, name, place));
     }
 
-    /// When somebody's time is up.
+    /// The first deadline.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.dues.first().map(|&(due, _)| due)
     }
 
-    /// Which seats are held for whom, and until when.
+    /// The held seats as plain data.
     pub(super) fn state(&self) -> Vec<HeldState> {
         let held = self.by_place.iter();
         held.map(|(&(table, seat), &(host, _, due))| HeldState { table, seat, host, due }).collect()
     }
 }
 
-/// A seat that is held as plain data. The name is in the game.
+/// A held seat as plain data. The game has the name of its player.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HeldState {
     pub(super) table: u32,
@@ -197,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_alone_gets_half_and_there_is_always_room_for_another_host() {
+    fn places_are_shared_among_hosts_also_after_a_restart() {
         let mut places = Places::new(64);
         let mut peers = (0..).map(PeerId);
         let mut got = Vec::new();
@@ -207,8 +193,10 @@ mod tests {
         }
         assert_eq!(got, [32, 16, 8, 4, 2, 1, 1]);
         assert!(!places.enter(PeerId(10_000), HostId::Other), "all are taken");
-        let everybody: Vec<PeerId> = places.peers().collect();
-        assert!(everybody.iter().all(|&peer| places.leave(peer)) && !places.leave(PeerId(10_000)));
-        assert_eq!((places.is_empty(), places.held.len()), (true, 0));
+        let mut places = Places::restore(64, places.state());
+        assert!(!places.enter(PeerId(10_000), HostId::Other), "all are still taken");
+        let clients: Vec<PeerId> = places.peers().collect();
+        assert!(clients.iter().all(|&peer| places.leave(peer)) && !places.leave(PeerId(10_000)));
+        assert_eq!((places.is_empty(), places.shares.taken()), (true, 0));
     }
 }

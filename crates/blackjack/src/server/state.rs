@@ -1,13 +1,12 @@
 //! A dealer as plain data.
 
 use alloc::{string::ToString, vec::Vec};
-use netcore::{HostId, Outcome, PeerId, Recorded, StateError, Time};
+use netcore::{HostId, HostQueueState, Outcome, PeerId, Recorded, StateError, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Entry, Guest, Server,
+    Entry, Guest, Queue, Server,
     places::{HeldState, Pending, Places},
-    queue::{Queue, QueueState},
     reports::{Accounts, Printer},
     table::{Table, TableState},
     watchers::{Watchers, WatchersState},
@@ -24,7 +23,7 @@ pub struct ServerState {
     clients: Vec<(PeerId, HostId)>,
     strangers: Vec<(PeerId, Time)>,
     waiting: Vec<(PeerId, Name, Dialect)>,
-    queue: QueueState,
+    queue: HostQueueState<PeerId>,
     tables: Vec<EntryState>,
     held: Vec<HeldState>,
     audience: WatchersState,
