@@ -9,7 +9,7 @@ use std::{
 use bytes::BytesMut;
 use netcore::{Admission, Rate, Time, TokenBucket};
 
-use crate::{ConnectionId, fair_queue::FairQueue, strangers::StrangerLimits};
+use crate::{ConnectionId, fair_queue::FairQueue, quotas::AdmissionQuota};
 
 /// Datagrams per second that are accepted from one peer, far more than people and bots send. A datagram longer than
 /// `PIECE` counts as several, because a journal may store its content.
@@ -59,7 +59,7 @@ pub(crate) struct Datagrams<R> {
     ids: HashMap<R, ConnectionId>,
     known: BTreeMap<ConnectionId, Known<R>>,
     next_id: u64,
-    strangers: StrangerLimits,
+    quota: AdmissionQuota,
     pub(crate) fair: FairQueue,
 }
 
@@ -79,7 +79,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
             ids: HashMap::new(),
             known: BTreeMap::new(),
             next_id: 0,
-            strangers: StrangerLimits::new(now),
+            quota: AdmissionQuota::new(now),
             fair: FairQueue::default(),
         }
     }
@@ -136,7 +136,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// Opens a connection to a remote end with the address `address`, if the limits on strangers permit it.
+    /// Opens a connection to a remote end with the address `address`, if the quota of its host permits it.
     pub(crate) fn admit(
         &mut self,
         now: Time,
@@ -144,7 +144,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         address: SocketAddr,
         admission: Admission,
     ) -> Option<ConnectionId> {
-        if !self.strangers.admit(now, address, admission) {
+        if !self.quota.admit(now, address, admission) {
             return None;
         }
         Some(self.open(now, remote, vec![]))

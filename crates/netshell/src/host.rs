@@ -1,6 +1,5 @@
 //! Connects a room with its transports.
 
-mod budgets;
 mod endpoint;
 mod gathering;
 mod held;
@@ -21,18 +20,12 @@ use netcore::{
 };
 use tracing::warn;
 
-pub use self::{
-    budgets::RECORDED_RATE,
-    held::{MAX_HELD, SLOW_HOLD},
-};
-use self::{
-    budgets::{Account, Budgets},
-    endpoint::Endpoint,
-    gathering::Gathering,
-    held::HeldOutputs,
-};
+pub use self::held::{MAX_HELD, SLOW_HOLD};
+use self::{endpoint::Endpoint, gathering::Gathering, held::HeldOutputs};
 use crate::{
-    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden, address::canonical,
+    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden,
+    address::canonical,
+    quotas::{Account, RecordingQuota},
 };
 
 /// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
@@ -54,7 +47,7 @@ pub struct Host {
     observer: Box<dyn Observer + Send>,
     held: Option<HeldOutputs>,
     warden: Option<Box<dyn Warden + Send>>,
-    budgets: Budgets,
+    recording: RecordingQuota,
     refused_log: LogLimit,
     // Whom the warden wants to be removed.
     removal: Option<Removal>,
@@ -99,7 +92,7 @@ impl Host {
             observer: Box::new(()),
             held: None,
             warden: None,
-            budgets: Budgets::new(Time::ZERO),
+            recording: RecordingQuota::new(Time::ZERO),
             refused_log: LogLimit::new(Time::ZERO),
             removal: None,
             closed: BTreeMap::new(),
@@ -289,7 +282,7 @@ impl Host {
     }
 
     fn work_at(&mut self, index: usize, now: Time, clock: &impl Fn() -> Time) -> io::Result<bool> {
-        let Self { room, endpoints, peers, out, observer, next_peer, budgets, .. } = self;
+        let Self { room, endpoints, peers, out, observer, next_peer, recording, .. } = self;
         let Some(endpoint) = endpoints.get_mut(index) else { return Ok(false) };
         let Endpoint { transport, peers: at, .. } = endpoint;
         let Some(event) = transport.next(now)? else { return Ok(false) };
@@ -298,7 +291,7 @@ impl Host {
             ConnectionEvent::Bytes { ticket, bytes } => {
                 let progress = if let Some(&peer) = at.get(&ticket.id()) {
                     let account = peers.get_mut(&peer).map(|route| &mut route.account);
-                    if let Some(until) = account.and_then(|account| budgets.paused_until(now, account)) {
+                    if let Some(until) = account.and_then(|account| recording.paused_until(now, account)) {
                         transport.answer(clock(), Answer::Paused(ticket, until));
                         return Ok(true);
                     }
@@ -316,8 +309,8 @@ impl Host {
                 self.endpoints[index].transport.answer(clock(), Answer::Processed(ticket, progress));
             }
             ConnectionEvent::Stranger { ticket, address, datagram } => {
-                let heard = budgets.hears_strangers(now, address.into());
-                let admission = heard.then(|| room.admits(datagram));
+                let is_accepted = recording.accepts_datagram(now, address.into());
+                let admission = is_accepted.then(|| room.admits(datagram));
                 transport.answer(now, Answer::Stranger(ticket, admission));
             }
             ConnectionEvent::Opened { id, address, .. }
@@ -327,7 +320,7 @@ impl Host {
             }
             ConnectionEvent::Opened { id, role, link, address } => {
                 let shown = self.warden.as_mut().map_or(address, |warden| warden.shown(link, address));
-                if !budgets.accepts(now, shown.into()) {
+                if !recording.accepts_connection(now, shown.into()) {
                     endpoint.refuse(now, id);
                     if let Some(held_back) = self.refused_log.admit(now) {
                         let address = canonical(address);
@@ -375,7 +368,7 @@ impl Host {
     fn charge(&mut self, now: Time, peer: PeerId) {
         let recorded = self.out.take_recorded();
         if let Some(route) = self.peers.get_mut(&peer) {
-            self.budgets.charge(now, &mut route.account, recorded);
+            self.recording.charge(now, &mut route.account, recorded);
         }
     }
 }

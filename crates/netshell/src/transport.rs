@@ -107,7 +107,7 @@ pub enum Answer {
     /// Datagrams are dropped instead, which is logged.
     Paused(BytesTicket, Time),
     /// What the datagram of a stranger may cause, or `None` if it is refused because its host has used up a limit. If
-    /// the limits on strangers permit it, the address becomes a connection, which the next events report.
+    /// the quota of its host permits it, the address becomes a connection, which the next events report.
     Stranger(StrangerTicket, Option<Admission>),
 }
 

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use netcore::{Framing, Gone, Input, Link, PeerId, Role, Time};
 
-use super::{Host, Route, budgets::Account};
+use super::{Host, Route};
+use crate::quotas::Account;
 use crate::{ConnectionId, Removal, address::canonical};
 
 impl Host {
