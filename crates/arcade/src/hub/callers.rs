@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use netcore::{HostId, Rate, Time, TokenBucket};
+use netcore::{HostId, Rate, RateTable, Time, TokenBucket};
 use tracing::warn;
 
 use super::shares::Kind;
@@ -21,31 +21,33 @@ pub(crate) const FILE: u32 = 1;
 /// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
-/// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
+/// Hosts whose requests are counted. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
 /// Entries of an `X-Forwarded-For` header that are read, counted from the end.
 const MAX_FORWARDED: usize = 16;
 
-/// Those who make requests.
+/// The clients of the hub.
 #[derive(Debug)]
 pub(crate) struct Callers {
     // The trusted reverse proxies, which forward the addresses of their clients.
     proxies: Vec<IpAddr>,
-    /// What the hub may be called.
+    /// The names of the hub.
     pub(crate) names: HostNames,
     start: Instant,
-    requests: Mutex<BTreeMap<HostId, TokenBucket>>,
+    // By host, and for all hosts that are not in the table.
+    requests: Mutex<(RateTable<HostId>, TokenBucket)>,
     // By kind, with the last one.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
 
 impl Callers {
     pub(crate) fn new(proxies: Vec<IpAddr>, names: HostNames) -> Self {
-        Self { proxies, names, start: Instant::now(), requests: Mutex::default(), complaints: Mutex::default() }
+        let requests = Mutex::new((RateTable::new(REQUESTS, MAX_HOSTS), TokenBucket::new(REQUESTS, Time::ZERO)));
+        Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
 
-    /// Logs what the operator may have to set right, since whoever is refused is rarely the one who can. The same is said once, and all
-    /// in all not too often.
+    /// Logs a warning that the operator may have to act on, since a refused client rarely can. Equal warnings in a row are logged once, and
+    /// each kind has a rate limit.
     pub(crate) fn complain(&self, kind: Kind, text: &str) {
         let now = self.now();
         let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,14 +67,8 @@ impl Callers {
     pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
         let now = self.now();
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut host = host;
-        if requests.len() >= MAX_HOSTS && !requests.contains_key(&host) {
-            requests.retain(|_, bucket| !bucket.is_full(now));
-            if requests.len() >= MAX_HOSTS {
-                host = HostId::Other;
-            }
-        }
-        let bucket = requests.entry(host).or_insert_with(|| TokenBucket::new(REQUESTS, now));
+        let (hosts, others) = &mut *requests;
+        let bucket = hosts.bucket(now, host).unwrap_or(others);
         if bucket.take(now, cost) {
             None
         } else {
@@ -87,8 +83,8 @@ impl Callers {
 
     /// The address of a client: the other end of its connection, or the one that a trusted reverse proxy forwards.
     ///
-    /// The header is a list to which each proxy appends whom it has served, so the last address that is not that of a proxy counts.
-    /// Anything before it could have been made up by the client.
+    /// Each proxy appends the address of its client to the header, so the last address that is not that of a proxy counts. The client may
+    /// have forged all addresses before it.
     pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
         let mut client = peer;
         let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
@@ -103,7 +99,7 @@ impl Callers {
     }
 }
 
-/// The longest name, in bytes; that of the domain name system.
+/// The longest name in bytes, as in the domain name system.
 const MAX_NAME: usize = 253;
 
 /// The names of the hub.
@@ -115,12 +111,12 @@ pub(crate) struct HostNames {
 }
 
 impl HostNames {
-    /// The names that the operator gives, and the addresses of this machine that are known.
+    /// The names that the operator has given, and the known addresses of this machine.
     pub(crate) fn new(given: Vec<String>, own: Vec<IpAddr>) -> Self {
         Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
     }
 
-    /// Whether the hub may be called so in a `Host` header. `arrived` is the address of this machine at which the request came.
+    /// Whether `host` is a name of the hub in a `Host` header. `arrived` is the address of this machine that received the request.
     pub(crate) fn knows(&self, host: &str, arrived: Option<IpAddr>) -> bool {
         let name = without_port(host);
         if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
@@ -140,7 +136,7 @@ impl HostNames {
 // The name in a `Host` header.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        // Not within an address of IPv6.
+        // The colon may be a part of an IPv6 address.
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => {
             if name.contains(':') && !name.ends_with(']') { host } else { name }
         }
@@ -174,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_asks_too_often_waits() {
+    fn host_with_too_many_requests_waits() {
         let callers = callers(&[]);
         let ann = HostId::of("10.0.0.1:1");
         let asked = (0..2 * REQUESTS.burst).map(|_| callers.request(ann, REQUEST));
@@ -184,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn a_class_behind_one_address_loads_the_page_at_once() {
+    fn class_behind_one_address_loads_the_page_in_one_batch() {
         let callers = callers(&[]);
         let school = HostId::of("10.0.0.1:1");
         for pupil in 0..60 {
-            // A page, its files, and what it asks for when it starts.
+            // A page, its files, and its first requests.
             let costs = [REQUEST; 4].into_iter().chain([FILE; 80]);
             for cost in costs {
                 assert_eq!(callers.request(school, cost), None, "pupil {pupil}");
@@ -199,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_trusted_proxy_says_who_its_client_is() {
+    fn only_trusted_proxies_forward_addresses() {
         let peer: SocketAddr = "[::ffff:10.0.0.9]:5".parse().unwrap();
         let ip = |callers: &Callers, header| callers.client(peer, header).ip().to_string();
         assert_eq!(ip(&callers(&[]), Some("1.2.3.4")), "::ffff:10.0.0.9");
@@ -213,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_knows_its_addresses_and_the_names_that_it_was_given() {
+    fn hub_accepts_its_addresses_and_given_names_only() {
         let names = ["Play.Example.org", "203.0.113.5"].map(|name| host_name(name).unwrap());
         let names = HostNames::new(names.into(), vec!["192.0.2.7".parse().unwrap()]);
         let arrived = Some("2001:db8::7".parse().unwrap());
@@ -255,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_given_without_scheme_port_or_path() {
+    fn rejects_name_with_scheme_port_or_path() {
         assert_eq!(host_name("Play.example.ORG."), Ok("play.example.org".to_owned()));
         assert_eq!(host_name("[2001:db8::1]"), Ok("2001:db8::1".to_owned()));
         let long = "x".repeat(64);

@@ -1,12 +1,11 @@
-//! Private rooms: what proves that a client may enter one.
+//! Codes and words that admit clients to private rooms, and the limits on wrong ones.
 
 use std::{
-    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use netcore::{HostId, Rate, Time, TokenBucket};
+use netcore::{HostId, Rate, RateTable, Time};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
@@ -119,7 +118,7 @@ impl Hub {
 pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 /// The cost of a wrong try.
 const TRY: u32 = 30;
-/// Counters of wrong tries. Above that, full ones are forgotten, and then the one with the fewest wrong tries.
+/// Counters of wrong tries. A further one replaces the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
 
 /// The purpose of a try. Each purpose has a counter of its own, so that wrong tries for one do not delay the others.
@@ -141,7 +140,7 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Tries {
     start: Instant,
-    counters: Mutex<BTreeMap<(HostId, Purpose), TokenBucket>>,
+    counters: Mutex<RateTable<(HostId, Purpose)>>,
 }
 
 /// The result of a try.
@@ -149,18 +148,18 @@ pub(crate) struct Tries {
 pub(crate) enum Tried<T> {
     Right(T),
     Wrong,
-    /// Not looked at. The next try is possible after this time.
+    /// Not checked. The next try is possible after this time.
     TooMany(Duration),
 }
 
 impl Default for Tries {
     fn default() -> Self {
-        Self { start: Instant::now(), counters: Mutex::default() }
+        Self { start: Instant::now(), counters: Mutex::new(RateTable::new(TRIES, MAX_TRYING)) }
     }
 }
 
 impl Tries {
-    /// Looks whether a try is right, unless the host has to wait. Only wrong tries count.
+    /// Checks a try, unless the host has to wait. Only wrong tries are counted.
     pub(crate) fn attempt<T>(&self, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
         self.attempt_at(self.now(), host, purpose, look)
     }
@@ -170,7 +169,7 @@ impl Tries {
         wait(&mut self.counters(), self.now(), &(host, purpose.clone()))
     }
 
-    /// Counts a wrong try, for those that were looked at elsewhere.
+    /// Counts a wrong try that the caller has checked.
     pub(crate) fn charge(&self, host: HostId, purpose: Purpose) {
         charge(&mut self.counters(), self.now(), (host, purpose));
     }
@@ -191,32 +190,24 @@ impl Tries {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    fn counters(&self) -> MutexGuard<'_, BTreeMap<(HostId, Purpose), TokenBucket>> {
+    fn counters(&self) -> MutexGuard<'_, RateTable<(HostId, Purpose)>> {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn wait(
-    counters: &mut BTreeMap<(HostId, Purpose), TokenBucket>,
-    now: Time,
-    key: &(HostId, Purpose),
-) -> Option<Duration> {
-    let ready = counters.get_mut(key)?.ready_at(now, TRY).filter(|at| *at > now)?;
+fn wait(counters: &mut RateTable<(HostId, Purpose)>, now: Time, key: &(HostId, Purpose)) -> Option<Duration> {
+    let ready = counters.get(key)?.ready_at(now, TRY).filter(|at| *at > now)?;
     Some(ready.since(now))
 }
 
-fn charge(counters: &mut BTreeMap<(HostId, Purpose), TokenBucket>, now: Time, key: (HostId, Purpose)) {
-    if counters.len() >= MAX_TRYING && !counters.contains_key(&key) {
-        counters.retain(|_, tries| !tries.is_full(now));
-        if counters.len() >= MAX_TRYING {
-            // A limit shared by new hosts would let a crowd of hosts lock out all others.
-            let full_at = counters.iter_mut().map(|(key, tries)| (tries.ready_at(now, TRIES.burst), key));
-            if let Some(fullest) = full_at.min().map(|(_, key)| key.clone()) {
-                counters.remove(&fullest);
-            }
-        }
+fn charge(counters: &mut RateTable<(HostId, Purpose)>, now: Time, key: (HostId, Purpose)) {
+    if counters.bucket(now, key.clone()).is_none() {
+        // If new hosts shared a counter, a crowd of hosts could lock out all others.
+        counters.remove_fullest(now);
     }
-    counters.entry(key).or_insert_with(|| TokenBucket::new(TRIES, now)).charge(now, TRY);
+    if let Some(tries) = counters.bucket(now, key) {
+        tries.charge(now, TRY);
+    }
 }
 
 /// How long a code is valid.
@@ -258,7 +249,7 @@ mod tests {
         for _ in 0..20 {
             assert_eq!(wrong(at(0), eve, word("nuggets-1")), Tried::Wrong);
         }
-        let Tried::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is looked at") };
+        let Tried::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is checked") };
         assert!(wait > Duration::from_secs(20) && wait <= Duration::from_secs(30), "{wait:?}");
         assert_eq!(right(at(0), ann, word("nuggets-1")), Tried::Right(7));
         let others =
@@ -271,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_hosts_fills_the_counters_and_locks_out_no_other_host() {
+    fn crowd_of_hosts_fills_the_counters_and_locks_out_no_other_host() {
         let tries = Tries::default();
         let eve = HostId::of("10.0.0.9:1");
         let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
@@ -279,7 +270,7 @@ mod tests {
         for network in 0..MAX_TRYING as u64 + 1_000 {
             assert_eq!(wrong(HostId::V6Network(network)), Tried::Wrong);
         }
-        assert_eq!(tries.counters().len(), MAX_TRYING);
+        assert!(tries.counters().is_full());
         assert_eq!(wrong(HostId::V6Network(u64::MAX)), Tried::Wrong);
         assert!(matches!(wrong(eve), Tried::TooMany(_)), "the counter of a host that guesses most stays");
     }

@@ -1,10 +1,8 @@
-//! A limited resource, shared out over hosts.
+//! Limited resources of the hub, shared among hosts.
 //!
-//! What hosts may have depends on what is left: see [`netcore::Shares`]. Whoever waits is served host by host in turn, so a host that asks
-//! a hundred times delays another one by one turn. Those who wait are shared out by the same rule.
+//! [`netcore::Shares`] has the amounts, and a [`HostQueue`] the requests that wait. A refused request has a [`Kind`] and a message.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -13,15 +11,15 @@ use std::{
     time::Duration,
 };
 
-use netcore::{Full, HostId};
+use netcore::{Full, HostId, HostQueue};
 use tokio::{sync::oneshot, time::timeout};
 
-/// Those who wait for one thing, of all hosts.
+/// Requests of all hosts that wait for one resource.
 const MAX_WAITING: usize = 256;
-/// How long they wait.
+/// How long a request waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Something limited, and who has how much of it.
+/// A limited resource, and how much of it each host has.
 #[derive(Debug)]
 pub(crate) struct Shares {
     kind: Kind,
@@ -32,66 +30,61 @@ pub(crate) struct Shares {
 struct State {
     given: netcore::Shares,
     waiting: netcore::Shares,
-    // Those who wait, by host. Nobody in it could be given something now.
-    queues: BTreeMap<HostId, VecDeque<(u64, oneshot::Sender<Share>)>>,
-    // The hosts with a queue; the first is served next.
-    turns: VecDeque<HostId>,
-    next: u64,
+    // No host in it may have more now.
+    queue: HostQueue<oneshot::Sender<Share>, 0>,
 }
 
 impl Shares {
-    /// There are `size` of this, and one host has at most half of them.
+    /// An amount of `size`, of which one host may have half.
     pub(crate) fn new(kind: Kind, size: usize) -> Arc<Self> {
         Self::with_cap(kind, size, usize::MAX)
     }
 
-    /// One host has at most `cap` of them as well.
+    /// An amount of `size`, of which one host may have half, and `cap` at most.
     pub(crate) fn with_cap(kind: Kind, size: usize, cap: usize) -> Arc<Self> {
         let state = State {
             given: netcore::Shares::new(size).with_cap(cap),
             waiting: netcore::Shares::new(MAX_WAITING),
-            queues: BTreeMap::new(),
-            turns: VecDeque::new(),
-            next: 0,
+            queue: HostQueue::default(),
         };
         Arc::new(Self { kind, state: Mutex::new(state) })
     }
 
-    /// Takes `amount` for a host. Fails with [`Refusal`] when too little is left, or the host has its share.
+    /// Takes `amount` for a host.
+    ///
+    /// # Errors
+    /// When too little is left, or the host has its share.
     pub(crate) fn take(self: &Arc<Self>, host: HostId, amount: usize) -> Result<Share, Refusal> {
         let taken = self.state().given.take_many(host, amount);
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
     }
 
-    /// Takes one for many hosts together, as for a connection of a reverse proxy. They have no share.
-    /// Fails with [`Refusal`] when none is left.
+    /// Takes one that is charged to no host, such as for a connection of a reverse proxy.
+    ///
+    /// # Errors
+    /// When none is left.
     pub(crate) fn take_unshared(self: &Arc<Self>) -> Result<Share, Refusal> {
         let taken = self.state().given.take_unshared();
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
     }
 
-    /// Takes one for a host, once it is this host's turn.
-    /// Fails with [`Refusal`] when too many wait, or it takes too long.
+    /// Waits until it is the turn of a host, and takes one for it.
+    ///
+    /// # Errors
+    /// When too many requests wait, or it takes too long.
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
-        let mut waiter = {
+        let mut request = {
             let mut state = self.state();
-            // Those who are in the queues of other hosts could not be given this one.
-            if !state.queues.contains_key(&host) && state.given.take(host).is_ok() {
+            // The waiting requests of other hosts could not get this one.
+            if !state.queue.has_host(host) && state.given.take(host).is_ok() {
                 return Ok(self.share(Some(host), 1));
             }
             state.waiting.take(host).map_err(|full| self.refusal(full))?;
             let (give, given) = oneshot::channel();
-            let id = state.next;
-            state.next += 1;
-            let queue = state.queues.entry(host).or_default();
-            let is_first = queue.is_empty();
-            queue.push_back((id, give));
-            if is_first {
-                state.turns.push_back(host);
-            }
-            Waiter { shares: Arc::clone(self), host, id, given }
+            state.queue.push(host, give);
+            WaitingRequest { shares: Arc::clone(self), host, given }
         };
-        match timeout(PATIENCE, &mut waiter.given).await {
+        match timeout(PATIENCE, &mut request.given).await {
             Ok(Ok(share)) => Ok(share),
             Ok(Err(_)) | Err(_) => Err(self.refusal(Full::All(self.taken()))),
         }
@@ -114,32 +107,17 @@ impl Shares {
         let mut served = vec![];
         {
             let mut state = self.state();
+            let State { given, queue, .. } = &mut *state;
             match host {
-                Some(host) => state.given.give_back_many(host, amount),
-                None => state.given.give_back_unshared(),
+                Some(host) => given.give_back_many(host, amount),
+                None => given.give_back_unshared(),
             }
-            // Until it was the turn of each without success.
-            let mut passed = 0;
-            while passed < state.turns.len() {
-                let Some(host) = state.turns.pop_front() else { break };
-                if state.given.take(host).is_err() {
-                    passed += 1;
-                    state.turns.push_back(host);
-                    continue;
-                }
-                passed = 0;
-                let share = self.share(Some(host), 1);
-                let queue = state.queues.entry(host).or_default();
-                served.extend(queue.pop_front().map(|(_, give)| (give, share)));
-                if queue.is_empty() {
-                    state.queues.remove(&host);
-                } else {
-                    state.turns.push_back(host);
-                }
+            while let Some((host, give)) = queue.pop_where(|host| given.take(host).is_ok()) {
+                served.push((give, self.share(Some(host), 1)));
             }
         }
         for (give, share) in served {
-            // Whoever does not wait any more gives it back, which takes the lock.
+            // If the request does not wait any more, the share is given back here, which takes the lock.
             drop(give.send(share));
         }
     }
@@ -163,32 +141,26 @@ impl Drop for Share {
     }
 }
 
-/// Somebody who waits, until it is dropped.
-struct Waiter {
+/// A request that waits until it is dropped.
+struct WaitingRequest {
     shares: Arc<Shares>,
     host: HostId,
-    id: u64,
     given: oneshot::Receiver<Share>,
 }
 
-impl Drop for Waiter {
+impl Drop for WaitingRequest {
     fn drop(&mut self) {
+        self.given.close();
         let mut state = self.shares.state();
         state.waiting.give_back(self.host);
-        if let Some(queue) = state.queues.get_mut(&self.host) {
-            queue.retain(|(id, _)| *id != self.id);
-            if queue.is_empty() {
-                state.queues.remove(&self.host);
-                state.turns.retain(|host| *host != self.host);
-            }
-        }
+        state.queue.remove(self.host, oneshot::Sender::is_closed);
     }
 }
 
 /// Declares the kinds of refusals, and their names in the metrics.
 macro_rules! kinds {
     ($($kind:ident: $name:literal,)*) => {
-        /// What is refused.
+        /// The limit that refused a request.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($kind,)*
@@ -197,7 +169,7 @@ macro_rules! kinds {
         impl Kind {
             pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// Its name in the numbers.
+            /// Its name in the metrics.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
@@ -231,7 +203,7 @@ kinds! {
 }
 
 impl Kind {
-    /// The message to a caller that is refused for a reason that does not depend on others.
+    /// The message to a caller that is refused for a reason that does not depend on other hosts.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Requests => "too many requests; wait a moment",
@@ -254,12 +226,12 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether it is the caller's address that has its share, and not the hub that is busy.
+    /// Whether the host of the caller has its share. Otherwise the hub is busy.
     pub(crate) fn is_of_host(self) -> bool {
         matches!(self.full, Full::Share(_))
     }
 
-    /// When to try again.
+    /// When the caller may try again.
     pub(crate) const fn after(self) -> Duration {
         Duration::from_secs(match self.kind {
             Kind::Queries | Kind::Slices | Kind::Requests => 2,
@@ -300,7 +272,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// How often something was refused, by kind.
+/// The numbers of refusals by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals([AtomicU64; Kind::ALL.len()]);
 
@@ -309,7 +281,7 @@ impl Refusals {
         self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// All kinds, and how often each was refused.
+    /// The name of each kind and its number of refusals.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
         Kind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
     }
@@ -327,49 +299,7 @@ mod tests {
         HostId::V4([10, 0, 0, number])
     }
 
-    /// Takes as many as there are for a host.
-    fn take_all(shares: &Arc<Shares>, host: HostId) -> Vec<Share> {
-        iter::from_fn(|| shares.take(host, 1).ok()).collect()
-    }
-
-    #[test]
-    fn greedy_hosts_leave_something_for_another_one() {
-        let shares = Shares::new(Kind::Sockets, 224);
-        let taken: Vec<Vec<Share>> = (1..=7).map(|number| take_all(&shares, host(number))).collect();
-        assert_eq!(taken.iter().map(Vec::len).collect::<Vec<_>>(), [112, 56, 28, 14, 7, 4, 2]);
-        assert_eq!(shares.take(host(1), 1).unwrap_err(), Refusal { kind: Kind::Sockets, full: Full::Share(112) });
-        let last = shares.take(host(8), 1).unwrap();
-        assert_eq!(shares.take(host(9), 1).unwrap_err().full, Full::All(224));
-        drop((taken, last));
-        assert_eq!(shares.taken(), 0);
-        assert_eq!(take_all(&shares, host(9)).len(), 112);
-    }
-
-    #[test]
-    fn an_amount_counts_as_that_many() {
-        let shares = Shares::new(Kind::Answers, 64);
-        let first = shares.take(host(1), 30).unwrap();
-        assert_eq!(shares.take(host(1), 3).unwrap_err().full, Full::Share(30));
-        assert_eq!(shares.take(host(2), 33).unwrap_err().full, Full::Share(0), "at once it is at most half, too");
-        assert_eq!(shares.take(host(2), 35).unwrap_err().full, Full::All(64));
-        let second = shares.take(host(1), 2).unwrap();
-        drop(first);
-        assert_eq!(shares.taken(), 2);
-        drop(second);
-    }
-
-    #[test]
-    fn an_operator_sets_what_a_host_has_at_most_and_a_proxy_has_no_share() {
-        let shares = Shares::with_cap(Kind::Sockets, 10, 2);
-        let held = take_all(&shares, host(1));
-        assert_eq!(held.len(), 2);
-        let proxied: Vec<Share> = iter::from_fn(|| shares.take_unshared().ok()).collect();
-        assert_eq!((proxied.len(), shares.taken()), (8, 10));
-        drop(proxied);
-        assert_eq!(shares.taken(), 2);
-    }
-
-    /// Begins to wait.
+    /// Starts to wait.
     fn queue<'a>(
         shares: &'a Arc<Shares>,
         host: HostId,
@@ -379,74 +309,60 @@ mod tests {
         waiting
     }
 
+    #[test]
+    fn dropped_share_is_given_back() {
+        let shares = Shares::with_cap(Kind::Sockets, 10, 2);
+        let share = shares.take(host(1), 2).unwrap();
+        let refused = shares.take(host(1), 1).unwrap_err();
+        assert_eq!(refused, Refusal { kind: Kind::Sockets, full: Full::Share(2) });
+        let proxied: Vec<Share> = iter::from_fn(|| shares.take_unshared().ok()).collect();
+        assert_eq!((proxied.len(), shares.taken()), (8, 10));
+        drop((share, proxied));
+        assert_eq!(shares.taken(), 0);
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn those_who_wait_are_served_host_by_host_in_turn() {
+    async fn waiting_requests_are_served_host_by_host() {
         let shares = Shares::new(Kind::Replays, 2);
         let held = shares.wait(host(1)).await.unwrap();
-        // A host alone has half, though the rest is free.
+        // One host may have half, although the rest is free.
         let mut greedy: Vec<_> = (0..50).map(|_| queue(&shares, host(1))).collect();
-        let innocent = shares.wait(host(2)).now_or_never().expect("it is free for others").unwrap();
+        let other = shares.wait(host(2)).now_or_never().expect("another host may have the rest").unwrap();
         let mut second = queue(&shares, host(2));
         let mut third = queue(&shares, host(3));
-        drop(innocent);
-        // The first host has its share, so it is passed over.
-        let of_second = second.as_mut().now_or_never().expect("it is the turn of the second host").unwrap();
+        drop(other);
+        let of_second = second.as_mut().now_or_never().expect("the first host has its share").unwrap();
         assert!(third.as_mut().now_or_never().is_none());
         drop(held);
+        let of_first = greedy[0].as_mut().now_or_never().expect("the first host kept its turn").unwrap();
+        drop(of_first);
         let of_third = third.as_mut().now_or_never().expect("it is the turn of the third host").unwrap();
         drop(of_second);
-        assert!(greedy[0].as_mut().now_or_never().is_some(), "it is the turn of the first host");
-        assert!(greedy[1].as_mut().now_or_never().is_some(), "what the one before got is back, and nobody else waits");
-        assert!(greedy[2].as_mut().now_or_never().is_some());
-        // The next one has got it, and leaves without it.
+        for request in &mut greedy[1..3] {
+            // Each gives its share back when this statement ends.
+            assert!(request.as_mut().now_or_never().is_some(), "no other host waits");
+        }
+        // The next request is served too, and is dropped before it notices.
         drop((of_third, greedy, second, third));
         assert_eq!(shares.taken(), 0);
         let state = shares.state();
-        assert!(state.queues.is_empty() && state.turns.is_empty() && state.waiting.taken() == 0);
+        assert!(state.queue.is_empty() && state.waiting.taken() == 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_turn_is_of_another_host_and_of_one_host_the_first_comes_first() {
-        let shares = Shares::new(Kind::Slices, 1);
-        let held = shares.wait(host(9)).await.unwrap();
-        let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
-        for (from, count) in [(1, 3), (2, 1), (3, 2)] {
-            for number in 0..count {
-                let (shares, sender) = (Arc::clone(&shares), sender.clone());
-                tokio::spawn(async move {
-                    let share = shares.wait(host(from)).await.unwrap();
-                    sender.send((from, number)).unwrap();
-                    drop(share);
-                });
-                // In this order.
-                tokio::task::yield_now().await;
-            }
-        }
-        drop((held, sender));
-        let mut served = vec![];
-        while let Some(next) = order.recv().await {
-            served.push(next);
-        }
-        assert_eq!(served, [(1, 0), (2, 0), (3, 0), (1, 1), (3, 1), (1, 2)]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn few_wait_and_not_for_ever() {
+    async fn number_and_time_of_waiting_requests_are_limited() {
         let shares = Shares::new(Kind::Queries, 1);
         let held = shares.wait(host(9)).await.unwrap();
         let greedy: Vec<_> = (0..MAX_WAITING / 2).map(|_| queue(&shares, host(1))).collect();
-        let refused = shares.wait(host(1)).now_or_never().expect("a host has its share of those who wait").unwrap_err();
+        let refused = shares.wait(host(1)).now_or_never().expect("half of the requests are of this host").unwrap_err();
         assert_eq!(refused, Refusal { kind: Kind::Queries, full: Full::Share(128) });
         let patient = queue(&shares, host(2));
         assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
         drop(greedy);
-        {
-            let state = shares.state();
-            assert!(state.queues.is_empty() && state.turns.is_empty(), "whoever does not wait any more takes no place");
-        }
-        // One that has left while it was served gives back what it got.
-        let gone = queue(&shares, host(3));
-        drop((held, gone));
+        assert!(shares.state().queue.is_empty());
+        // A request that is dropped while it is served gives back its share.
+        let dropped = queue(&shares, host(3));
+        drop((held, dropped));
         assert_eq!(shares.taken(), 0);
     }
 }

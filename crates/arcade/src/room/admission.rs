@@ -16,7 +16,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{GameEvent, HostId, Output, Rate, Shares, Status, Time, TokenBucket};
+use netcore::{GameEvent, HostId, Output, Rate, RateTable, Shares, Status, Time};
 use tokio::time::Instant;
 
 use super::{
@@ -33,7 +33,7 @@ pub(crate) const MAX_HINTS: usize = 32;
 pub(crate) const MAX_HINTS_OF_HOST: usize = 8;
 /// How long a hint counts.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Hosts whose joins are counted. Those that may join as fast as ever are forgotten.
+/// Hosts whose joins or waits are counted. Joins of other hosts are not limited.
 const MAX_HOSTS: usize = 4_096;
 /// How long a client that had to wait because of reserved seats has precedence over later reservations.
 const REMEMBERED: Duration = Duration::from_mins(1);
@@ -54,7 +54,7 @@ pub(super) struct Admission {
     left: BTreeMap<HostId, u32>,
     // Those that can be given.
     seats: u32,
-    joins: BTreeMap<HostId, TokenBucket>,
+    joins: RateTable<HostId>,
     // When players of a host were first rejected because the free seats were reserved, and when they were last rejected.
     waiting: BTreeMap<HostId, (Instant, Instant)>,
 }
@@ -62,8 +62,8 @@ pub(super) struct Admission {
 impl Admission {
     /// For a room with this many seats.
     pub(super) fn new(game: Game, roster: Arc<Roster>, hints: Arc<Hints>, seats: u32) -> Self {
-        let (left, joins, waiting) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { game, roster, hints, left, seats, joins, waiting }
+        let (left, waiting) = (BTreeMap::new(), BTreeMap::new());
+        Self { game, roster, hints, left, seats, joins: RateTable::new(JOINS, MAX_HOSTS), waiting }
     }
 
     /// Why a peer may not join, if so: the message of the game, and the reason for browsers. Any message of a player who has not joined
@@ -85,7 +85,7 @@ impl Admission {
         if self.roster.has_spent(peer.host) {
             return Some((HALF, CloseReason::Refused));
         }
-        let joins = self.joins.get_mut(&peer.host)?;
+        let joins = self.joins.get(&peer.host)?;
         joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, CloseReason::Refused))
     }
 
@@ -100,15 +100,6 @@ impl Admission {
         self.waiting.retain(|_, (_, last)| *last + REMEMBERED > now);
         if self.waiting.len() < MAX_HOSTS || self.waiting.contains_key(&host) {
             self.waiting.entry(host).or_insert((now, now)).1 = now;
-        }
-    }
-
-    fn charge(&mut self, now: Time, host: HostId) {
-        if self.joins.len() >= MAX_HOSTS {
-            self.joins.retain(|_, joins| !joins.is_full(now));
-        }
-        if self.joins.len() < MAX_HOSTS || self.joins.contains_key(&host) {
-            self.joins.entry(host).or_insert_with(|| TokenBucket::new(JOINS, now)).charge(now, 1);
         }
     }
 
@@ -127,8 +118,9 @@ impl Admission {
                     }
                     if self.roster.set_joined(*peer)
                         && let Some(Peer { host, .. }) = player
+                        && let Some(joins) = self.joins.bucket(now, host)
                     {
-                        self.charge(now, host);
+                        joins.charge(now, 1);
                     }
                 }
                 Output::Event(GameEvent::Left { peer, name, .. }) if spends && !name.is_empty() => {

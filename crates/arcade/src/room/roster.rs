@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{HostId, Level, Link, Occupant, PeerId, Rate, Role, Time, TokenBucket};
+use netcore::{HostId, Level, Link, Occupant, PeerId, Rate, RateTable, Role, Time};
 use serde_json::json;
 use store::Kind;
 use tokio::{
@@ -44,7 +44,7 @@ pub(crate) const PHRASES: u8 = 7;
 pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
 /// The cost of a phrase.
 const PHRASE: u32 = 3;
-/// Hosts whose phrases are limited at the same time. Above that, other hosts send none for a moment.
+/// Hosts that may send phrases at the same time. Other hosts wait until one of these has sent none for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
 /// The message to players who try to join a room that is locked.
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
@@ -142,7 +142,7 @@ struct State {
     // Since when people have been in the room.
     occupied: Option<Instant>,
     rematch: Option<Rematch>,
-    phrases: BTreeMap<HostId, TokenBucket>,
+    phrases: RateTable<HostId>,
 }
 
 /// The state of all seats of a room.
@@ -181,7 +181,7 @@ impl Roster {
             company_requested: false,
             occupied: None,
             rematch: None,
-            phrases: BTreeMap::new(),
+            phrases: RateTable::new(SPEECH, MAX_SPEAKING),
         };
         Self { mask, host_codes, start: now, state: Mutex::new(state), changed: Notify::new() }
     }
@@ -709,13 +709,7 @@ impl State {
     }
 
     fn may_speak(&mut self, now: Time, host: HostId) -> bool {
-        if self.phrases.len() >= MAX_SPEAKING && !self.phrases.contains_key(&host) {
-            self.phrases.retain(|_, bucket| !bucket.is_full(now));
-            if self.phrases.len() >= MAX_SPEAKING {
-                return false;
-            }
-        }
-        self.phrases.entry(host).or_insert_with(|| TokenBucket::new(SPEECH, now)).take(now, PHRASE)
+        self.phrases.bucket(now, host).is_some_and(|bucket| bucket.take(now, PHRASE))
     }
 }
 
@@ -854,7 +848,7 @@ mod tests {
         for network in 0..2 * MAX_SPEAKING as u64 {
             state.may_speak(seconds(3), HostId::V6Network(network));
         }
-        assert_eq!(state.phrases.len(), MAX_SPEAKING);
+        assert!(state.phrases.is_full());
         let late = HostId::V6Network(u64::MAX);
         assert!(!state.may_speak(seconds(3), late) && state.may_speak(seconds(60), late));
     }
