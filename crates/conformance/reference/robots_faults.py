@@ -35,6 +35,14 @@ ENDS = "        if self.game.turn == self.setup.game_length:"
 PLAYED = "self.tell_turn(self.game.play_turn(actions))"
 SAID = 'self.send_all(b"\\3" + u16(self.game.turn) + items(events))'
 
+SENT = """        for client in list(self.clients):
+            self.try_to(client, lambda: client.send(message))"""
+LATE_AT_FIRST = """        message, self.late = getattr(self, "late", b"") + message, b""
+        if self.game and 0 < self.game.turn < self.setup.game_length and time.monotonic() < self.began + 0.4:
+            self.late = message
+            return
+"""
+
 # Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
 faulty("robots-server", [
     # The command line.
@@ -239,6 +247,10 @@ faulty("robots-server", [
     ("stays-on-blocks", "into-block leave-block", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
     ("bombs-are-walls", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:"),
+    # Turns that are sent late look as if the tester was held up.
+    ("bombs-are-walls-and-turns-late", "over-bombs", MOVE,
+     "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:",
+     SENT, LATE_AT_FIRST + SENT),
     ("robots-are-walls", "freed-field shared-field where-it-stood", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in self.robots.values():"),
     ("no-block-on-others", "block-on-others last-words one-block-of-two", BLOCK, BLOCK + " and list(self.robots.values()).count(spot) == 1"),

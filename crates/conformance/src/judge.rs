@@ -112,6 +112,8 @@ pub(crate) struct Judge {
     is_refusal: bool,
     // The rule that was broken last.
     last: Option<&'static str>,
+    // The tester of this scenario did not keep up with the program.
+    is_behind: bool,
     scenarios: Vec<Scenario>,
     // Rules whose scenarios were not played, and why.
     left_out: BTreeMap<&'static str, String>,
@@ -134,6 +136,7 @@ impl Judge {
             tape,
             is_refusal: false,
             last: None,
+            is_behind: false,
             scenarios,
             left_out,
             choice,
@@ -229,6 +232,28 @@ impl Judge {
             Ok(()) | Err(Halt::Broken) => Ok(()),
             Err(Halt::Failed(error)) => Err(error.context(format!("in the scenario '{}'", self.scenario))),
         }
+    }
+
+    /// Plays this judge's scenario up to `times` times, until the tester keeps up with the program. Only the last attempt counts. `run` gets
+    /// the number of the attempt, from 0 on.
+    pub(crate) fn repeated(&mut self, times: u32, mut run: impl FnMut(&mut Self, u32) -> Played) -> Played {
+        for attempt in 1..times {
+            let played = run(self, attempt - 1);
+            // A crash counts however late the tester is.
+            if !self.is_behind || matches!(played, Err(Halt::Failed(_))) || self.has_crashed() || group::is_stopped() {
+                return played;
+            }
+            self.tape.end(&["the scenario is repeated, since the tester fell behind the program".to_owned()]);
+            let mut own = self.child_for(self.scenario);
+            own.before.clone_from(&self.before);
+            *self = own;
+        }
+        run(self, times - 1)
+    }
+
+    /// Notes that the tester does not keep up with the program, which shows only what is not meant.
+    pub(crate) fn fall_behind(&mut self) {
+        self.is_behind = true;
     }
 
     // The rule that the program does not crash, if its kind has one.

@@ -11,8 +11,6 @@ mod scenes;
 mod script;
 mod stage;
 
-use std::sync::OnceLock;
-
 use self::{
     rules::{
         ANY_ADDRESS, ANY_TEXT, BAD_DIRECTION, BAD_INPUT, BIG_INPUT, BIG_TURN, BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK,
@@ -90,8 +88,7 @@ const SCENES: [(&str, Meant, Scene); 34] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let context =
-        Context { launcher, options, who: "client", exit_one: &EXIT_ONE, focus: None, hidden_by: OnceLock::new() };
+    let context = Context::new(launcher, options, "client", &EXIT_ONE);
     let (first, others) = SCENES.split_at(1);
     for &(name, _, play) in first {
         judge.play(name, |judge| play(&mut Stage::open(&context, judge)?))?;

@@ -17,11 +17,28 @@ pub(super) struct Context<'a> {
     pub(super) exit_one: &'static Rule,
     /// The rule for which the scenario is meant alone.
     pub(super) focus: Option<&'static Rule>,
+    /// How many times as long as usual turns last, because the tester fell behind shorter ones.
+    pub(super) slowness: u32,
     /// A rule whose known breach leaves `focus` untested.
     pub(super) hidden_by: OnceLock<&'static Rule>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        launcher: &'a dyn Launcher,
+        options: &'a Options,
+        who: &'static str,
+        exit_one: &'static Rule,
+    ) -> Self {
+        Self { launcher, options, who, exit_one, focus: None, slowness: 1, hidden_by: OnceLock::new() }
+    }
+
+    /// For an attempt at a scenario, which may be meant for one rule. Each attempt has turns twice as long as the one before.
+    pub(super) fn attempt(&self, number: u32, focus: Option<&'static Rule>) -> Self {
+        let Self { launcher, options, who, exit_one, .. } = *self;
+        Self { focus, slowness: 1 << number, ..Self::new(launcher, options, who, exit_one) }
+    }
+
     pub(super) fn start(&self, judge: &mut Judge, values: Values<'_>) -> Played<Box<dyn Run>> {
         Ok(judge.start(self.launcher, values)?)
     }

@@ -22,8 +22,6 @@ mod setup;
 mod staged;
 mod table;
 
-use std::sync::OnceLock;
-
 use self::rules::{
     ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD,
     BELOW_ZERO, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_IDS,
@@ -64,8 +62,7 @@ static PLACEHOLDERS: &[&str] =
     &["bomb-timer", "players", "turn", "radius", "blocks", "length", "name", "port", "seed", "x", "y"];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let context =
-        &Context { launcher, options, who: "server", exit_one: &EXIT_ONE, focus: None, hidden_by: OnceLock::new() };
+    let context = &Context::new(launcher, options, "server", &EXIT_ONE);
     if let Some(address) = launcher.address() {
         return judge.play("the server that runs", |judge| running::play(context, judge, address));
     }
@@ -79,13 +76,14 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 
 fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> Vec<Scene<'s>> {
     let scene = |&(name, meant, play): &(&'static str, Meant, Play)| {
-        let run = move |judge: &mut Judge| {
-            let played = play(context, judge);
+        let attempt = move |judge: &mut Judge, number| {
+            let played = play(&context.attempt(number, None), judge);
             if played.is_err() && judge.has_crashed() {
                 judge.ended_by(&NO_CRASH);
             }
             played
         };
+        let run = move |judge: &mut Judge| judge.repeated(ATTEMPTS, attempt);
         scene(name, run).shows(meant.iter().copied())
     };
     of.iter().map(scene).collect()
@@ -93,15 +91,13 @@ fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> V
 
 fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>> {
     let detail = |&(name, rule, play): &'static Detail| {
-        let Context { launcher, options, who, exit_one, .. } = *context;
         let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
-        let run = move |judge: &mut Judge| {
+        let attempt = move |judge: &mut Judge, number| {
             if !rule.is_required() {
                 // The task leaves open what happens, so that a crash breaks this rule alone.
                 judge.judges_crashes();
             }
-            let hidden_by = OnceLock::new();
-            let own = Context { launcher, options, who, exit_one, focus: Some(rule), hidden_by };
+            let own = context.attempt(number, Some(rule));
             let played = play(&own, judge);
             let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
             // A crash breaks one rule: in a scenario for advice this one, unless it is known.
@@ -128,10 +124,14 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
             }
             played
         };
+        let run = move |judge: &mut Judge| judge.repeated(ATTEMPTS, attempt);
         scene(name, run).shows([rule].into_iter().chain(also))
     };
     of.iter().map(detail).collect()
 }
+
+/// How often a scenario is played at most, where the tester does not keep up with the turns.
+const ATTEMPTS: u32 = 3;
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 

@@ -161,6 +161,11 @@ fn server_that_starts_slowly_keeps_all_rules() {
     breaks(&ROBOTS_SERVER, "slow-start", &[], GAME);
 }
 
+#[test]
+fn scenario_is_repeated_when_the_tester_falls_behind() {
+    breaks(&ROBOTS_SERVER, "bombs-are-walls-and-turns-late", &["over-bombs"], &["over-bombs", "shared-field"]);
+}
+
 /// Rules of clients that play a game.
 const PLAY: &[&str] = &[
     "connects",

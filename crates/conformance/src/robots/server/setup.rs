@@ -74,7 +74,7 @@ impl Setup {
 impl Context<'_> {
     /// How long a turn lasts: long enough that an action sent at once arrives in time, and no longer than patience allows.
     pub(super) fn turn(&self) -> Duration {
-        (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250))
+        (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250)) * self.slowness
     }
 
     pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {

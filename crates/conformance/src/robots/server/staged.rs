@@ -102,7 +102,12 @@ impl Table<'_> {
         for &(index, action) in actions {
             self.act(index, &[action]);
         }
-        self.turn(focus)
+        self.turn(focus)?;
+        if self.mirror.as_ref().is_some_and(Mirror::waits) {
+            // What follows is sent too early for the turn that it is meant for.
+            self.judge.fall_behind();
+        }
+        Ok(())
     }
 
     /// This number of turns in which no player sends anything, and more until all actions are played.

@@ -354,6 +354,10 @@ impl<'a> Table<'a> {
 
     /// Somebody sends actions all at once.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
+        if self.mirror.is_some() && !self.is_current() {
+            // The server plays them later than the scenario expects.
+            self.judge.fall_behind();
+        }
         let guest = &mut self.guests[index];
         if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
             mirror.sent(seat, actions);
@@ -366,6 +370,7 @@ impl<'a> Table<'a> {
         let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
         if !self.is_running() {
             // The tester was held up until the game was over.
+            self.judge.fall_behind();
             return Err(Halt::Broken);
         }
         let blamed = self.context.blamed(self.judge, &TURN_NUMBERS);
