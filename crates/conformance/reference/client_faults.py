@@ -52,11 +52,11 @@ faulty("nuggets-client", [
                 self.nagged = now
                 self.send(self.greeting)
             if not"""),
-    ("types-twice", "keys-as-typed end-of-input many-keys", """        self.send(b"KEY " + key)
+    ("types-twice", "keys-as-typed many-keys", """        self.send(b"KEY " + key)
 """, """        self.send(b"KEY " + key)
         self.send(b"KEY " + key)
 """),
-    ("a-socket-for-a-key", "one-address keys-as-typed late-server", """        self.send(b"KEY " + key)
+    ("a-socket-for-a-key", "one-address keys-as-typed", """        self.send(b"KEY " + key)
 """, """        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
             other.sendto(b"KEY " + key, self.connection.getpeername())
 """),

@@ -10,7 +10,7 @@ use nuggets::ClientMessage;
 
 use super::rules;
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     launch::{Exit, Launcher, Run},
     net::datagram,
     rule::Rule,
@@ -147,15 +147,45 @@ impl<'a> Host<'a> {
         self.greeted_by(&rules::FIRST)
     }
 
-    /// As [`Host::greeted`], where this rule is broken by any other message.
+    /// As [`Host::greeted`], where this rule is broken by any other message, unless the usual first message is wrong too.
     pub(super) fn greeted_by(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
-        let first = self.next(self.options.deadline());
-        let Some(first) = first else { return self.lacking(rule, "the client sent nothing") };
+        let Some(first) = self.next(self.options.deadline()) else {
+            return self.mute(rule);
+        };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
-        self.judge.check(rule, first == wanted.as_bytes(), || {
-            format!("the first message was {}; '{wanted}' would be right", shown(&first))
-        });
+        let is_right = first == wanted.as_bytes();
+        if is_right || self.name.is_none() || !self.is_hidden(rule, &rules::FIRST) {
+            self.judge.check(rule, is_right, || {
+                format!("the first message was {}; '{wanted}' would be right", shown(&first))
+            });
+        }
         Ok(first)
+    }
+
+    /// Waits for the first message at a host that is given by its name.
+    pub(super) fn greeted_at_name(&mut self) -> Played {
+        match self.next(self.options.deadline()) {
+            Some(_) => self.judge.require(&rules::HOST_NAME, true, String::new),
+            None => self.mute(&rules::HOST_NAME),
+        }
+    }
+
+    // Ends the scenario of a client that sends nothing.
+    fn mute<T>(&mut self, rule: &'static Rule) -> Played<T> {
+        if rule != &rules::FIRST && self.judge.has_failed(&rules::FIRST) {
+            self.judge.ended_by(&rules::FIRST);
+            return Err(Halt::Broken);
+        }
+        self.lacking(rule, "the client sent nothing")
+    }
+
+    // Leaves a rule out if this other one is broken in any game, which hides it.
+    fn is_hidden(&mut self, rule: &'static Rule, by: &'static Rule) -> bool {
+        let is_hidden = rule != by && self.judge.has_failed(by);
+        if is_hidden {
+            self.judge.leave_out_for([rule], by);
+        }
+        is_hidden
     }
 
     /// Lets the client in. Returns whether it sends what is typed.
@@ -213,6 +243,9 @@ impl<'a> Host<'a> {
         let by = self.options.deadline();
         loop {
             let Some(message) = self.next(by) else {
+                if *rule == rules::WATCHES && self.is_hidden(rule, &rules::ADDRESS) {
+                    return Ok(());
+                }
                 return self.lacking(rule, &format!("'{}' was typed{after} and no KEY came", key.escape_ascii()));
             };
             if typed_key(&message) == Some(key) {
@@ -271,6 +304,7 @@ impl<'a> Host<'a> {
                         format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
                     });
                 }
+                None if self.is_hidden(&rules::INPUT, &rules::ADDRESS) => return Ok(false),
                 None => return self.lacking(&rules::INPUT, "no KEY Q came when standard input ended"),
             }
         }
@@ -333,6 +367,10 @@ impl<'a> Host<'a> {
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
             return self.lacking(&rules::QUIT, "the client did not wait for QUIT");
+        }
+        if self.judge.has_failed(&rules::KEYS) {
+            // What it sends too much for a key is no answer to QUIT.
+            self.listen(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
