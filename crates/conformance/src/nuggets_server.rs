@@ -14,6 +14,8 @@ mod views;
 mod wire;
 mod world;
 
+use nuggets::game::MAX_PLAYERS;
+
 use self::{
     hosting::{Scenario, Test},
     map::{CLOSET, HALL, MAP, MapFile, YARD, large},
@@ -114,10 +116,20 @@ const LONG_NAME: [u8; 200] = [b'b'; 200];
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let on = |map: &str| anyhow::Ok(Test { launcher, options, map: MapFile::new(map)? });
     let (test, hall, yard, closet, large) = (&on(MAP)?, &on(HALL)?, &on(YARD)?, &on(CLOSET)?, &on(&large())?);
-    if launcher.address().is_some() {
-        // They are played one after the other with the one server.
-        for &(name, scenario, _) in ANYWHERE {
-            judge.play(name, |judge| test.anywhere(judge, scenario))?;
+    if let Some(address) = launcher.address() {
+        // They are played one after the other with the one server, as long as its game has letters.
+        let mut letters = 0;
+        for &(name, scenario, rules) in ANYWHERE {
+            if letters < MAX_PLAYERS {
+                judge.play(name, |judge| {
+                    let (given, played) = test.running(judge, address, letters, scenario);
+                    letters = given;
+                    played
+                })?;
+            }
+            if letters >= MAX_PLAYERS {
+                judge.leave_out(rules.iter().copied(), "the game of the running server has no letter left");
+            }
         }
         return Ok(());
     }

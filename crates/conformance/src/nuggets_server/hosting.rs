@@ -112,14 +112,24 @@ impl Test<'_> {
     }
 
     pub(super) fn anywhere(&self, judge: &mut Judge, scenario: Scenario) -> Played {
-        match self.launcher.address() {
-            Some(address) => {
-                let mut party = Party::new(judge, self.options, Wire::new(address), false);
-                scenario(&mut party, None)?;
-                party.judge.require(&rules::RUNS, true, String::new)
-            }
-            None => self.alone(judge, |party, map, _| scenario(party, Some(map))),
+        self.alone(judge, |party, map, _| scenario(party, Some(map)))
+    }
+
+    /// Plays with a server that runs already, in whose game that many letters are given. Returns how many are given then.
+    pub(super) fn running(
+        &self,
+        judge: &mut Judge,
+        address: SocketAddr,
+        letters: usize,
+        scenario: Scenario,
+    ) -> (usize, Played) {
+        let mut party = Party::new(judge, self.options, Wire::new(address), false);
+        party.letters = letters;
+        let played = scenario(&mut party, None);
+        if played.is_ok() {
+            party.judge.check(&rules::RUNS, true, String::new);
         }
+        (party.letters, played)
     }
 
     /// Plays with a server that is started for it.

@@ -178,6 +178,8 @@ pub(super) struct Party<'a> {
     pub(super) is_strict: bool,
     /// Purses and gold that is left together.
     pub(super) total: Option<u32>,
+    /// How many letters the server has given.
+    pub(super) letters: usize,
     // Whether the server was started for this game.
     pub(super) fresh: bool,
 }
@@ -204,6 +206,7 @@ impl<'a> Party<'a> {
             collector: None,
             is_strict: true,
             total: None,
+            letters: 0,
             fresh,
         }
     }
@@ -389,6 +392,7 @@ impl<'a> Party<'a> {
         }
         let kind = match reading {
             Reading::Ok(letter) => {
+                self.letters += 1;
                 let first = *client.letter.get_or_insert(letter);
                 if first != letter {
                     self.idle.iter_mut().for_each(|idle| idle.is_broken = true);

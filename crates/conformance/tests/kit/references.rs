@@ -12,7 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{DEALER, NUGGETS_CLIENT, Options, Outcome, Plan, Program, Remote, Report, TESTERS, Tester, Verdict};
+use conformance::{
+    DEALER, NUGGETS_CLIENT, NUGGETS_SERVER, Options, Outcome, Plan, Program, Remote, Report, TESTERS, Tester, Verdict,
+};
 use testkit::{process::Process, programs};
 
 use crate::support::{only, plan};
@@ -340,4 +342,24 @@ fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
     assert_eq!(report.outcome(), Outcome::Passed, "{report}");
     assert_eq!(report.finding("rounds").map(|rule| (rule.verdict, rule.count)), Some((Verdict::Passed, 1)));
     assert_eq!(report.verdict("offender"), Some(Verdict::NotTested));
+}
+
+#[test]
+fn running_nuggets_server_is_tested_until_its_letters_are_given() {
+    let (words, _) = command("nuggets-server");
+    let map = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/main.txt");
+    let server = Process::start(Command::new(&words[0]).args(&words[1..]).args([map, "2021"]));
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
+    let options = Options { patience: Duration::from_millis(PATIENCE), ..Options::default() };
+    let test = || NUGGETS_SERVER.test(&Remote(address), &options);
+    let report = test();
+    assert_eq!(report.failed(), [""; 0], "{report}");
+    assert_eq!(report.verdict("any-name"), Some(Verdict::Passed), "{report}");
+    let why = |report: &Report, rule: &str| report.finding(rule).map(|rule| (rule.verdict, rule.why.clone()));
+    let no_letter = (Verdict::NotTested, "the game of the running server has no letter left".to_owned());
+    assert_eq!(why(&report, "spectator-keys"), Some(no_letter.clone()), "{report}");
+    // All letters of this game were given before.
+    let report = test();
+    assert_eq!(report.failed(), [""; 0], "{report}");
+    assert_eq!(why(&report, "any-name"), Some(no_letter), "{report}");
 }

@@ -7,6 +7,7 @@ use std::{
 
 use nuggets::{
     Letter, Name,
+    game::MAX_PLAYERS,
     grid::{Cell, Grid, ROOM},
 };
 
@@ -193,6 +194,13 @@ impl Party<'_> {
             all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit)
         });
         let client = &self.clients[number];
+        if let Some(text) = client.quit.as_ref().filter(|_| !self.fresh)
+            && (self.letters >= MAX_PLAYERS || text.to_ascii_lowercase().windows(4).any(|word| word == b"full"))
+        {
+            // Players before this test may have had letters, too.
+            self.letters = self.letters.max(MAX_PLAYERS);
+            return Err(Halt::Broken);
+        }
         if client.quit.is_some() || !client.has(Kind::Ok) && !client.display.contains(&b'@') {
             let log = client.log.clone();
             let wrong = || format!("{text} was answered by {}", kinds(&log));
