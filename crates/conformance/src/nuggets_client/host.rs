@@ -30,7 +30,7 @@ const SHOWN: usize = 60;
 const LOOK: Duration = Duration::from_millis(500);
 /// How long to wait for the KEY of a first key that the client may have lost.
 const EARLY: Duration = Duration::from_secs(1);
-/// How long a client may show the text of QUIT before it ends, beyond the usual patience.
+/// How long a client may take to start, and may show the text of QUIT before it ends, beyond the usual patience.
 const LINGER: Duration = Duration::from_secs(10);
 /// How long to wait for what must not come.
 const REST: Duration = Duration::from_millis(300);
@@ -149,9 +149,7 @@ impl<'a> Host<'a> {
 
     /// As [`Host::greeted`], where this rule is broken by any other message, unless the usual first message is wrong too.
     pub(super) fn greeted_by(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
-        let Some(first) = self.next(self.options.deadline()) else {
-            return self.mute(rule);
-        };
+        let Some(first) = self.first() else { return self.mute(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
         let is_right = first == wanted.as_bytes();
         if is_right || self.name.is_none() || !self.is_hidden(rule, &rules::FIRST) {
@@ -164,10 +162,16 @@ impl<'a> Host<'a> {
 
     /// Waits for the first message at a host that is given by its name.
     pub(super) fn greeted_at_name(&mut self) -> Played {
-        match self.next(self.options.deadline()) {
+        match self.first() {
             Some(_) => self.judge.require(&rules::HOST_NAME, true, String::new),
             None => self.mute(&rules::HOST_NAME),
         }
+    }
+
+    // The first message. A client may start slowly beside others.
+    fn first(&mut self) -> Option<Vec<u8>> {
+        let start = if self.judge.has_failed(&rules::FIRST) { Duration::ZERO } else { LINGER };
+        self.next(self.options.deadline() + start)
     }
 
     // Ends the scenario of a client that sends nothing.
@@ -422,6 +426,12 @@ impl<'a> Host<'a> {
 
     // Breaks a rule because nothing came, and ends the scenario.
     fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
+        let exit = self.run.exit(Instant::now() + REST);
+        if rule != &rules::NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
+            // That is noted when the scenario is over.
+            self.judge.leave_out_for([rule], &rules::NO_CRASH);
+            return Err(Halt::Broken);
+        }
         let state = self.state();
         self.judge.broken(rule, || format!("{wrong}; {state}"))
     }

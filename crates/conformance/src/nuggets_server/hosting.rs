@@ -5,7 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{displays, map::MapFile, party::Party, rules, scenarios::moves, wire::Wire};
+use nuggets::game::MAX_PLAYERS;
+
+use super::{
+    displays,
+    map::MapFile,
+    party::Party,
+    rules,
+    scenarios::{leave_all, moves},
+    wire::Wire,
+};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run, Values},
@@ -128,6 +137,9 @@ impl Test<'_> {
         let played = scenario(&mut party, None);
         if played.is_ok() {
             party.judge.check(&rules::RUNS, true, String::new);
+        } else if party.letters >= MAX_PLAYERS {
+            // Its players leave. What has ended the scenario is known.
+            let _ = leave_all(&mut party);
         }
         (party.letters, played)
     }

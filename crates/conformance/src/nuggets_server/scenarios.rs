@@ -88,8 +88,8 @@ fn still_any(party: &mut Party<'_>, who: Option<usize>) -> Played {
     Ok(())
 }
 
-// Ends the part of all players in a game of a server that runs already.
-fn leave_all(party: &mut Party<'_>) -> Played {
+/// Ends the part of all players in a game of a server that runs already.
+pub(super) fn leave_all(party: &mut Party<'_>) -> Played {
     if party.fresh {
         return Ok(());
     }
