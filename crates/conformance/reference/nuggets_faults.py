@@ -111,7 +111,7 @@ faulty("nuggets-server", [
     ("tells-the-last-gold-again", "gold-others", "self.spot, self.purse, self.known = None, 0, set()",
      "self.spot, self.purse, self.known, self.found = None, 0, set(), 0", "player.purse += found\n", "player.purse += found\n        player.found = found or player.found\n",
      "found if of is player else 0", "found if of is player else of.found if of else 0"),
-    ("pays-twice-for-a-quitter", "gold-taken gold-total", THANKED, THANKED + "\n            if player.purse and self.game.rows[player.spot[0]][player.spot[1]] == '.':\n"
+    ("pays-twice-for-a-quitter", "gold-total", THANKED, THANKED + "\n            if player.purse and self.game.rows[player.spot[0]][player.spot[1]] == '.':\n"
      "                self.game.piles[player.spot] = player.purse"),
     ("newline-behind-gold", "message-form", "{self.game.left()}\")", "{self.game.left()}\\n\")"),
     # Sight.
@@ -162,6 +162,12 @@ faulty("nuggets-server", [
     ("misspells-the-alphabet", "letters-in-order", '"ABCDEF', '"ABCEDF'),
     ("blanks-are-a-name", "name-required", "elif not name.strip():", "elif not name:"),
     ("small-letters", "message-form", '"OK " + player.letter', '"OK " + player.letter.lower()'),
+    # The tenth player takes the place of the fourth, which is nowhere then.
+    ("joins-on-players", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
+     "if len(self.players) == 9:\n            lost = self.players[3]\n"
+     "            lost.picture, spot, lost.spot = self.picture(lost).replace(\"|\", \"p\"), lost.spot, (-9, -9)\n"
+     "            player.stand(self.rows, spot)\n        else:\n            player.stand(self.rows, self.dice.choice(free))",
+     "letters = {other.spot", "if hasattr(player, \"picture\"):\n            return player.picture\n        letters = {other.spot"),
     ("joins-on-gold", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
      "player.stand(self.rows, self.dice.choice([spot for spot in self.piles if not self.at(spot)] or free))", *PILES_FIRST),
     ("takes-up-a-letter", "no-second-seat", 'elif player and player.welcomed is None:\n            self.send(address, "ERROR you play already")',

@@ -4,7 +4,7 @@ mod entering;
 
 use std::time::{Duration, Instant};
 
-use nuggets::{Letter, Name, ServerMessage};
+use nuggets::{Cell, Letter, Name, ServerMessage};
 
 use super::{
     displays::{misshape, shown},
@@ -117,13 +117,15 @@ pub(super) struct Deed<'a> {
     pub(super) mover: Option<Letter>,
     /// The players that it moves besides.
     pub(super) pushed: Vec<Letter>,
+    /// Where a player stood who leaves.
+    pub(super) left: Option<Cell>,
     pub(super) effect: Effect,
 }
 
 impl<'a> Deed<'a> {
     /// An action that moves no player.
     pub(super) fn of(text: &'a str, rule: &'static Rule) -> Self {
-        Self { text, rule, step: rule, mover: None, pushed: Vec::new(), effect: Effect::default() }
+        Self { text, rule, step: rule, mover: None, pushed: Vec::new(), left: None, effect: Effect::default() }
     }
 }
 

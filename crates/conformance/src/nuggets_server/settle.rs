@@ -86,7 +86,7 @@ impl Party<'_> {
             (_, false, true) => &rules::RUN,
             (_, false, false) => step,
         };
-        self.settle_from(&Deed { text: &text, rule, step, mover: Some(letter), pushed, effect }, &before)?;
+        self.settle_from(&Deed { text: &text, rule, step, mover: Some(letter), pushed, left: None, effect }, &before)?;
         Ok(effect)
     }
 
@@ -114,11 +114,12 @@ impl Party<'_> {
         self.quit(number, &rules::LEAVE)?;
         self.clients[number].has_left = true;
         self.text(number, "Thanks for playing!");
+        let left = self.world.as_ref().and_then(|world| world.cell(letter));
         if let Some(world) = &mut self.world {
             world.remove(letter);
         }
         let text = format!("KEY Q of player {letter}");
-        self.settle(&Deed::of(&text, &rules::LEFT))?;
+        self.settle(&Deed { left, ..Deed::of(&text, &rules::LEFT) })?;
         if self.clients[number].quit.is_some() {
             self.judge.check(&rules::SILENT, true, String::new);
         }
@@ -385,8 +386,10 @@ impl Party<'_> {
         };
         if is_moved {
             for &number in active.iter().filter(|&&number| self.clients[number].is_shown()) {
+                // Where a player is that another one covers is not known.
                 if let Role::Player(letter) = self.clients[number].role
                     && let Some(own) = world.cell(letter)
+                    && !self.is_covered(letter, own)
                 {
                     self.observe_view(&mut found, deed, &text, world, (letter, own, number));
                 }
@@ -394,6 +397,12 @@ impl Party<'_> {
             self.observe_gold(&mut found, deed, &text, world, &active, before);
         }
         found
+    }
+
+    // Whether the spectator is shown another player at this spot.
+    fn is_covered(&self, letter: Letter, own: Cell) -> bool {
+        let shown = self.true_board().and_then(|board| Letter::from_byte(*board.get(own.index())?));
+        shown.is_some_and(|shown| shown != letter)
     }
 
     fn deed_text(&self, deed: &Deed<'_>) -> String {
@@ -476,6 +485,8 @@ impl Party<'_> {
                 // A pile that was there before costs its rule only once.
                 (Some(_), b'*') if world.piles.contains(&cell) => {}
                 (Some(_), b'A'..=b'Z') => {}
+                // The gold of a player who has left lies there again. That the total is wrong is another rule.
+                (None, b'*') if deed.left == Some(cell) => {}
                 (Some(_) | None, b'*') => piles = true,
                 (None, _) if right == b'*' => piles = true,
                 (_, byte) if Letter::from_byte(byte).is_some_and(is_accounted) => {}

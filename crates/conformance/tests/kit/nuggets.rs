@@ -120,10 +120,12 @@ fn deviating_messages_break_their_own_rules_only() {
 }
 
 /// Deviations, each with rules that it does not hide. `nuggets_faults.py` states what they break.
-const APART: [(&str, &[&str]); 5] = [
+const APART: [(&str, &[&str]); 7] = [
     ("pays-for-swaps", &["game-over", "final-table", "quitter-row", "gold-collected"]),
     ("piles-share-a-spot", &["game-over", "final-table", "gold-total", "gold-collected"]),
     ("capitals-step-once", &["game-over", "final-table", "gold-total", "names", "name-length"]),
+    ("pays-twice-for-a-quitter", &["gold-taken", "game-over", "gold-collected"]),
+    ("joins-on-players", &["sight", "own-place", "full-game", "spectator-sees-all"]),
     ("joins-on-gold", &["game-over", "any-name", "names", "name-length", "end-of-input", "piles-in-rooms"]),
     ("q-is-unknown", &["step", "display-to-all", "run-over-gold", "diagonal-run"]),
 ];
