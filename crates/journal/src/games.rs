@@ -4,6 +4,7 @@ mod blackjack;
 mod mastermind;
 mod nuggets;
 mod robots;
+mod turn_based;
 
 use bytes::Bytes;
 use journal_core::{Head, Peer, Replay};
@@ -143,33 +144,34 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     frames
 }
 
+macro_rules! define {
+    ($d:tt native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
+        /// The names of all games.
+        const NAMES: &[&str] =
+            &[$(<$engine as Recorded>::GAME,)* $(<::games::turnbased::Table<$rules> as Recorded>::GAME,)*];
+
+        /// Evaluates an expression with the type of the game that a head names, or else the last expression.
+        macro_rules! for_game {
+            ($d head:expr, $d game:ident => $d known:expr, $d unknown:expr) => {{
+                let game: &str = &$d head.game;
+                $(if game == <$engine as ::netcore::Recorded>::GAME {
+                    type $d game = $engine;
+                    $d known
+                } else)*
+                $(if game == <::games::turnbased::Table<$rules> as ::netcore::Recorded>::GAME {
+                    type $d game = ::games::turnbased::Table<$rules>;
+                    $d known
+                } else)* {
+                    $d unknown
+                }
+            }};
+        }
+        pub(crate) use for_game;
+    };
+}
+::games::list!(define $);
+
 /// The error for a journal of a game that this program does not know.
 pub(crate) fn unknown(head: &Head) -> anyhow::Error {
-    anyhow::anyhow!(
-        "it is a journal of '{}', and this program knows nuggets, robots, blackjack and mastermind",
-        head.game.escape_debug()
-    )
+    anyhow::anyhow!("it is a journal of '{}', and this program knows {}", head.game.escape_debug(), NAMES.join(", "))
 }
-
-/// Evaluates an expression with the type of the game that a head names, or else the last expression.
-macro_rules! for_game {
-    ($head:expr, $game:ident => $known:expr, $unknown:expr) => {{
-        let game: &str = &$head.game;
-        if game == <::nuggets::Server as ::netcore::Recorded>::GAME {
-            type $game = ::nuggets::Server;
-            $known
-        } else if game == <::robots::Server as ::netcore::Recorded>::GAME {
-            type $game = ::robots::Server;
-            $known
-        } else if game == <::blackjack::Server as ::netcore::Recorded>::GAME {
-            type $game = ::blackjack::Server;
-            $known
-        } else if game == <::mastermind::Server as ::netcore::Recorded>::GAME {
-            type $game = ::mastermind::Server;
-            $known
-        } else {
-            $unknown
-        }
-    }};
-}
-pub(crate) use for_game;

@@ -6,7 +6,7 @@ const SCRIPTS: u64 = 1_000;
 const STEPS: usize = 40;
 
 /// What peers of each game send: messages, parts of messages, and what is none.
-const SENT: [&[&[u8]]; 4] = [
+const SENT: [&[&[u8]]; 5] = [
     &[
         b"PLAY Ann",
         b"SPECTATE",
@@ -49,10 +49,27 @@ const SENT: [&[&[u8]]; 4] = [
         b"\n",
         b"longer than any line of this game, which ends nowhere and goes on and on",
     ],
+    &[
+        b"PLAY Ann\n",
+        b"PLAY Bob\n",
+        b"MOVE 1\n",
+        b"MOVE 4\n",
+        b"MOVE 7\r\n",
+        b"MOVE 9\n",
+        b"AGAIN\n",
+        b"RESIGN\n",
+        b"QUIT\n",
+        b"PLAY Ann",
+        b"MOVE 4",
+        b"\n",
+        b"longer than any line of this game, which ends nowhere and goes on and on",
+    ],
 ];
 
 fn script(game: u8, rng: &mut impl Rng) -> Vec<u8> {
-    let mut script = vec![game | rng.random_range(0..2) << 2];
+    // A turn-based game has its number in the upper bits.
+    let first = if game < 4 { game | rng.random_range(0..2) << 2 } else { (game - 3) << 3 };
+    let mut script = vec![first];
     for guest in 0..3 {
         script.push(guest | connect(rng));
     }
@@ -86,7 +103,7 @@ fn connect(rng: &mut impl Rng) -> u8 {
 
 #[test]
 fn a_replay_of_each_game_ends_as_its_room_did() {
-    for (number, game) in (0..).zip(["nuggets", "blackjack", "robots", "mastermind"]) {
+    for (number, game) in (0..).zip(["nuggets", "blackjack", "robots", "mastermind", "four-in-a-row"]) {
         // Shown only when the test fails: then it is the last line.
         eprintln!("{game}");
         for_each_seed(SCRIPTS, |seed| room(&script(number, &mut Pcg64::seed_from_u64(seed))));

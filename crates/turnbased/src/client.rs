@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A client of a table with the rules `R`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Client<R: Rules> {
     framing: Framing,
     incoming: BytesMut,

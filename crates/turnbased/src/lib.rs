@@ -118,6 +118,11 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// What the player at this seat may see, or a watcher without a seat.
     fn view(&self, seat: Option<u8>) -> Self::View;
 
+    /// A view as text for terminals, by default as JSON.
+    fn text(view: &Self::View) -> String {
+        serde_json::to_string(view).unwrap_or_default()
+    }
+
     /// The score of each seat in this position. More is better.
     fn scores(&self) -> Vec<i64>;
 

@@ -42,6 +42,18 @@ pub struct Setup<O> {
     seed: u64,
 }
 
+impl<O> Setup<O> {
+    /// The options of the table.
+    pub const fn options(&self) -> &O {
+        &self.options
+    }
+
+    /// From which all random choices follow.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
 /// The state of a table as plain data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State<R> {

@@ -17,9 +17,11 @@ export const game = {
       const size = Math.min(width / 7, height / 6);
       const [left, bottom] = [(width - 7 * size) / 2, (height + 6 * size) / 2];
       const columns = parts?.view?.columns ?? [[0], [], [1], [0, 1], [], [], []];
+      context.fillStyle = '#1d3a6b';
+      context.fillRect(0, 0, width, height);
       for (const [column, discs] of columns.entries()) {
         for (let row = 0; row < 6; row += 1) {
-          context.fillStyle = DISCS[discs[row]] ?? '#1d3a6b';
+          context.fillStyle = DISCS[discs[row]] ?? '#0c1c36';
           context.beginPath();
           context.arc(left + (column + 0.5) * size, bottom - (row + 0.5) * size, size * 0.42, 0, 2 * Math.PI);
           context.fill();

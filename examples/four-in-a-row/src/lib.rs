@@ -3,7 +3,7 @@
 
 extern crate alloc;
 
-use alloc::{vec, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 use netcore::Level;
 use serde::{Deserialize, Serialize};
 use turnbased::Rules;
@@ -106,6 +106,12 @@ impl Rules for Position {
 
     fn view(&self, _: Option<u8>) -> Self {
         self.clone()
+    }
+
+    fn text(view: &Self) -> String {
+        let disc = |column, row| view.seat_at(column, row).map_or('.', |seat| if seat == 0 { 'X' } else { 'O' });
+        let line = |row| (0..COLUMNS).map(|column| disc(column, row)).chain(['\n']).collect::<String>();
+        (0..ROWS).rev().map(line).chain(["1234567".into()]).collect()
     }
 
     fn scores(&self) -> Vec<i64> {

@@ -24,13 +24,13 @@ pub fn journal(bytes: &[u8]) {
 
 fn play(bytes: &[u8]) {
     let Some(head) = read(bytes) else { return };
-    match &*head.game {
-        "blackjack" => resume::<blackjack::Server>(&head, bytes),
-        "mastermind" => resume::<mastermind::Server>(&head, bytes),
-        "nuggets" => resume::<nuggets::Server>(&head, bytes),
-        "robots" => resume::<robots::Server>(&head, bytes),
-        _ => {}
+    macro_rules! resume_any {
+        (native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
+            $(resume::<$engine>(&head, bytes);)*
+            $(resume::<games::turnbased::Table<$rules>>(&head, bytes);)*
+        };
     }
+    games::list!(resume_any);
 }
 
 // Reads all records and writes them again. Returns the head.

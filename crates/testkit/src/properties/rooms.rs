@@ -3,6 +3,7 @@
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
+use games::turnbased::Table;
 use journal_core::{Entry, MAX_SIZE, Note, Reader, Replay, encode_state};
 use netcore::{Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split};
 
@@ -23,6 +24,16 @@ pub fn room(script: &[u8]) {
     let Some((&game, script)) = script.split_first() else { return };
     let second = Duration::from_secs(1);
     let other = game & 4 != 0;
+    macro_rules! tables {
+        (native $native:tt turn_based { $($table:ident $rules:ty;)* }) => {
+            [$(|script| play(Table::<$rules>::new(Default::default(), 1).expect("rules"), script),)*]
+        };
+    }
+    // Turn-based games follow the others.
+    let tables: &[fn(&[u8])] = &games::list!(tables);
+    if let Some(play) = usize::from(game >> 3).checked_sub(1).and_then(|number| tables.get(number)) {
+        return play(script);
+    }
     match game % 4 {
         0 => {
             let grid = nuggets::Grid::parse(GRID.as_bytes()).expect("a map").0;

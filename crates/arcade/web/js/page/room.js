@@ -21,7 +21,7 @@ import { askLate } from './waiting.js';
  * @param {{ watching: boolean, next: boolean }} how `next` plays the next match, and watches until then.
  */
 export function showRoom(main, id, { watching, next }) {
-  const [game] = id.split('-');
+  const game = id.replace(/-\d+$/, '');
   main.dataset.page = 'room';
   if (!isGame(game)) {
     noSuchRoom(main);
