@@ -100,6 +100,14 @@ faulty("robots-server", [
                 arrived = arrived[(len(arrived) - 4096) // 256 * 256:] + client.connection.recv(65536)
         except BlockingIOError:
             pass"""),
+    ("ends-when-a-client-leaves-before-hello", "", "        self.clients.append(client)\n", """        time.sleep(0.005)
+        try:
+            if not client.connection.recv(1, socket.MSG_PEEK):
+                sys.exit(1)
+        except BlockingIOError:
+            pass
+        self.clients.append(client)
+"""),
     ("ends-at-a-reset", "resets", DEAD, "(BrokenPipeError, EOFError, Malformed) as why:",
      "Server(args, listener).run()", """try:
         Server(args, listener).run()
@@ -148,6 +156,11 @@ faulty("robots-server", [
     ("serves-one-client", "255-players crowd many-clients", "self.clients.append(client)",
      "if self.clients:\n            client.connection.close()\n            return\n        self.clients.append(client)"),
     ("ends-with-its-game", "next-game", "            self.send_all(b\"\\4\" + items(scores))", "            self.send_all(b\"\\4\" + items(scores))\n            sys.exit(0)"),
+    # Its thread for a new client does not see at once who joins.
+    ("misses-joins-while-it-greets", "", "self.player = None  # its id", "self.since, self.player = time.monotonic(), None  # its id",
+     SENT, SENT.replace("            self", '''            if message[0] == 1 and len(self.players) == self.setup.players_count and time.monotonic() < client.since + 0.05:
+                continue
+            self''')),
     ("swaps-timer-and-radius", "hello", "self.setup.explosion_radius, setup.bomb_timer" if False else "setup.explosion_radius, setup.bomb_timer", "setup.bomb_timer, setup.explosion_radius"),
     # The lobby.
     ("no-empty-names", "empty-name", JOINED, JOINED.replace("kind == JOIN", "kind == JOIN and value")),
@@ -323,6 +336,10 @@ faulty("robots-server", [
      HITS, HITS + "\n            self.scores[self.owners[bomb]] += len(robots)"),
     ("begins-again-at-turn-1", "next-game", "self.turn = 0\n",
      "self.turn = getattr(draws, 'games', 0)\n        draws.games = 1\n"),
+    ("one-game-has-turns", "next-game", "self.turn = 0\n",
+     "self.turn, self.is_silent = 0, getattr(draws, 'games', 0)\n        draws.games = 1\n",
+     "if self.game and time.monotonic() >= self.due()", "if self.game and not self.game.is_silent and time.monotonic() >= self.due()",
+     "timeout = max(0, self.due() - time.monotonic()) if self.game else None", "timeout = max(0.02, self.due() - time.monotonic()) if self.game else None"),
     ("greets-again-after-a-game", "next-game", 'self.send_all(b"\\4" + items(scores))\n            self.open_lobby()',
      """self.send_all(b"\\4" + items(scores))
             self.open_lobby()

@@ -120,6 +120,7 @@ fn faults_of_later_lobbies_cost_one_rule() {
             "greets-again-after-a-game",
             "accepts-the-last-of-the-first-lobby-only",
             "counts-ids-over-games",
+            "one-game-has-turns",
         ] {
             scope.spawn(move || {
                 let report = tested(&ROBOTS_SERVER, fault, &rules);
@@ -164,6 +165,17 @@ fn server_that_starts_slowly_keeps_all_rules() {
 #[test]
 fn scenario_is_repeated_when_the_tester_falls_behind() {
     breaks(&ROBOTS_SERVER, "bombs-are-walls-and-turns-late", &["over-bombs"], &["over-bombs", "shared-field"]);
+}
+
+#[test]
+fn server_may_greet_a_client_and_read_from_it_in_two_threads() {
+    breaks(&ROBOTS_SERVER, "misses-joins-while-it-greets", &[], GAME);
+}
+
+#[test]
+fn rules_about_many_clients_do_not_need_one_that_leaves_at_once() {
+    let rules = ["ipv6", "many-clients", "crowd", "visitors"];
+    breaks(&ROBOTS_SERVER, "ends-when-a-client-leaves-before-hello", &[], &rules);
 }
 
 /// Rules of clients that play a game.

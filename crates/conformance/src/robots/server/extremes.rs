@@ -190,8 +190,10 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup =
         Setup { players: PLAYERS, length: 2, blocks: 0, bomb_timer: 9, size: (9, 9), duration, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
-    for id in 0..PLAYERS {
-        let mut guest = context.stranger(table.judge, &mut table.host, &format!("player {id}"))?;
+    let guests: Vec<_> = (0..PLAYERS)
+        .map(|id| context.stranger(table.judge, &mut table.host, &format!("player {id}")))
+        .collect::<Played<_>>()?;
+    for (id, mut guest) in (0..PLAYERS).zip(guests) {
         guest.join(&format!("player {id}"))?;
         // Whoever came before is of no interest here.
         let mut next = || guest.expect(table.judge, &MANY_PLAYERS, context.options.deadline(), "an AcceptedPlayer");

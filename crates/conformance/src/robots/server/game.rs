@@ -8,7 +8,7 @@ use super::{
     lobby::small,
     rules::{
         BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
-        LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOTHING_LOST, OBSERVER, PLAYED_ONCE,
+        LATE, LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOTHING_LOST, OBSERVER, PLAYED_ONCE,
         WELL_FORMED,
     },
     setup::{Got, Setup},
@@ -130,6 +130,10 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
             }
         }
         table.turn(if quiet.is_some() { &OBSERVER } else { &BUSY })?;
+    }
+    if observer.is_none() {
+        let why = "the machine is too busy: whenever a client could have joined late, further turns had come already";
+        table.judge.leave_out([&LATE, &OBSERVER], why);
     }
     table.ended()
 }

@@ -91,7 +91,8 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// Far more clients than a process can have files, one after the other.
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
-    drop(context.stranger(judge, &mut host, "the first client")?);
+    // It stays until it has a Hello, as those that follow.
+    context.stranger(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
     for number in 0..PASSING {
         // The recording of each would be the same.
         let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
@@ -115,7 +116,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
-    drop(context.stranger(judge, &mut host, "the first client")?);
+    let _first = context.stranger(judge, &mut host, "the first client")?;
     let first = host.address;
     // A server may limit what one host takes, so that half of them come from another address, if there is one.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));

@@ -23,6 +23,8 @@ use crate::{
 
 /// How often to look whether the server has read what was sent, and how long it may take to play it.
 const GLANCE: Duration = Duration::from_millis(20);
+/// The least time between Hello and Join. A user needs longer, and a server may greet a client and read from it in two threads.
+const BEFORE_JOIN: Duration = Duration::from_millis(100);
 
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
@@ -103,6 +105,7 @@ impl Context<'_> {
         let mut guest = self.stranger(judge, host, label)?;
         let rule = self.blamed(judge, general);
         let hello = guest.expect(judge, rule, self.options.deadline(), "a Hello right after the connection")?;
+        guest.since = Instant::now();
         let right = ServerMessage::Hello(host.parameters.clone());
         let kept = hello == right;
         // What a late joiner gets does not depend on a detail.
@@ -138,6 +141,7 @@ impl Context<'_> {
             label,
             local,
             seat: None,
+            since: Instant::now(),
             reads: 0,
             is_lost: false,
         })
@@ -204,6 +208,8 @@ pub(super) struct Guest {
     pub(super) local: SocketAddr,
     /// Its number among the players.
     pub(super) seat: Option<u8>,
+    // When it connected, or got Hello.
+    since: Instant,
     /// How often bytes arrived.
     pub(super) reads: u64,
     /// A message that was due did not come, so that no further one is waited for.
@@ -289,9 +295,12 @@ impl Guest {
         rest
     }
 
-    pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {
+    /// Sends Join. Returns a time before the server can have read it.
+    pub(super) fn join(&mut self, name: &str) -> anyhow::Result<Instant> {
+        thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
+        let at = Instant::now();
         self.send([ClientMessage::Join { name: name.parse()? }]);
-        Ok(())
+        Ok(at)
     }
 
     /// Waits until the server has read all that was sent, where the system shows that.

@@ -249,10 +249,11 @@ impl<'a> Table<'a> {
 
     /// Somebody sends Join.
     pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
+        let at = self.guests[index].join(name)?;
         if self.mirror.is_none() {
-            self.asked = Instant::now();
+            self.asked = at;
         }
-        Ok(self.guests[index].join(name)?)
+        Ok(())
     }
 
     /// Somebody sends Join; everybody is told.
@@ -373,10 +374,11 @@ impl<'a> Table<'a> {
             self.judge.fall_behind();
             return Err(Halt::Broken);
         }
-        let blamed = self.context.blamed(self.judge, &TURN_NUMBERS);
+        let general = if self.games > 1 { &NEXT_GAME } else { &TURN_NUMBERS };
+        let blamed = self.context.blamed(self.judge, general);
         let told = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
-        self.context.check(self.judge, &TURN_NUMBERS, turn.wrapping_sub(self.surplus) == due, || {
+        self.context.check(self.judge, general, turn.wrapping_sub(self.surplus) == due, || {
             let length = self.host.parameters.game_length;
             format!("turn {turn} came; turn {due} of {length} would be right")
         });
