@@ -86,13 +86,13 @@ pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
-    table.guests[ann].connection.send(&[0, 3, b'A', b'n', b'n', 3]);
+    table.guests[ann].send_bytes(&[0, 3, b'A', b'n', b'n', 3]);
     table.accepted(ann, "Ann", &HALF_MORE)?;
     table.start()?;
     if let Some(mirror) = &mut table.mirror {
         mirror.sent(0, &[Action::Move(Direction::Right)]);
     }
-    table.guests[ann].connection.send(&[Direction::Right as u8]);
+    table.guests[ann].send_bytes(&[Direction::Right as u8]);
     table.play(ann, &[], &HALF_MORE)
 }
 

@@ -81,7 +81,7 @@ pub(super) fn at_once(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     let mut table = Table::open(context, judge, small(context))?;
     let ann = table.connect("Ann")?;
-    table.guests[ann].connection.send(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
+    table.guests[ann].send_bytes(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
     table.accepted(ann, "Ann", &COALESCED)
 }
 
@@ -109,7 +109,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     // They stay, since it is no matter here what a server makes of those who leave.
     let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
-        table.guests[ann].connection.send(&[byte]);
+        table.guests[ann].send_bytes(&[byte]);
         table.guests[ann].wait_until_read(&table.host, context.options.deadline());
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
@@ -117,20 +117,20 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
         other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
         others.push(other);
     }
-    table.guests[ann].connection.send(b"n");
+    table.guests[ann].send_bytes(b"n");
     table.accepted(ann, "Ann", &PIECES)?;
     table.judge.check(&PIECES, true, String::new);
     table.start()?;
     // A Move in two pieces with a turn in between is played in the turn after its second piece.
     for _ in 0..2 {
         let way = table.any_way(0);
-        table.guests[ann].connection.send(&[3]);
+        table.guests[ann].send_bytes(&[3]);
         table.turn(&PIECES)?;
         if let Some(mirror) = &mut table.mirror {
             mirror.sent(0, &[Action::Move(way)]);
         }
         // The numbers of directions are those of their order.
-        table.guests[ann].connection.send(&[way as u8]);
+        table.guests[ann].send_bytes(&[way as u8]);
         table.turn(&PIECES)?;
     }
     table.finish(&PIECES)

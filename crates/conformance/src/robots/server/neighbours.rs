@@ -196,13 +196,13 @@ pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     let (ann, bob) = (table.connect("Ann")?, table.connect("Bob")?);
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
-        table.guests[index].connection.send(piece);
+        table.guests[index].send_bytes(piece);
         table.guests[index].wait_until_read(&table.host, context.options.deadline());
         // Who is served in between shows that the piece was read.
         drop(context.guest(table.judge, &mut table.host, "a third client")?);
     }
     table.accepted(ann, "Ann", &OWN_BUFFERS)?;
-    table.guests[bob].connection.send(b"b");
+    table.guests[bob].send_bytes(b"b");
     table.accepted(bob, "Bob", &OWN_BUFFERS)
 }
 

@@ -297,10 +297,20 @@ impl Guest {
 
     /// Sends Join. Returns a time before the server can have read it.
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<Instant> {
-        thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
+        self.wait_to_join();
         let at = Instant::now();
         self.send([ClientMessage::Join { name: name.parse()? }]);
         Ok(at)
+    }
+
+    /// Sends bytes with a Join among them.
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.wait_to_join();
+        self.connection.send(bytes);
+    }
+
+    fn wait_to_join(&self) {
+        thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
     }
 
     /// Waits until the server has read all that was sent, where the system shows that.
