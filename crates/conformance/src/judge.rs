@@ -11,7 +11,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Mutex, PoisonError},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anyhow::anyhow;
@@ -440,10 +440,12 @@ impl Judge {
 
     /// Waits for the end of a program that was started with wrong arguments, or where it cannot work. It must end with a status other than
     /// 0. A crash is no orderly end: it breaks the rule about crashes and not this one, which is broken if it is advice or if there is no
-    /// rule about crashes. Returns whether the program refused to run in order.
+    /// rule about crashes. A program may start slowly beside others, so it gets the time twice unless the rule is broken already. Returns
+    /// whether the program refused to run in order.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
-        let exit = run.exit(by);
+        let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };
+        let exit = run.exit(by + more);
         if let Some(exit) = exit.as_ref().filter(|exit| exit.is_crash(&run.errors())) {
             let is_apart = !self.is_refusal && self.crash_rule().is_some();
             self.check(rule, is_apart, || format!("{who} crashed with {exit}"));

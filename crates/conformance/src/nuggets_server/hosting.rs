@@ -81,9 +81,10 @@ impl Test<'_> {
         Ok(found.is_some())
     }
 
-    // The first port on standard output, which a user reads on the screen also without a line feed behind it.
+    // The first port on standard output, which a user reads on the screen also without a line feed behind it. A server may start slowly
+    // beside others.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.deadline();
+        let by = self.options.deadline() + self.options.patience;
         loop {
             let is_over = Instant::now() >= by || run.exit(Instant::now()).is_some();
             while let Some(line) = run.line(Instant::now() + POLL) {
@@ -101,7 +102,7 @@ impl Test<'_> {
 
     // The port at which it receives: that of its one socket, or else the first number that it writes, which may come late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.deadline();
+        let by = self.options.deadline() + self.options.patience;
         let mut printed = None;
         loop {
             while let Some(line) = run.line(Instant::now() + POLL) {

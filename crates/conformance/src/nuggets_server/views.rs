@@ -38,8 +38,9 @@ impl Party<'_> {
         let of_passages: Breach = (&rules::SIGHT, Some(&rules::PASSAGE_SIGHT));
         let of_rooms: Breach = (&rules::SIGHT, None);
         let sight = if in_passage { of_passages } else { of_rooms };
-        // What is out of sight here may have been seen on the way.
-        let afar = if world.came_by_passage(letter) { of_passages } else { of_rooms };
+        // What is out of sight here may have been seen on the way, or past a player who stands in a passage.
+        let is_by_passage = world.came_by_passage(letter) || world.sees_into_passage(letter);
+        let afar = if is_by_passage { of_passages } else { of_rooms };
         // A server that hides a pile which is out of sight takes for visible what it shows.
         let hides = world.piles.iter().any(|&pile| {
             world.knows(letter, pile) && !world.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')

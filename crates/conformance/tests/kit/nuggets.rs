@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, thread};
 
-use conformance::{Plan, Program, Report, Verdict};
+use conformance::{Plan, Program, Report, Seed, Verdict};
 
 use crate::{
     references::{run_with, tester},
@@ -151,6 +151,15 @@ fn pushed_players_are_judged_only_where_players_change_places() {
     let report = run_with(SERVER, "walks-through-players", &with_rules(SERVER, &["pushed-player"], PATIENCE));
     let pushed = report.finding("pushed-player").map(|rule| (rule.verdict, &*rule.why));
     assert_eq!(pushed, Some((Verdict::NotTested, "it shows only where swap is kept")), "{report}");
+}
+
+#[test]
+fn players_in_passages_that_let_sight_through_break_the_rule_about_passages() {
+    let mut plan = with_rules(SERVER, &["sight", "passage-sight", "full-game"], PATIENCE);
+    // With this seed the player who sees too much stands in a room.
+    plan.options.seed = Seed::Number(2);
+    let report = run_with(SERVER, "players-let-sight-through", &plan);
+    assert_eq!(report.failed(), ["passage-sight"], "{report}");
 }
 
 #[test]
