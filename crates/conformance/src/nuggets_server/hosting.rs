@@ -102,7 +102,7 @@ impl Test<'_> {
 
     // The port at which it receives: that of its one socket, or else the first number that it writes, which may come late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.deadline() + self.options.patience;
+        let by = self.options.deadline() + 3 * self.options.patience;
         let mut printed = None;
         loop {
             while let Some(line) = run.line(Instant::now() + POLL) {

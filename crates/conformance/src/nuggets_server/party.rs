@@ -31,6 +31,8 @@ const GRACE: Duration = Duration::from_millis(150);
 /// The same as a multiple of the longest time that recent answers have taken, and its limit: with many deviations a game takes many of them.
 const LATENCIES: u32 = 8;
 const MAX_GRACE: Duration = Duration::from_secs(1);
+/// The patience for an answer of many messages, as a multiple of that for each of them.
+const SLOW: u32 = 4;
 /// How long to wait until everything is read that has come.
 const DRAIN: Duration = Duration::from_secs(2);
 const DRAIN_POLL: Duration = Duration::from_millis(5);
@@ -180,6 +182,8 @@ pub(super) struct Party<'a> {
     pub(super) is_strict: bool,
     /// Purses and gold that is left together.
     pub(super) total: Option<u32>,
+    /// How many datagrams have come.
+    pub(super) received: u64,
     /// How many letters the server has given.
     pub(super) letters: usize,
     // Whether the server was started for this game.
@@ -208,6 +212,7 @@ impl<'a> Party<'a> {
             collector: None,
             is_strict: true,
             total: None,
+            received: 0,
             letters: 0,
             fresh,
         }
@@ -257,9 +262,26 @@ impl<'a> Party<'a> {
         (self.slowest * LATENCIES).clamp(GRACE, MAX_GRACE)
     }
 
-    /// Receives messages until it is enough. Returns whether it was.
-    pub(super) fn wait(&mut self, enough: impl FnMut(&Self) -> bool) -> bool {
-        self.wait_until(self.options.deadline(), enough)
+    /// Receives messages until it is enough, or none has come for as long as the program may take. Returns whether it was enough.
+    pub(super) fn wait(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
+        let limit = self.limit();
+        loop {
+            let known = self.received;
+            let is_new = self.wait_until(self.deadline(limit), |party| party.received > known || enough(party));
+            if !is_new || enough(self) {
+                return is_new;
+            }
+        }
+    }
+
+    /// By when a slow server must have answered with all its messages.
+    pub(super) fn limit(&self) -> Instant {
+        Instant::now() + SLOW * self.options.patience
+    }
+
+    /// By when its next message must come.
+    pub(super) fn deadline(&self, limit: Instant) -> Instant {
+        limit.min(self.options.deadline())
     }
 
     pub(super) fn wait_until(&mut self, by: Instant, mut enough: impl FnMut(&Self) -> bool) -> bool {
@@ -366,6 +388,7 @@ impl<'a> Party<'a> {
     }
 
     fn take(&mut self, number: usize, bytes: &[u8]) {
+        self.received += 1;
         self.record(number, |line| line.came(bytes));
         self.attend(number);
         let who = self.who(number);

@@ -161,12 +161,13 @@ impl Party<'_> {
 
     fn settle_from(&mut self, deed: &Deed<'_>, before: &Before) -> Played {
         let world = self.world()?.clone();
-        let by = self.options.deadline();
         if self.end == End::Due {
             // The server knows best whether that was the last nugget.
-            self.wait_until(by, |party| party.told_left(before).is_some() || party.has_quit(before));
+            self.wait(|party| party.told_left(before).is_some() || party.has_quit(before));
         }
+        let limit = self.limit();
         let found = loop {
+            let by = self.deadline(limit);
             if self.is_over_for(before) {
                 return self.end(deed.text, before);
             }
@@ -191,12 +192,8 @@ impl Party<'_> {
                 by
             };
             drop(found);
-            let mut count = 0;
-            let has_more = self.wait_until(until, |_| {
-                count += 1;
-                count > 1
-            });
-            if !has_more {
+            let known = self.received;
+            if !self.wait_until(until, |party| party.received > known) {
                 found = self.observations(deed, &world, before);
                 break found;
             }
