@@ -39,7 +39,7 @@ impl Party<'_> {
         let of_rooms: Breach = (&rules::SIGHT, None);
         let sight = if in_passage { of_passages } else { of_rooms };
         // What is out of sight here may have been seen on the way, or past a player who stands in a passage.
-        let is_by_passage = world.came_by_passage(letter) || world.sees_into_passage(letter);
+        let is_by_passage = world.came_by_passage(letter) || world.is_other_in_passage(letter);
         let afar = if is_by_passage { of_passages } else { of_rooms };
         // A server that hides a pile which is out of sight takes for visible what it shows.
         let hides = world.piles.iter().any(|&pile| {

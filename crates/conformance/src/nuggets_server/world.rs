@@ -180,10 +180,9 @@ impl World {
         self.walkers.get(&letter).is_some_and(|walker| walker.came_by_passage || self.grid.at(walker.cell) == PASSAGE)
     }
 
-    /// Whether a player sees another one in a passage.
-    pub(super) fn sees_into_passage(&self, letter: Letter) -> bool {
-        let is_in_passage = |other: &Walker| self.grid.at(other.cell) == PASSAGE && self.sees(letter, other.cell);
-        self.walkers.iter().any(|(of, other)| *of != letter && is_in_passage(other))
+    /// Whether another player is in a passage.
+    pub(super) fn is_other_in_passage(&self, letter: Letter) -> bool {
+        self.walkers.iter().any(|(of, other)| *of != letter && self.grid.at(other.cell) == PASSAGE)
     }
 
     pub(super) fn sees(&self, letter: Letter, cell: Cell) -> bool {
