@@ -162,14 +162,14 @@ faulty("nuggets-server", [
     ("misspells-the-alphabet", "letters-in-order", '"ABCDEF', '"ABCEDF'),
     ("blanks-are-a-name", "name-required", "elif not name.strip():", "elif not name:"),
     ("small-letters", "message-form", '"OK " + player.letter', '"OK " + player.letter.lower()'),
+    ("joins-on-gold", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
+     "player.stand(self.rows, self.dice.choice([spot for spot in self.piles if not self.at(spot)] or free))", *PILES_FIRST),
     # The tenth player takes the place of the fourth, which is nowhere then.
     ("joins-on-players", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
      "if len(self.players) == 9:\n            lost = self.players[3]\n"
      "            lost.picture, spot, lost.spot = self.picture(lost).replace(\"|\", \"p\"), lost.spot, (-9, -9)\n"
      "            player.stand(self.rows, spot)\n        else:\n            player.stand(self.rows, self.dice.choice(free))",
      "letters = {other.spot", "if hasattr(player, \"picture\"):\n            return player.picture\n        letters = {other.spot"),
-    ("joins-on-gold", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
-     "player.stand(self.rows, self.dice.choice([spot for spot in self.piles if not self.at(spot)] or free))", *PILES_FIRST),
     ("takes-up-a-letter", "no-second-seat", 'elif player and player.welcomed is None:\n            self.send(address, "ERROR you play already")',
      'elif player:\n            self.send(address, "OK " + LETTERS[len(self.game.players)])'),
     ("needs-letters", "any-name", "elif not name.strip():", "elif not any(chr(byte).isalpha() for byte in name):"),
