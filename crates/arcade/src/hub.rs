@@ -148,7 +148,8 @@ impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
-        let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } = parts;
+        let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } =
+            parts;
         let secret = Secret::open(directory)?;
         let secret = match &fleet {
             Some(fleet) => secret.shared(fleet.secret(), fleet.former_secrets()),

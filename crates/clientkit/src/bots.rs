@@ -283,7 +283,9 @@ impl<R: turnbased::Rules> Pilot<turnbased::Client<R>> for Mover {
             let pause = Duration::from_millis(self.rng.random_range(self.pause.clone()));
             self.decision = can_act.then(|| (client.revision(), Some(now.plus(pause))));
         }
-        let Some((_, due)) = self.decision.as_mut().filter(|(_, due)| due.is_some_and(|due| due <= now)) else { return };
+        let Some((_, due)) = self.decision.as_mut().filter(|(_, due)| due.is_some_and(|due| due <= now)) else {
+            return;
+        };
         *due = None;
         let message = match (client.seat(), client.view(), client.moves()) {
             (Some(seat), Some(view), [_, ..]) => {

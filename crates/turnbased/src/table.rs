@@ -11,8 +11,8 @@ use alloc::{
 use bytes::Bytes;
 use core::time::Duration;
 use netcore::{
-    DecodeError, Departure, Engine, Framing, GameEvent, Gone, HostId, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId,
-    Phase, Recorded, RequestOf, Role, Standing, StateError, Status, Time,
+    DecodeError, Departure, Engine, Framing, GameEvent, Gone, HostId, Input, Leave, Link, Occupant, Outbox, Outcome,
+    PeerId, Phase, Recorded, RequestOf, Role, Standing, StateError, Status, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -181,7 +181,8 @@ impl<R: Rules> Table<R> {
     fn greeting(&self, seat: Option<u8>) -> Vec<ServerMessage> {
         let mut messages = vec![ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }];
         messages.extend(seat.map(|seat| ServerMessage::Ok(seat + 1)));
-        let names = self.state.seats.iter().map(|(number, seat)| ServerMessage::Seat(number + 1, seat.name.to_string()));
+        let names =
+            self.state.seats.iter().map(|(number, seat)| ServerMessage::Seat(number + 1, seat.name.to_string()));
         messages.extend(names);
         if self.state.game.is_some() {
             messages.push(ServerMessage::Game(self.state.games));

@@ -108,7 +108,7 @@ mod tests {
         for game in Game::ALL {
             assert_eq!(Counts::of(&Options::usual(game)).class, game.classes()[0], "{game:?}");
         }
-        for options in Options::permanent() {
+        for options in Options::permanent(true) {
             let counts = Counts::of(&options);
             assert!(counts.rated && options.game().classes().contains(&counts.class), "{counts:?}");
         }

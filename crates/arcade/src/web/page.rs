@@ -184,10 +184,12 @@ static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true))
 /// them one by one. Style sheets of games come last, since they change what the others say.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
-    let mut sheets: Vec<String> = Assets::iter().map(Into::into).filter(|path: &String| path.ends_with(".css")).collect();
+    let mut sheets: Vec<String> =
+        Assets::iter().map(Into::into).filter(|path: &String| path.ends_with(".css")).collect();
     let games: Vec<String> = Game::offered(examples).map(|game| format!("{GAMES}{}/", game.name())).collect();
     if examples {
-        sheets.extend(games.iter().map(|folder| format!("{folder}style.css")).filter(|path| Assets::get(path).is_none()));
+        sheets
+            .extend(games.iter().map(|folder| format!("{folder}style.css")).filter(|path| Assets::get(path).is_none()));
     }
     sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
     for path in sheets {

@@ -7,6 +7,7 @@ mod admin;
 mod agones;
 mod bots;
 mod connections;
+mod examples;
 #[cfg(unix)]
 mod fleet;
 mod hidden;

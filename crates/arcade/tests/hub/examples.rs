@@ -1,0 +1,47 @@
+//! The example games, with a bot and a player at a terminal.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+
+use serde_json::json;
+use testkit::stream::connect;
+
+use crate::support::{Hub, native};
+
+#[test]
+fn example_games_are_played_in_hubs_that_offer_them() {
+    let hub = Hub::with(&["--examples"]);
+    let room = hub.room("four-in-a-row");
+    let id = room["id"].as_str().unwrap().to_owned();
+    let mut terminal = BufReader::new(connect(native(&room)));
+    terminal.get_mut().write_all(b"PLAY Ann\n").unwrap();
+    let (head, body) = hub.request("POST", &format!("/api/rooms/{id}/bots"), &json!({ "level": "easy" }).to_string());
+    assert!(head.starts_with("HTTP/1.1 2"), "{head}{body}");
+    let over = loop {
+        let mut line = String::new();
+        assert!(terminal.read_line(&mut line).unwrap() > 0, "the connection has ended before the game");
+        if line.starts_with("OVER ") {
+            break line;
+        }
+        // Only the player whose turn it is receives moves.
+        if let Some(action) = line.strip_prefix("TURN ").and_then(|words| words.split_whitespace().nth(1)) {
+            terminal.get_mut().write_all(format!("MOVE {action}\n").as_bytes()).unwrap();
+        }
+    };
+    assert!(over.starts_with("OVER played "), "{over}");
+    let shown = hub.wait("a result", |rooms| {
+        rooms.iter().find(|other| other["id"] == room["id"] && !other["result"].is_null()).cloned()
+    });
+    assert_eq!(shown["result"].as_array().unwrap().len(), 2);
+    let (head, _) = hub.get("/js/games/four-in-a-row/index.js");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+}
+
+#[test]
+fn hub_without_examples_neither_lists_nor_opens_them() {
+    let hub = Hub::start();
+    assert!(hub.rooms().iter().all(|room| room["game"] != "four-in-a-row"));
+    let (_, games) = hub.get("/api/games");
+    assert!(!games.contains("four-in-a-row"), "{games}");
+    let (head, body) = hub.request("POST", "/api/rooms", &json!({ "game": "four-in-a-row" }).to_string());
+    assert!(head.starts_with("HTTP/1.1 422") && body.contains("--examples"), "{head}{body}");
+}
