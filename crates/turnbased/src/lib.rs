@@ -70,11 +70,16 @@ use core::{
     time::Duration,
 };
 use netcore::Level;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use client::Client;
 pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
 pub use table::{LastMove, Setup, State, Table};
+
+/// The options of a game that has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOptions {}
 
 /// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
 ///

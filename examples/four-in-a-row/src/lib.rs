@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::{string::String, vec, vec::Vec};
 use netcore::Level;
 use serde::{Deserialize, Serialize};
-use turnbased::Rules;
+use turnbased::{NoOptions, Rules};
 
 const COLUMNS: usize = 7;
 const ROWS: usize = 6;
@@ -76,12 +76,12 @@ impl Rules for Position {
     const VERSION: u32 = 1;
     const IS_EXAMPLE: bool = true;
 
-    type Options = ();
+    type Options = NoOptions;
     /// A column, from 1 on the left to 7.
     type Move = u8;
     type View = Self;
 
-    fn setup((): &(), seed: u64) -> Self {
+    fn setup(_: &NoOptions, seed: u64) -> Self {
         Self { first: u8::from(seed >> 63 == 1), columns: vec![vec![]; COLUMNS], line: None }
     }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn played(columns: &[u8]) -> Position {
-        let mut position = Position::setup(&(), 0);
+        let mut position = Position::setup(&NoOptions {}, 0);
         columns.iter().for_each(|column| position.play(column));
         position
     }

@@ -10,11 +10,16 @@ use crate::support::{Hub, native};
 #[test]
 fn example_games_are_played_in_hubs_that_offer_them() {
     let hub = Hub::with(&["--examples"]);
-    let room = hub.room("four-in-a-row");
+    assert_eq!(hub.room("four-in-a-row")["permanent"], true);
+    let room = hub.make(&json!({ "game": "four-in-a-row" }));
     let id = room["id"].as_str().unwrap().to_owned();
     let mut terminal = BufReader::new(connect(native(&room)));
     terminal.get_mut().write_all(b"PLAY Ann\n").unwrap();
-    let (head, body) = hub.request("POST", &format!("/api/rooms/{id}/bots"), &json!({ "level": "easy" }).to_string());
+    let (head, body) = hub.request(
+        "POST",
+        &format!("/api/rooms/{id}/bots"),
+        &json!({ "level": "easy", "owner": room["owner_token"] }).to_string(),
+    );
     assert!(head.starts_with("HTTP/1.1 2"), "{head}{body}");
     let over = loop {
         let mut line = String::new();
