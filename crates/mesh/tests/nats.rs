@@ -543,9 +543,10 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     let begun = Instant::now();
     // While the old one is listed, each writes what it reads, for longer than a silent node stays.
     let mut revisions = std::collections::BTreeSet::new();
-    let long_enough = |begun: Instant| begun.elapsed() >= mesh::EXPIRY + 2 * mesh::HEARTBEAT;
-    let too_long = |begun: Instant| begun.elapsed() >= PATIENCE;
-    while !too_long(begun) && !(long_enough(begun) && apart(&bob).await == Some(false)) {
+    let waits = |begun: Instant, is_reached: bool| {
+        begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT || !is_reached && begun.elapsed() < PATIENCE
+    };
+    while waits(begun, apart(&bob).await == Some(false)) {
         old.step().await;
         new.step().await;
         revisions.extend(entry(&bob).await.map(|entry| entry.revision));
@@ -563,7 +564,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     let mut old = Running::start(&place, "ann", false).await;
     let mut last = None;
     let begun = Instant::now();
-    while !too_long(begun) && !(long_enough(begun) && last > before && apart(&bob).await == Some(true)) {
+    while waits(begun, last > before && apart(&bob).await == Some(true)) {
         old.step().await;
         new.step().await;
         last = entry(&heartbeat).await.map(|entry| entry.revision).max(last);
@@ -577,7 +578,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     }
     let mut old = Running::start(&place, "ann", true).await;
     let begun = Instant::now();
-    while !too_long(begun) && !(long_enough(begun) && apart(&bob).await == Some(false)) {
+    while waits(begun, apart(&bob).await == Some(false)) {
         old.step().await;
         new.step().await;
     }

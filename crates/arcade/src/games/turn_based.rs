@@ -138,10 +138,8 @@ impl<R: Rules> Climbed for Options<R> {
         let mut said = vec![];
         for text in ear.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
-                // Only the player whose turn it is receives moves.
-                ["TURN", _, _, ..] => said.push(Said::Asked),
-                // A message without effect must be followed by a valid one.
-                ["NO", ..] => said.push(Said::Asked),
+                // Only the player whose turn it is receives moves. A message without effect must be followed by a valid one.
+                ["TURN", _, _, ..] | ["NO", ..] => said.push(Said::Asked),
                 ["OVER", ..] => said.push(Said::Finished),
                 _ => {}
             }

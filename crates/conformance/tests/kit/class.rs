@@ -86,7 +86,7 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     fs::create_dir(class.path("class/dora")).unwrap();
     fs::write(class.path("class/dora/program.txt"), "").unwrap();
 
-    let ended = class.tested(&["--patience", "20"]);
+    let ended = class.tested(&["--patience", "60"]);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{said}");
     assert!(said.contains("anna: passed, 36 of 36 points") && said.contains("4 of 4 students tested"), "{said}");
@@ -104,7 +104,7 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
 
     class.hands_in("ben", "");
     class.hands_in("anna", faulty);
-    let ended = class.tested(&["--patience", "20"]);
+    let ended = class.tested(&["--patience", "60"]);
     let said = text(&ended.stderr);
     assert_eq!(said.lines().count(), 3, "{said}");
     let json: Value = serde_json::from_str(&class.result("results.json")).unwrap();
@@ -112,10 +112,10 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     assert_eq!(ben["outcome"], "passed");
     assert_eq!(anna["change"]["broken_now"], ben["change"]["kept_now"]);
     assert_ne!(anna["change"]["broken_now"][0], Value::Null, "{json}");
-    assert_eq!(class.tested(&["--patience", "20"]).stderr.split(|&byte| byte == b'\n').count(), 2);
+    assert_eq!(class.tested(&["--patience", "60"]).stderr.split(|&byte| byte == b'\n').count(), 2);
 
     // With other rules all are tested again.
-    let ended = class.tested(&["--patience", "20", "--only", "feedback,turns"]);
+    let ended = class.tested(&["--patience", "60", "--only", "feedback,turns"]);
     assert!(text(&ended.stderr).contains("4 of 4 students tested"), "{}", text(&ended.stderr));
     let table = class.result("results.csv");
     assert!(table.lines().next().unwrap().ends_with(",broken now,feedback,turns"), "{table}");
@@ -287,7 +287,7 @@ fn closed_directories_of_earlier_runs_end_no_run() {
     fs::create_dir_all(closed.join("inner")).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(class.path("results/work"), fs::Permissions::from_mode(0o000)).unwrap();
-    let own = class.command(&["--patience", "20", "--again", "--jobs", "1"]);
+    let own = class.command(&["--patience", "60", "--again", "--jobs", "1"]);
     let before = without_rights();
     for _ in 0..2 {
         let mut run = Command::new(before[0]);
@@ -367,7 +367,7 @@ fn the_commands_of_the_page_for_teachers_work() {
     fs::write(ben.join("player.py"), player).unwrap();
     for command in commands {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        let patience: &[&str] = if words[0] == "limits" { &[] } else { &["--patience", "20"] };
+        let patience: &[&str] = if words[0] == "limits" { &[] } else { &["--patience", "60"] };
         let arguments = [&words[..1], patience, &words[1..]].concat();
         let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
         let ended = own.args(arguments).env("PATH", &path).current_dir(&folder).output().unwrap();
