@@ -137,7 +137,9 @@ mod tests {
 
     fn played(columns: &[u8]) -> Position {
         let mut position = Position::setup(&NoOptions {}, 0);
-        columns.iter().for_each(|column| position.play(column));
+        for column in columns {
+            position.play(column);
+        }
         position
     }
 
