@@ -184,7 +184,8 @@ static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true))
 /// them one by one. Style sheets of games come last, since they change what the others say.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
-    let is_sheet = |path: &String| path.rsplit('.').next() == Some("css");
+    // In the folder of a game, `style.css` is for all pages; its modules load others.
+    let is_sheet = |path: &String| path.ends_with("/style.css") || path.starts_with("style/");
     let mut sheets: Vec<String> = Assets::iter().map(Into::into).filter(is_sheet).collect();
     let games: Vec<String> = Game::offered(examples).map(|game| format!("{GAMES}{}/", game.name())).collect();
     if examples {

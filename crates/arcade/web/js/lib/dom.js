@@ -27,6 +27,20 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Loads a style sheet that only some pages need, and waits until it applies.
+ * @param {string} name
+ * @param {string} module The address of the module that it lies beside: `import.meta.url`.
+ * @returns {Promise<void>}
+ */
+export const sheet = (name, module) =>
+  new Promise((resolve) => {
+    const href = new URL(name, module).href;
+    if (typeof document === 'undefined' || document.head.querySelector(`link[href="${href}"]`)) return resolve();
+    const done = () => resolve();
+    return document.head.append(element('link', { rel: 'stylesheet', href, load: done, error: done }));
+  });
+
+/**
  * Gives an element these children. What is there already and is alike stays, so that neither a finger nor the focus loses it.
  * @param {Element} place
  * @param {...(Node | string)} children

@@ -1,11 +1,14 @@
 // "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
 
 import { make } from '../../lib/curve.js';
-import { announceLink, announceLive, element, renew, title } from '../../lib/dom.js';
+import { announceLink, announceLive, element, renew, sheet, title } from '../../lib/dom.js';
 import { Link, socketAddress } from '../../lib/link.js';
 import { remember } from '../../lib/settings.js';
 import { number, say, sentence, told as hubSays } from '../../lib/text.js';
 import { cellInWords, scale, signed, states, upcardName } from './learner.js';
+
+await sheet('board.css', import.meta.url);
+await sheet('learn.css', import.meta.url);
 
 /** @typedef {import('./learner.js').Report} Report */
 /** @typedef {import('./learner.js').Space} Space */

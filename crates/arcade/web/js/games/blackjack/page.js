@@ -2,7 +2,7 @@
 
 import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
-import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { element, listenToKeys, sheet, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
 import { named } from '../../lib/person.js';
 import { isStill, recall } from '../../lib/settings.js';
@@ -15,6 +15,8 @@ import { signed } from './learner.js';
 import { Pace } from './pace.js';
 import { HIT, SECONDS, STAND, card, decode, join } from './protocol.js';
 import { parse } from './view.js';
+
+await sheet('board.css', import.meta.url);
 
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
 let best = null;

@@ -1,7 +1,7 @@
 // A room of mastermind on its page.
 
 import { confirm } from '../../lib/confirm.js';
-import { copyButton, element, listenToKeys, renew } from '../../lib/dom.js';
+import { copyButton, element, listenToKeys, renew, sheet } from '../../lib/dom.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayAround, sayOr, sentence, told as hubSays } from '../../lib/text.js';
@@ -10,6 +10,8 @@ import { begin, fold, knownCode, ownBoard, price, share } from './fold.js';
 import { mostTelling } from './telling.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
 import { inWords, lineInWords, peg, rowElements } from './rows.js';
+
+await sheet('board.css', import.meta.url);
 
 /** @typedef {import('./fold.js').Board} Board */
 

@@ -1,12 +1,14 @@
 // Mastermind outside of a room: today's puzzle first, then free games and races.
 
 import { ask, errorText } from '../../lib/api.js';
-import { copyButton, element, title } from '../../lib/dom.js';
+import { copyButton, element, sheet, title } from '../../lib/dom.js';
 import { Live } from '../../lib/live.js';
 import { person } from '../../lib/person.js';
 import { go } from '../../lib/route.js';
 import { recall } from '../../lib/settings.js';
 import { date as written, say, told } from '../../lib/text.js';
+
+await sheet('board.css', import.meta.url);
 
 /** @typedef {import('../types.js').Room} Room */
 
