@@ -14,64 +14,64 @@ use crate::{
     settings::Settings,
 };
 
-/// What has happened.
+/// An input of the ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A program has come, and its name is proven. One of the same name that waits is sent away.
+    /// A program with a proven name has connected. It replaces a waiting program of the same name.
     Arrived {
-        /// Its number, which is new.
+        /// Its number, which must be new.
         program: ProgramId,
         /// Its name.
         name: String,
-        /// Where it comes from.
+        /// The host that it connects from.
         host: HostId,
         /// Its rating.
         rating: i64,
     },
-    /// Its connection is gone. In a match that is a defeat, unless its part of it is over.
+    /// It has disconnected. During a match that is a forfeit, unless it has finished its part.
     Gone(ProgramId),
-    /// It is asked for something.
+    /// It was sent a request.
     Asked(ProgramId),
-    /// It has said something.
+    /// It has answered.
     Heard(ProgramId),
-    /// Its part of the match is over: it owes nothing any more, and may leave.
+    /// It has finished its part of the match: it owes no more answers, and may leave.
     Finished(ProgramId),
-    /// A match is over, or cannot take place. Its programs come again by themselves.
+    /// A match is over, or cannot take place. Its programs reconnect by themselves.
     Over(MatchId),
     /// A deadline has passed.
     Elapsed,
 }
 
-/// What is to be done.
+/// An output of the ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// A match begins.
+    /// Starts a match.
     Start {
         /// Its number.
         number: MatchId,
-        /// Who plays.
+        /// The players.
         seats: [Seat; 2],
     },
-    /// A program is sent away.
+    /// Rejects a program.
     Refused(ProgramId, Refusal),
-    /// A program has lost its match by what it did, and is removed from it.
+    /// A program has lost its match by forfeit, and is removed from it.
     Lost(MatchId, ProgramId, Forfeit),
-    /// A match ends as it stands: nobody else is left to play, or its time is up.
+    /// Stops a match in its current state: no opponent is left, or its time is up.
     Stop(MatchId),
 }
 
-/// Why a program is sent away.
+/// Why a program is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// There are too many.
+    /// The ladder is full.
     Full,
-    /// There are too many of its host.
+    /// Its host has too many programs.
     Host,
-    /// Another one has come with its name.
+    /// Another program with its name has connected.
     Replaced,
 }
 
-/// How a program has lost.
+/// The reason for a forfeit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forfeit {
     /// It did not answer in time.
@@ -80,7 +80,7 @@ pub enum Forfeit {
     Gone,
 }
 
-/// Somebody in a match.
+/// A program in a match.
 #[derive(Debug, Clone)]
 struct Player {
     name: String,
@@ -105,14 +105,14 @@ pub struct Ladder {
     waiting: BTreeMap<ProgramId, Waiting>,
     players: BTreeMap<ProgramId, Player>,
     playing: BTreeMap<MatchId, Playing>,
-    // Matches that have been told to end.
+    // Matches that were requested to stop.
     stopped: BTreeSet<MatchId>,
     memory: Memory,
     next: u64,
 }
 
 impl Ladder {
-    /// A ladder on which nobody is.
+    /// Creates an empty ladder.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -125,22 +125,22 @@ impl Ladder {
         }
     }
 
-    /// How it works.
+    /// Returns the settings.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The programs that wait.
+    /// Returns the waiting programs.
     pub const fn waiting(&self) -> &BTreeMap<ProgramId, Waiting> {
         &self.waiting
     }
 
-    /// The matches that are played.
+    /// Returns the running matches.
     pub const fn playing(&self) -> &BTreeMap<MatchId, Playing> {
         &self.playing
     }
 
-    /// The name of a program that waits or plays.
+    /// Returns the name of a waiting or playing program.
     pub fn name(&self, program: ProgramId) -> Option<&str> {
         let waits = self.waiting.get(&program).map(|waiting| &waiting.name);
         waits.or_else(|| self.players.get(&program).map(|player| &player.name)).map(String::as_str)
@@ -178,7 +178,7 @@ impl Ladder {
         out
     }
 
-    /// When [`Input::Elapsed`] is due.
+    /// Returns when [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Option<Time> {
         let owed =
             self.players.values().filter_map(|player| player.owes).map(|since| since.plus(self.settings.patience));
@@ -192,7 +192,7 @@ impl Ladder {
     fn arrive(&mut self, program: ProgramId, mut new: Waiting, out: &mut Vec<Output>) {
         let before = self.waiting.iter().find(|(_, waiting)| waiting.name == new.name).map(|(program, _)| *program);
         if let Some((before, waiting)) = before.and_then(|before| self.waiting.remove_entry(&before)) {
-            // Two that replace each other all the time would never play otherwise.
+            // It inherits the waiting time. Otherwise two programs that keep replacing each other would never play.
             new.since = waiting.since;
             out.push(Output::Refused(before, Refusal::Replaced));
         }
@@ -213,7 +213,7 @@ impl Ladder {
         }
     }
 
-    // Whoever is in a match and is not done with it has lost it. Gives the match.
+    // Forfeits the match of a program that still plays. Returns the match.
     fn lose(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
         let player = self.players.get_mut(&program).filter(|player| player.state == State::Plays)?;
         (player.state, player.owes) = (State::Lost, None);
@@ -224,7 +224,7 @@ impl Ladder {
         Some(number)
     }
 
-    // A match is not played any longer. Those who are left have done nothing wrong.
+    // Stops a match. The remaining players are not penalized.
     fn stop(&mut self, number: MatchId, out: &mut Vec<Output>) {
         if !self.playing.contains_key(&number) || !self.stopped.insert(number) {
             return;
@@ -259,7 +259,7 @@ impl Ladder {
         }
     }
 
-    // Who was silent for too long, and which match has lasted too long.
+    // Forfeits programs that were silent for too long, and stops matches that have lasted too long.
     fn judge(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
         let silent: Vec<ProgramId> = self
@@ -268,7 +268,7 @@ impl Ladder {
             .filter(|(_, player)| player.owes.is_some_and(|since| is_late(since, self.settings.patience)))
             .map(|(program, _)| *program)
             .collect();
-        // With two seats nobody is left to play against.
+        // With two seats, no opponent is left.
         let lost: Vec<_> =
             silent.into_iter().filter_map(|program| self.lose(now, program, Forfeit::Silent, out)).collect();
         for number in lost {
@@ -281,7 +281,7 @@ impl Ladder {
         }
     }
 
-    // Those who wait and do not play, the one who has waited longest first.
+    // Returns the waiting programs whose names do not play, longest waiting first.
     fn ready(&self) -> Vec<Ready<'_>> {
         let plays = |name: &str| self.players.values().any(|player| player.name == name);
         let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));

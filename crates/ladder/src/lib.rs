@@ -1,8 +1,8 @@
-//! The ladder: programs come, wait, are paired by rating, play, and come again.
+//! A ladder for programs: they connect, wait, are paired by rating, play a match, and reconnect.
 //!
-//! [`Ladder`] is a state machine for one game. Inputs say that a program has come, is asked for something, was heard, or is gone; outputs
-//! start matches and say who has lost one by what it did. It has no clock and no socket, and knows nothing of the game. `tests/simulate.rs`
-//! runs it for days of simulated time.
+//! [`Ladder`] is a state machine for one game. Inputs report that a program has connected, was sent a request, has
+//! answered, or has disconnected. Outputs start matches and report forfeits. It has no clock and no socket, and does
+//! not know the rules of the game. `tests/simulate.rs` runs it for days of simulated time.
 //!
 //! ```
 //! use ladder::{Input, Ladder, Output, ProgramId, Seat, Settings};

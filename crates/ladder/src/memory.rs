@@ -1,4 +1,4 @@
-//! What is remembered of a name from one match to the next.
+//! The record of each name, which outlives a match.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use netcore::{Level, Time};
 
 use crate::settings::Settings;
 
-/// Names that are remembered. Beyond that, those that were not there for longest are forgotten.
+/// The maximum number of records. Beyond that, the names that have been absent longest are evicted.
 pub const MAX_REMEMBERED: usize = 1_024;
 
-/// What is remembered of a name.
+/// The record of a name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     /// The name of its last opponent, if that was a program.
@@ -18,24 +18,24 @@ pub(crate) struct Known {
     pub(crate) since_bot: u32,
     /// The bot that it played last.
     pub(crate) level: Option<Level>,
-    /// Before that it is not paired.
+    /// The earliest time of the next match.
     pub(crate) not_before: Time,
-    // Matches in a row that were lost by what it did.
+    // The number of consecutive forfeits.
     forfeits: u32,
     seen: Time,
 }
 
-/// What is remembered of all names.
+/// The records of all names.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(BTreeMap<String, Known>);
 
 impl Memory {
-    /// What is known of a name; nothing if it is new.
+    /// Returns the record of a name; an empty one if the name is new.
     pub(crate) fn of(&self, name: &str) -> Known {
         self.0.get(name).cloned().unwrap_or_default()
     }
 
-    /// Begins to remember a name, or notes that it is there. Those for which `is_here` are not forgotten.
+    /// Creates or refreshes the record of a name. Names for which `is_here` returns true are not evicted.
     pub(crate) fn note(&mut self, now: Time, name: &str, is_here: impl Fn(&str) -> bool) -> &mut Known {
         if self.0.len() >= MAX_REMEMBERED && !self.0.contains_key(name) {
             let away = self.0.iter().filter(|(name, _)| !is_here(name));
@@ -49,7 +49,7 @@ impl Memory {
 }
 
 impl Known {
-    /// It has lost by what it did, so it waits before it plays again.
+    /// Delays the next match after a forfeit.
     pub(crate) fn punish(&mut self, now: Time, settings: &Settings) {
         let (first, most) = settings.penalty;
         let pause = first.saturating_mul(1 << self.forfeits.min(16)).min(most);
@@ -57,7 +57,7 @@ impl Known {
         self.not_before = now.plus(pause);
     }
 
-    /// It has played a match to its end.
+    /// Resets the count of forfeits after a completed match.
     pub(crate) fn forgive(&mut self) {
         self.forfeits = 0;
     }

@@ -1,4 +1,4 @@
-//! Who plays whom.
+//! Pairs waiting programs.
 
 use netcore::{Level, Time};
 
@@ -8,10 +8,10 @@ use crate::{
     settings::{FIXED, Settings},
 };
 
-/// Somebody who waits and may play, with what is remembered of it. The one who has waited longest comes first.
+/// A program that waits and may play, with its record. Programs are sorted by waiting time, longest first.
 pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, Known);
 
-/// The next match, if one can begin now, as places in `ready`.
+/// Returns the seats of the next match, if one can start now.
 pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Option<[Seat; 2]> {
     ready.iter().enumerate().find_map(|(at, one)| {
         if !is_due(settings, one) {
@@ -26,7 +26,7 @@ pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Optio
     })
 }
 
-/// When a match can begin, if nobody else comes.
+/// Returns when a match can start if no other program connects.
 pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     let pairs = ready.iter().enumerate().flat_map(|(at, one)| {
         let others = ready.iter().skip(at + 1);
@@ -35,25 +35,26 @@ pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     ready.iter().map(|one| alone(settings, one)).chain(pairs).min()
 }
 
-// Whether it plays a bot next, whoever else is there.
+// Whether the next opponent is a bot, even if other programs wait.
 fn is_due(settings: &Settings, (_, _, known): &Ready<'_>) -> bool {
     known.since_bot.saturating_add(1) >= settings.anchor
 }
 
-// When it plays a bot, if nobody comes.
+// Returns when the program plays a bot if it finds no other opponent.
 fn alone(settings: &Settings, one: &Ready<'_>) -> Time {
     let waits = if is_due(settings, one) { std::time::Duration::ZERO } else { settings.company };
     one.1.since.plus(waits).max(one.2.not_before)
 }
 
-// How far two are apart, in points.
+// Returns the distance of two programs, in points.
 fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
     let met = |one: &Ready<'_>, other: &Ready<'_>| one.2.opponent.as_ref() == Some(&other.1.name);
     let again = if met(one, other) || met(other, one) { settings.again } else { 0 };
     (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
 }
 
-// When they may play each other, if ever. A pair that is too far apart waits until the one who came first has waited long enough.
+// Returns when two programs may play each other, if ever. A pair with a large distance waits until the program that
+// connected first has waited long enough.
 fn begins(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
     if is_due(settings, one) || is_due(settings, other) {
         return None;
@@ -65,11 +66,12 @@ fn begins(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Tim
         (missing, widening) => u64::try_from(missing.saturating_add(widening - 1) / widening).unwrap_or(u64::MAX),
     };
     let since = one.1.since.min(other.1.since).plus(std::time::Duration::from_secs(seconds));
-    // Both have to be there.
+    // Both programs must be connected and allowed to play.
     Some([one.1.since, other.1.since, one.2.not_before, other.2.not_before].into_iter().fold(since, Time::max))
 }
 
-// The bot that is closest in rating. The one of the last time counts as farther away, so that each program meets more than one.
+// Returns the bot that is closest in rating. The bot of the last match counts as farther away, so that each program
+// meets more than one.
 fn level(settings: &Settings, (_, waiting, known): &Ready<'_>) -> Level {
     let far = |&(level, rating): &(Level, i64)| {
         let again = if known.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };

@@ -1,8 +1,8 @@
-//! Programs and matches, as they are told apart.
+//! Identifiers of programs and matches, and their state.
 
 use netcore::{HostId, Level, Time};
 
-/// A program that is connected. Who comes again has another number.
+/// A connected program. A program that reconnects gets a new number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramId(pub u64);
 
@@ -10,33 +10,33 @@ pub struct ProgramId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MatchId(pub u64);
 
-/// Who sits there.
+/// The occupant of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seat {
     /// A program.
     Program(ProgramId),
-    /// One of our own bots.
+    /// A built-in bot.
     Fixed(Level),
 }
 
-/// A program that waits.
+/// A waiting program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// Its name.
     pub name: String,
-    /// Where it comes from.
+    /// The host that it connected from.
     pub host: HostId,
-    /// Its rating when it came.
+    /// Its rating when it started to wait.
     pub rating: i64,
-    /// When it came.
+    /// When it started to wait.
     pub since: Time,
 }
 
-/// A match that is played.
+/// A running match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playing {
-    /// Who plays.
+    /// The players.
     pub seats: [Seat; 2],
-    /// When it began.
+    /// When it started.
     pub since: Time,
 }

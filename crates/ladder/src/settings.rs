@@ -1,39 +1,40 @@
-//! How a ladder works.
+//! Settings of a ladder.
 
 use std::time::Duration;
 
 use netcore::Level;
 
-/// The ratings of our own bots, which never move. All other ratings are measured against them.
+/// The fixed ratings of the built-in bots, which anchor all other ratings.
 pub const FIXED: [(Level, i64); 3] = [(Level::Easy, 800), (Level::Normal, 1_000), (Level::Hard, 1_200)];
 
-/// How a ladder works.
+/// Settings of a ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Matches at the same time.
+    /// The maximum number of concurrent matches.
     pub matches: usize,
-    /// Programs at the same time, waiting or playing.
+    /// The maximum number of programs, waiting or playing.
     pub programs: usize,
-    /// Those of one host.
+    /// The maximum number of programs of one host.
     pub per_host: usize,
-    /// Points by which the ratings of two may differ that play at once.
+    /// The maximum rating difference of programs that are paired immediately, in points.
     pub close: i64,
-    /// Points by which they may differ more for each second that the one who has waited longer has waited.
+    /// How much the permitted difference grows per second that the longer waiting program has waited, in points.
     pub widening: i64,
-    /// Points that a match against the opponent of the last match counts like.
+    /// The additional distance of the opponent of the last match, in points.
     pub again: i64,
-    /// How long a program waits for another one before it plays a bot.
+    /// How long a program waits for another program before it plays a bot.
     pub company: Duration,
-    /// Each so-manieth match of a program is against a bot, so that ratings stay comparable with theirs.
+    /// Every `anchor`th match of a program is against a bot, which keeps ratings comparable.
     pub anchor: u32,
-    /// How long a program may leave a question unanswered.
+    /// How long a program may take to answer a request.
     pub patience: Duration,
-    /// Whether a program is asked all the time, in games without turns. Otherwise it owes an answer only when it is asked.
+    /// Whether a program must act all the time, as in games without turns. Otherwise it owes an answer only after a
+    /// request.
     pub continuous: bool,
-    /// How long a match lasts at most.
+    /// The maximum duration of a match.
     pub limit: Duration,
-    /// How long a program waits that has lost by what it did: the first time, and at most. It doubles each time, until a match is played to
-    /// its end.
+    /// The delay after a forfeit: first and maximum. Each further forfeit doubles it, until the program completes a
+    /// match.
     pub penalty: (Duration, Duration),
 }
 

@@ -1,4 +1,4 @@
-//! Who is there: nodes, rooms and who owns them, codes and seats, and what all nodes have in common.
+//! The directory: nodes, rooms and their owners, codes, seats, and entries shared by all nodes.
 
 use std::{fmt, str::FromStr};
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Fence, MeshError, Name};
 
-/// Most bytes of the text that a room shows in lobbies.
+/// The maximum size of the row that lobbies show for a room, in bytes.
 pub const MAX_ROW: usize = 16 << 10;
-/// How long an entry stays that nobody writes again, in seconds: a day. Owners write theirs every hour.
+/// The lifetime of an entry that is not rewritten, in seconds: one day. Owners rewrite their entries every hour.
 pub const ENTRY_AGE_SECONDS: u64 = 24 * 60 * 60;
 
-/// A point in the history of the directory. It grows with every write, also after entries are removed.
+/// A point in the history of the directory. Every write increases it, even after entries are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Revision(pub u64);
 
-/// What an entry is about.
+/// The key of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// A node.
@@ -31,11 +31,12 @@ pub enum Key {
         /// The seat in it.
         seat: Name,
     },
-    /// Something that all nodes have in common, such as a key.
+    /// A value shared by all nodes, such as a key.
     Common(Name),
-    /// The heartbeats of a node. Other entries, however large, cannot keep them from being stored.
+    /// The heartbeats of a node. Their storage is separate, so large entries cannot keep a heartbeat from being
+    /// stored.
     Heartbeat(Name),
-    /// Something that all nodes have in common and that does not expire. A watch does not show it.
+    /// A value shared by all nodes that does not expire. Watches do not report it.
     Lasting(Name),
 }
 
@@ -75,26 +76,26 @@ impl FromStr for Key {
     }
 }
 
-/// A node as the others know it.
+/// The entry of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeValue {
-    /// Tells data directories apart: who comes back with the same one has what it had.
+    /// Identifies the data directory. A node that returns with the same identity has its earlier state.
     pub identity: Name,
-    /// Where it is reached.
+    /// The address at which peers reach the node.
     pub address: String,
-    /// The revision with which this life began; none in the entry that begins it.
+    /// The revision that started this life; `None` in the entry that starts it.
     pub life: Option<Revision>,
-    /// Whether it takes no more rooms.
+    /// Whether the node rejects further rooms.
     #[serde(default)]
     pub draining: bool,
-    /// What it can run; see [`RoomValue::needs`].
+    /// The rules that the node can run; see [`RoomValue::needs`].
     #[serde(default)]
     pub runs: Vec<String>,
-    /// The node knows all others that had joined by this revision. Versions before this one did not say it.
+    /// The node knows all nodes that joined up to this revision. Earlier versions do not send it.
     #[serde(default)]
     pub seen: Option<Revision>,
-    /// Whether its heartbeats are [`Key::Heartbeat`] entries; otherwise each is a write of this entry. Nodes of earlier versions, which
-    /// read this entry alone, do not have the field.
+    /// Whether the node writes its heartbeats to [`Key::Heartbeat`] entries; otherwise each heartbeat rewrites this
+    /// entry. Nodes of earlier versions read this entry only and do not have the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<bool>,
 }
@@ -104,7 +105,7 @@ pub struct NodeValue {
 pub struct HeartbeatValue {
     /// The life of the node.
     pub life: Revision,
-    /// Whether another node has ended this life: no heartbeat of it is stored any more.
+    /// Whether another node has ended this life. No further heartbeat of that life is stored.
     #[serde(default)]
     pub ended: bool,
 }
@@ -116,65 +117,66 @@ impl HeartbeatValue {
     }
 }
 
-/// How much of what was told of a room survives.
+/// Which failures the published state of a room survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// The node's: what was told is on its disk, and a copy follows it in the mesh. If the node does not come back in time, another one
-    /// takes the room over with what the copy has. The room goes on while the broker is away and all other nodes
-    /// promise to leave it alone.
+    /// The state is on the disk of the node, and the mesh receives a copy asynchronously. If the node does not return
+    /// in time, another node takes the room over with the state of the copy. While the broker is unreachable, the room
+    /// continues as long as all other nodes promise not to take it over.
     Node,
-    /// The cluster's: another node takes the room over, with all that was told. It stands still while the broker is away.
+    /// The state is stored in the cluster before it is published, so another node takes the room over without loss.
+    /// The room pauses while the broker is unreachable.
     Cluster,
 }
 
-/// Who owns a room.
+/// The owner of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The node.
     pub node: Name,
     /// Its data directory.
     pub identity: Name,
-    /// The life of it that made the claim.
+    /// The life of the node that made the claim.
     pub life: Revision,
 }
 
-/// A room as the directory has it.
+/// The entry of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomValue {
-    /// Who owns it; nobody while it is handed over.
+    /// The owner; `None` during a handover.
     pub holder: Option<Holder>,
-    /// The fence of the claim; none in the entry that makes the claim, whose revision is the fence.
+    /// The fence of the claim; `None` in the entry that makes the claim, whose revision is the fence.
     pub fence: Option<Fence>,
-    /// How durable it is.
+    /// The durability of the room.
     pub durability: Durability,
-    /// What a node must be able to run to have it, as in `nuggets-3`; nothing if it is empty.
+    /// The rules that a node must be able to run, such as `nuggets-3`; empty if any node can run the room.
     #[serde(default)]
     pub needs: String,
-    /// Whether its owner has taken it over and may not have its state yet.
+    /// Whether the owner has taken the room over and may not have its state yet.
     #[serde(default)]
     pub unread: bool,
-    /// What lobbies show of it.
+    /// The row that lobbies show.
     pub row: String,
 }
 
-/// What an entry says.
+/// The value of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Value {
-    /// Of a node.
+    /// A node.
     Node(NodeValue),
-    /// Of a room.
+    /// A room.
     Room(RoomValue),
-    /// The room that a code is for.
+    /// The room of a code.
     Code(Name),
-    /// Who has the seat.
+    /// The holder of a seat.
     Seat(String),
-    /// What all nodes have in common.
+    /// A value shared by all nodes.
     Common(String),
     /// A heartbeat of a node.
     Heartbeat(HeartbeatValue),
-    /// Something that this version does not understand. Its key is taken.
+    /// A value that this version cannot decode. Its key is taken.
     #[serde(skip)]
     Unknown,
 }
@@ -182,45 +184,45 @@ pub enum Value {
 /// An entry of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When it was written.
+    /// The revision of the write.
     pub revision: Revision,
-    /// What it says.
+    /// The value.
     pub value: Value,
 }
 
 impl Entry {
-    /// The fence of the claim on a room.
+    /// Returns the fence of the claim on a room.
     pub fn fence(&self) -> Option<Fence> {
         let Value::Room(room) = &self.value else { return None };
         Some(room.fence.unwrap_or(Fence(self.revision.0)))
     }
 
-    /// Up to when a node knows the others; none if it does not say so.
+    /// Returns the revision up to which a node knows all nodes that joined; `None` if the entry does not state it.
     pub fn seen(&self) -> Option<Revision> {
         let Value::Node(node) = &self.value else { return None };
         node.seen
     }
 
-    /// The life of a node.
+    /// Returns the life of a node.
     pub fn life(&self) -> Option<Revision> {
         let Value::Node(node) = &self.value else { return None };
         Some(node.life.unwrap_or(self.revision))
     }
 }
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
     /// It is stored, with this revision.
     Stored(Revision),
-    /// It is not: this is there instead of what was expected.
+    /// It is not stored: this entry exists instead of the expected one.
     Conflict(Option<Entry>),
 }
 
 /// A change of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delta {
-    /// What came before is to be forgotten, also the last revision: all entries follow.
+    /// Discard all entries and the last revision: the complete state follows.
     Reset,
     /// An entry was written.
     Put(Key, Entry),
@@ -229,7 +231,8 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// The revision after which a watch can be resumed. Heartbeats have revisions of their own, and all of them are shown again.
+    /// Returns the revision after which a watch can resume. Heartbeats have separate revisions, and a resumed watch
+    /// reports all of them again.
     pub const fn resumes_after(&self) -> Option<Revision> {
         match self {
             Self::Reset | Self::Put(Key::Heartbeat(_), _) | Self::Removed(Key::Heartbeat(_), _) => None,
@@ -241,16 +244,17 @@ impl Delta {
 
 /// Nodes, rooms, codes and seats, shared by all nodes.
 ///
-/// Entries are kept for [`ENTRY_AGE_SECONDS`] after they were written, except for [`Key::Lasting`].
+/// Entries expire [`ENTRY_AGE_SECONDS`] after they were written, except for [`Key::Lasting`].
 ///
-/// Every write says what it expects to find, and is stored as a whole only if that is there. So of two that claim the same
-/// code, seat or room at the same time, one wins, and a write that arrives twice or late changes nothing. A write whose
-/// answer is lost can be repeated: the conflict shows the caller its own value.
+/// Every write names the revision that it expects, and is stored only if that revision is current. If two nodes claim
+/// the same code, seat or room at the same time, one claim succeeds. A write that arrives twice or late changes
+/// nothing. A caller can repeat a write whose reply was lost: the conflict returns the caller's own value.
 ///
-/// The revision of the write that claims a room is the *fence* of the claim. Revisions only grow, so a later claim has a
-/// greater fence, also after the room was removed and made again.
+/// The revision of the write that claims a room is the *fence* of the claim. Revisions only grow, so a later claim has
+/// a greater fence, even if the room was removed and created again.
 pub trait Directory: Send + Sync {
-    /// Writes an entry; `None` as value removes it. `expected` is the revision that is there now, or `None` for no entry.
+    /// Writes an entry, or removes it if `value` is `None`. `expected` is the current revision, or `None` for no
+    /// entry.
     fn write<'a>(
         &'a self,
         key: &'a Key,
@@ -258,21 +262,22 @@ pub trait Directory: Send + Sync {
         expected: Option<Revision>,
     ) -> Answer<'a, Result<Written, MeshError>>;
 
-    /// The entry with this key. It may be outdated by the time it arrives; only a write decides.
+    /// Returns the entry with this key. It may be outdated when it arrives; only a write is authoritative.
     fn entry<'a>(&'a self, key: &'a Key) -> Answer<'a, Result<Option<Entry>, MeshError>>;
 
-    /// All entries and then every change, in the order of revisions; with `since`, only what came after it. A change that
-    /// was overwritten by a later one may be left out. If the history does not reach back to `since`, or
-    /// without `since`, [`Delta::Reset`] comes first. Heartbeats are shown from the last one of each node on, whatever `since` is, in an order
-    /// among themselves.
+    /// Watches all entries and then every change, in the order of revisions; with `since`, only changes after it.
+    ///
+    /// A change that a later one has overwritten may be omitted. Without `since`, or if the history does not reach
+    /// back to it, the watch starts with [`Delta::Reset`]. Heartbeats start with the last one of each node, whatever
+    /// `since` is, and are ordered only among themselves.
     fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>>;
 }
 
 /// The changes of a directory.
 pub trait Watch: Send {
-    /// The next change. After an error the watch is over: begin another one from the last revision.
+    /// Returns the next change. An error ends the watch: start another one from the last revision.
     ///
-    /// Dropping the future loses no change.
+    /// This method is cancel safe: dropping the future loses no change.
     fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>>;
 }
 

@@ -1,21 +1,21 @@
-//! What can go wrong with what is shared.
+//! Errors of shared storage.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// What kind of trouble it is, for the caller.
+/// The kind of an error, which determines how the caller reacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The broker does not answer. Whether it has done what it was asked for is unknown; asking again is right.
+    /// The broker does not answer. The request may have been executed; retry it.
     Away,
-    /// A bound is reached.
+    /// A limit is reached.
     Full,
-    /// It will not work until somebody changes how this program or the broker is set up.
+    /// A retry cannot succeed until an operator changes the configuration of this program or of the broker.
     Setup,
 }
 
-/// What was attempted, where, why it failed, and what to do.
+/// The failed operation, its place, the cause, and advice for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {what} at {place}: {why}; {advice}")]
 pub struct MeshError {
@@ -27,7 +27,7 @@ pub struct MeshError {
 }
 
 impl MeshError {
-    /// An error.
+    /// Creates an error.
     pub fn new(
         trouble: Trouble,
         what: impl Into<String>,
@@ -38,7 +38,7 @@ impl MeshError {
         Self { trouble, what: what.into(), place: place.into(), why: why.to_string(), advice: advice.into() }
     }
 
-    /// What kind of trouble it is.
+    /// Returns the kind of the error.
     pub const fn trouble(&self) -> Trouble {
         self.trouble
     }

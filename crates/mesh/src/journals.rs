@@ -1,4 +1,4 @@
-//! Journals of matches, so that another node can go on with them.
+//! Journals of matches, from which another node can resume them.
 
 use bytes::Bytes;
 
@@ -7,13 +7,13 @@ use crate::{
     log::{Append, Appended, Bounds, Fence, Sequence},
 };
 
-/// Most bytes of a segment; the next piece must begin a new one.
+/// The maximum size of a segment in bytes; the next piece must start a new segment.
 pub const MAX_SEGMENT: u64 = 16 << 20;
-/// Most pieces of a segment.
+/// The maximum number of pieces in a segment.
 pub const MAX_PIECES: u32 = 100_000;
-/// Segments of a journal that are kept, the newest ones.
+/// The number of segments retained per journal, newest first.
 pub const MAX_SEGMENTS: usize = 8;
-/// How long a journal is kept to which nobody appends, in seconds: a week.
+/// The lifetime of a journal without appends, in seconds: one week.
 pub const JOURNALS_AGE_SECONDS: u64 = 7 * 24 * 60 * 60;
 
 pub(crate) const BOUNDS: Bounds = Bounds {
@@ -27,7 +27,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
 /// A piece of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Whether it begins a segment.
+    /// Whether the piece starts a segment.
     pub is_start: bool,
     /// The content.
     pub body: Bytes,
@@ -35,32 +35,33 @@ pub struct Piece {
 
 /// The journals of matches.
 ///
-/// A journal is a chain of segments, and each begins with a state of the match. Its owner appends pieces under the fence of
-/// its claim, one after another: each names the one before it. What is stored survives the loss of the node,
-/// and of any minority of the brokers.
+/// A journal is a chain of segments, and each segment starts with a state of the match. The owner appends pieces under
+/// the fence of its claim, and each piece names its predecessor. Stored pieces survive the loss of the node and of any
+/// minority of the brokers.
 ///
-/// To take a match over, first [`open`](Self::open) its journal and then [`read`](Self::read) it. After that the former
-/// owner appends nothing, so what was read is all that anybody was told.
+/// To take a match over, first [`open`](Self::open) its journal and then [`read`](Self::read) it. The former owner can
+/// no longer append after that, so the pieces read contain everything that was published.
 pub trait Journals: Send + Sync {
-    /// Raises the fence. From now on every append under an older one is refused. The answer is where to append, or the greater
-    /// fence under which somebody else has opened it.
+    /// Raises the fence, so that every append with an older one is rejected. Returns the position to append to, or the
+    /// greater fence of a later owner.
     fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>>;
 
-    /// Appends a piece; an anchor begins a segment. An attempt that is repeated, since its answer was lost, is stored once.
+    /// Appends a piece; an anchor starts a segment. A repeated attempt whose first reply was lost is stored once.
     fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>>;
 
-    /// All pieces that are kept, from the start of a segment on, without gaps.
+    /// Returns all retained pieces without gaps, beginning with the start of a segment.
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>>;
 
-    /// Removes a journal whose match is over and told; its fence stays for a week. The answer is `false` if somebody has opened it under a greater fence.
+    /// Removes the journal of a match whose result is published; the fence remains for a week. Returns `false` if the
+    /// journal was opened under a greater fence.
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>>;
 
-    /// Removes the pieces before this one, which begins a segment that is complete.
+    /// Removes the pieces before this one, which starts a complete segment.
     fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>>;
 
-    /// The names of journals with more than one record, in any order.
+    /// Returns the names of journals with more than one record, in any order.
     fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>>;
 
-    /// The fence under which a journal was written or opened last.
+    /// Returns the fence of the last write or open.
     fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>>;
 }

@@ -1,15 +1,15 @@
-//! What the hubs of one arcade share.
+//! State that the hubs of one arcade share.
 //!
-//! A hub is a *node*. Each room has one owner among them; moves never leave it. Shared is what the others need:
+//! A hub is a *node*. Each room has one owner among the nodes, and moves are not shared. The shared state is:
 //!
-//! - [`Directory`]: nodes, rooms and who owns them, codes and seats.
-//! - [`Events`]: what watchers and lobbies are shown of rooms.
-//! - [`Results`]: results on their way into the database.
-//! - [`Journals`]: journals of matches, so that another node can go on with them.
+//! - [`Directory`]: nodes, rooms and their owners, codes and seats.
+//! - [`Events`]: event streams of rooms for watchers and lobbies.
+//! - [`Results`]: the queue of results that are to be stored in the database.
+//! - [`Journals`]: journals of matches, from which another node can resume them.
 //!
-//! [`Local`] is all of it in one process. With the feature `nats`, `Nats` is the same over NATS `JetStream`. [`Node`] is what
-//! a hub does with the directory, and [`Writer`] how it appends to a log: state machines without a clock or a
-//! socket. `docs/fleet.md` says what is promised.
+//! [`Local`] implements all of them in one process. With the feature `nats`, `Nats` implements them over NATS
+//! `JetStream`. [`Node`] implements heartbeats and claims of a hub, and [`Writer`] its appends to a log: both are
+//! state machines without a clock or a socket. `docs/fleet.md` states the guarantees.
 
 mod directory;
 mod error;
@@ -48,5 +48,5 @@ pub use results::{
 };
 pub use writer::{LogAsk, LogReply, MAX_WAITING, Writer};
 
-/// An answer that is awaited.
+/// A boxed future of a result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

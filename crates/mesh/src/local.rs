@@ -1,4 +1,4 @@
-//! What a single hub runs: all of it in this process. It has no thread, no task and no clock of its own.
+//! The in-process implementation for a single hub. It has no thread, task or clock.
 
 mod changes;
 mod directory;
@@ -16,15 +16,15 @@ use netcore::Time;
 use self::{changes::Changes, directory::Entries, log::Logs, results::Queue};
 use crate::{events, journals};
 
-/// Most entries of the directory of one process.
+/// The maximum number of directory entries.
 pub const MAX_ENTRIES: usize = 100_000;
-/// Most logs of one process; events and journals count apart.
+/// The maximum number of logs; events and journals are counted separately.
 pub const MAX_LOGS: usize = 10_000;
 
-/// What hubs share, in this process.
+/// The shared state of hubs, within this process.
 ///
-/// Clones are the same. Nothing of it outlives the process; results and journals of a single hub are in its database and
-/// its files.
+/// Clones share the state, which does not outlive the process. A single hub stores its results and journals in its
+/// database and its files.
 #[derive(Clone)]
 pub struct Local(Arc<Inner>);
 
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Local {
-    /// Empty. `clock` gives the time, which never goes back.
+    /// Creates an empty instance. `clock` returns the time and must be monotonic.
     pub fn new(clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         let state = State {
             entries: Entries::default(),
@@ -62,7 +62,7 @@ impl Local {
         (self.0.clock)()
     }
 
-    // Has those look again that wait for a change.
+    // Wakes tasks that wait for a change.
     fn changed(&self) {
         self.0.changes.wake();
     }

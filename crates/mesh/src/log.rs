@@ -1,7 +1,7 @@
-//! Logs with a fence, which [`Events`](crate::Events) and [`Journals`](crate::Journals) have in common.
+//! Fenced logs, the common basis of [`Events`](crate::Events) and [`Journals`](crate::Journals).
 //!
-//! A log begins anew at each *anchor*, an entry from which the rest can be understood: a snapshot, or the first piece of a
-//! segment. Each record names the one before it, so whoever reads knows that nothing is missing.
+//! A log restarts at each *anchor*, a record that does not depend on earlier ones: a snapshot, or the first piece of a
+//! segment. Each record names its predecessor, so a reader detects gaps.
 
 use bytes::Bytes;
 use netcore::probe::{self, Planted};
@@ -9,88 +9,88 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 
-/// Most bytes of one append; a broker takes messages of 1 MiB by default.
+/// The maximum size of an append in bytes. A broker accepts messages of 1 MiB by default.
 pub const MAX_APPEND: usize = 512 << 10;
 
-/// The number of a claim. A later claim on the same room has a greater one.
+/// The number of a claim. A later claim on the same room has a greater number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Fence(pub u64);
 
-/// The place of a record in a log; 0 is before the first.
+/// The position of a record in a log; 0 precedes the first record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Sequence(pub u64);
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The log can be understood from here.
+    /// It does not depend on earlier records, so a reader can start here.
     Anchor,
-    /// It follows from what is before it.
+    /// It depends on the records before it.
     Entry,
-    /// Somebody has raised the fence. It has no content.
+    /// It raises the fence, and has no content.
     Opened,
 }
 
-/// A record that is to be appended.
+/// A record to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// The fence of the claim under which it is written.
+    /// The fence of the claim.
     pub fence: Fence,
-    /// The last record, which must be of the same fence. `None` takes the log over, whatever the last record is; only an
-    /// anchor can.
+    /// The last record, which must have the same fence. With `None`, an anchor takes the log over, whatever the last
+    /// record is.
     pub after: Option<Sequence>,
-    /// Whether the log can be understood from here.
+    /// Whether a reader can start at this record.
     pub is_anchor: bool,
     /// The content.
     pub body: Bytes,
 }
 
-/// What became of an append.
+/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
-    /// It is stored here, just now or by an earlier attempt.
+    /// The record is stored at this position, by this attempt or an earlier one.
     Stored(Sequence),
-    /// A later claim has been made: nothing is stored under this fence any more.
+    /// A later claim exists: nothing can be stored under the fence of the append.
     Fenced(Fence),
-    /// The last record is another one.
+    /// The last record, at this position, is not the expected one.
     Misplaced(Sequence),
     /// The next record must be an anchor.
     AnchorDue,
 }
 
-/// How much of a log is kept.
+/// The limits of a log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// What the stream is called.
+    /// The name of the stream.
     pub(crate) name: &'static str,
-    /// Records after which an anchor is due.
+    /// The number of records after which an anchor is due.
     pub(crate) records: u32,
-    /// Bytes after which an anchor is due.
+    /// The number of bytes after which an anchor is due.
     pub(crate) bytes: u64,
-    /// Anchors that are kept with what follows them.
+    /// The number of anchors that are retained with the records that follow them.
     pub(crate) anchors: usize,
-    /// Seconds that records are kept; an anchor is due after half of them.
+    /// The lifetime of records in seconds. An anchor is due after half of it.
     pub(crate) age_seconds: u64,
 }
 
-/// What a record says of itself.
+/// The metadata of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) name: Name,
     pub(crate) fence: Fence,
     pub(crate) kind: Kind,
-    /// The record before it.
+    /// The previous record.
     pub(crate) after: Sequence,
-    /// Records and bytes since the anchor, and when that was written, in seconds.
+    /// The records and bytes since the anchor, and when the anchor was written, in seconds.
     pub(crate) records: u32,
     pub(crate) bytes: u64,
     pub(crate) anchored: u64,
-    /// Anchors that are kept, the oldest first, without the record itself.
+    /// The retained anchors, oldest first, without the record itself.
     pub(crate) anchors: Vec<Sequence>,
 }
 
-/// A record that is there.
+/// A stored record.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) sequence: Sequence,
@@ -101,13 +101,13 @@ pub(crate) struct Record {
 /// Whether a record can be appended.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// With this head, if the last record is still the same. Records before the sequence are not needed any more.
+    /// It can, with this head, if the last record is unchanged. Records before the sequence are no longer needed.
     Store(Head, Option<Sequence>),
-    /// No.
+    /// It is rejected.
     Refuse(Appended),
 }
 
-/// Whether `append` can follow `last`. `now` is in seconds, as those of [`Head::anchored`].
+/// Checks whether `append` can follow `last`. `now` is in seconds, like [`Head::anchored`].
 pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds: Bounds, now: u64) -> Verdict {
     let kind = if append.is_anchor { Kind::Anchor } else { Kind::Entry };
     let end = last.map_or(Sequence(0), |last| last.sequence);
@@ -116,7 +116,7 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
         if head.fence > append.fence && !probe::has(Planted::FenceNotChecked) {
             return Verdict::Refuse(Appended::Fenced(head.fence));
         }
-        // An attempt whose answer was lost.
+        // A repeated attempt whose first reply was lost.
         let is_same = head.fence == append.fence && head.kind == kind && append.after == Some(head.after);
         if is_same && last.body == append.body && !probe::has(Planted::RetryStoredTwice) {
             return Verdict::Refuse(Appended::Stored(last.sequence));
@@ -145,7 +145,7 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
     if !append.is_anchor && (is_due || is_old) {
         return Verdict::Refuse(Appended::AnchorDue);
     }
-    // With the new one there are as many as are kept.
+    // The new anchor counts against the limit.
     let mut unneeded = None;
     if append.is_anchor && anchors.len() >= bounds.anchors {
         anchors.drain(..=anchors.len() - bounds.anchors);
@@ -157,7 +157,7 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
     )
 }
 
-/// The head of the record that raises the fence, or who has a greater one.
+/// Returns the head of the record that raises the fence, or the greater fence of a later claim.
 pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<Head, Fence> {
     let Some(last) = last else {
         let (after, anchors) = (Sequence(0), vec![]);
@@ -175,31 +175,31 @@ pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<H
     Ok(head)
 }
 
-/// What a reader does with a record.
+/// How a reader handles a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// It shows it.
+    /// The record is shown.
     Shown,
-    /// It has no content, or nothing that can be understood yet.
+    /// The record has no content, or precedes the first anchor.
     Hidden,
-    /// Something is missing before it: reading begins anew at the last anchor.
+    /// A record before it is missing: reading restarts at the last anchor.
     Gap,
 }
 
-/// What a reader makes of records that arrive in order.
+/// Checks the sequence of records that a reader receives in order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    /// The last record; none before the first anchor.
+    /// The last record; `None` before the first anchor.
     last: Option<Sequence>,
 }
 
 impl Chain {
-    /// A chain that goes on after this record, or begins at an anchor.
+    /// Creates a chain that continues after this record, or starts at an anchor.
     pub(crate) const fn after(last: Option<Sequence>) -> Self {
         Self { last }
     }
 
-    /// Takes the next record.
+    /// Processes the next record.
     pub(crate) fn take(&mut self, record: &Record) -> Taken {
         let is_anchor = record.head.kind == Kind::Anchor;
         match self.last {

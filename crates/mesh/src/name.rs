@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Most characters of a [`Name`].
+/// The maximum length of a [`Name`], in characters.
 pub const MAX_NAME: usize = 64;
 
 /// A name that can be part of any key: 1 to [`MAX_NAME`] letters, digits, `-` and `_` of ASCII.
@@ -13,13 +13,13 @@ pub const MAX_NAME: usize = 64;
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
-/// A text that is no [`Name`].
+/// A text that is not a valid [`Name`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the name {0:?} is not of 1 to {MAX_NAME} letters, digits, '-' and '_'")]
 pub struct NameError(String);
 
 impl Name {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,7 +39,7 @@ impl TryFrom<String> for Name {
         if (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(fits) {
             Ok(Self(text))
         } else {
-            // An error repeats no more of a stranger's text than anybody reads.
+            // The text may come from an unauthenticated client, so the error quotes only a readable part of it.
             Err(NameError(text.chars().take(MAX_NAME + 1).collect()))
         }
     }

@@ -1,17 +1,17 @@
-//! What hubs share, over NATS `JetStream`.
+//! Shared state over NATS `JetStream`.
 //!
 //! | what | where | limits |
 //! |---|---|---|
-//! | directory | bucket `PREFIX-directory`, keys `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT`, `common.NAME` | the newest value of each, a day |
+//! | directory | bucket `PREFIX-directory`: `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT`, `common.NAME` | newest value, a day |
 //! | heartbeats | bucket `PREFIX-heartbeats`, keys `heartbeat.NAME` | the newest of each node, a day |
-//! | what all nodes have in common | bucket `PREFIX-common`, keys `lasting.NAME` | does not expire |
+//! | values shared by all nodes | bucket `PREFIX-common`, keys `lasting.NAME` | does not expire |
 //! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
 //! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
 //! | results that no node could store | stream `PREFIX-dead`, subjects `PREFIX.dead.MATCH` | 30 days |
 //!
-//! Each also has a limit in bytes: the large ones are in [`Limits`]. A fence is an expectation of `JetStream`: a message is stored only if the last
-//! one of its subject has the sequence that its writer names.
+//! Each also has a limit in bytes: [`Limits`] sets those of the large ones. A fence is an expectation of `JetStream`:
+//! the server stores a message only if the last message of its subject has the sequence that the writer names.
 
 mod away;
 mod directory;
@@ -39,12 +39,12 @@ pub use place::{Limits, Place};
 
 use crate::{MeshError, Trouble, events, journals};
 
-/// How long servers that can be reached have until the streams are there.
+/// How long reachable servers may take to create the streams.
 const SETTLING: Duration = Duration::from_secs(15);
-/// Between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What hubs share, over NATS `JetStream`. Clones are the same connection.
+/// The shared state over NATS `JetStream`. Clones share the connection.
 #[derive(Clone)]
 pub struct Nats(Arc<Inner>);
 
@@ -58,22 +58,23 @@ struct Inner {
     consumer: PullConsumer,
     dead: Stream,
     dead_letters: AtomicU64,
-    /// Values of later versions, and damaged ones.
+    /// The number of values that are damaged or of a later version.
     skipped: AtomicU64,
 }
 
 impl Nats {
-    /// Connects to one of the servers, and creates what is missing there.
+    /// Connects to one of the servers, and creates missing streams.
     ///
     /// # Errors
-    /// When no server answers, when it is older than 2.10 or lacks `JetStream`, and when what is there has other limits.
+    /// If no server answers, if the server is older than 2.10 or lacks `JetStream`, or if existing streams have other
+    /// limits.
     pub async fn connect(place: &Place) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
         let since = Instant::now();
         loop {
-            // On the heap, since it is a large future.
+            // Boxed because the future is large.
             match Box::pin(Self::create(place, &broker)).await {
-                // Servers that are busy with the streams of others may take longer than one answer may.
+                // Busy servers may take longer than the timeout of one request.
                 Err(error) if error.trouble() == Trouble::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
                 created => return created,
             }
@@ -103,15 +104,15 @@ impl Nats {
         })))
     }
 
-    /// The version of the servers, if they can be used. Nothing is created there.
+    /// Returns the version of the servers if they are usable. Creates no streams.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect), without what concerns the limits.
+    /// The errors of [`connect`](Self::connect), except for those about limits.
     pub async fn look(place: &Place) -> Result<String, MeshError> {
         setup::connect(place).await?.version().await
     }
 
-    /// How many values were skipped because a later version wrote them, or because they are damaged.
+    /// Returns the number of values that were skipped because they are damaged or of a later version.
     pub fn skipped(&self) -> u64 {
         self.0.skipped.load(Ordering::Relaxed)
     }

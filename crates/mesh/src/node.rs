@@ -1,4 +1,4 @@
-//! What a hub does with the directory: heartbeats, claims, taking over and handing over.
+//! The state machine of a hub in the mesh: heartbeats, claims, takeovers and handovers.
 
 mod asking;
 mod life;
@@ -26,166 +26,169 @@ use self::{
 };
 use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
 
-/// How often a node sends a heartbeat.
+/// The interval between heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How long after it has sent a heartbeat that was stored, a node owns its rooms.
+/// How long a node owns its rooms after it has sent a heartbeat that was stored.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// How long after the last heartbeat that they have received the others take a node for dead. Between this and [`LEASE`] is what
-/// clocks may differ in speed: as much as 3 to 2.
+/// How long after the last received heartbeat other nodes consider a node dead. The ratio to [`LEASE`] is the
+/// tolerated difference in clock speed: 3 to 2.
 pub const EXPIRY: Duration = Duration::from_secs(15);
-/// How long an answer is waited for.
+/// The timeout of a request.
 pub const ASK_TIMEOUT: Duration = Duration::from_secs(3);
-/// Most rooms that a node may take.
+/// The maximum number of rooms of a node.
 pub const MAX_ROOMS: usize = 4_096;
 
-/// Who this node is.
+/// The configuration of a node.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Its name; no two nodes have the same.
+    /// The unique name of the node.
     pub name: Name,
-    /// What tells its data directory from others. Whoever has it must be sure, by a lock, that no other process has it now.
+    /// Identifies the data directory. The caller must hold a lock that excludes other processes with the same
+    /// identity.
     pub identity: Name,
-    /// Where it is reached.
+    /// The address at which peers reach the node.
     pub address: String,
-    /// The most rooms that it takes over, up to [`MAX_ROOMS`].
+    /// The number of rooms up to which the node takes rooms over, at most [`MAX_ROOMS`].
     pub most_rooms: usize,
-    /// What it can run; see [`RoomValue::needs`](crate::RoomValue::needs).
+    /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
-    /// How long it goes on at most without the directory, as in all nodes: [`OUTAGE`].
+    /// How long the node may continue without the directory; the same on all nodes. See [`OUTAGE`].
     pub outage: Duration,
 }
 
-/// A room that the hub opens.
+/// The parameters of a room that the hub opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
-    /// How durable it is.
+    /// The durability of the room.
     pub durability: Durability,
-    /// What lobbies show of it.
+    /// The row that lobbies show.
     pub row: String,
-    /// What it needs; see [`RoomValue::needs`](crate::RoomValue::needs).
+    /// The rules that the room requires; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub needs: String,
-    /// Whether the data directory has it from an earlier run: then it may also be taken over from a node that is dead.
+    /// Whether an earlier run has left the room in the data directory. Such a room may also be taken over from a dead
+    /// node.
     pub returns: bool,
 }
 
 impl Opening {
-    /// A new room that any node can run.
+    /// Creates the parameters of a new room that any node can run.
     pub const fn new(durability: Durability, row: String) -> Self {
         Self { durability, row, needs: String::new(), returns: false }
     }
 }
 
-/// Names a question, so that its answer is known.
+/// Identifies a request, to match it with its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// A write to ask of the [`Directory`](crate::Directory).
+/// A write request to the [`Directory`](crate::Directory).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// Of this entry.
+    /// The entry.
     pub key: Key,
-    /// What it is to say; nothing removes it.
+    /// The new value; `None` removes the entry.
     pub value: Option<Value>,
-    /// What is there now.
+    /// The expected revision; `None` if there is no entry.
     pub expected: Option<Revision>,
 }
 
 impl Ask {
-    /// Asks it.
+    /// Sends the request.
     ///
     /// # Errors
-    /// That of the directory. Its [`Reply`] is [`Reply::Failed`].
+    /// Returns the error of the directory. Its [`Reply`] is [`Reply::Failed`].
     pub async fn perform(&self, directory: &dyn Directory) -> Result<Written, MeshError> {
         directory.write(&self.key, self.value.as_ref(), self.expected).await
     }
 }
 
-/// What came of an [`Ask`].
+/// The outcome of an [`Ask`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The answer of the directory.
+    /// The reply of the directory.
     Written(Written),
     /// An error.
     Failed,
 }
 
-/// Something that happened to a node.
+/// An input of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// The deadline has passed.
     Elapsed,
     /// The directory has changed.
     Delta(Delta),
-    /// A question is answered.
+    /// The directory has replied to a request.
     Reply(Ticket, Reply),
-    /// Another node has answered; nothing if it could not be asked.
+    /// Another node has replied; `None` if it could not be reached.
     Promised(Ticket, Option<Promise>),
     /// The hub opens a room.
     Open(Name, Opening),
     /// The hub has the state of a room that it has taken over.
     Restored(Name),
-    /// What lobbies show of a room has changed.
+    /// The row that lobbies show for a room has changed.
     Row(Name, String),
-    /// A room is over.
+    /// A room has ended.
     Close(Name),
-    /// The node takes no more rooms; those that it has it keeps until they are to be handed over.
+    /// The node stops accepting rooms. It keeps its rooms until they are handed over.
     Drain,
-    /// Another node is to have this room of a node that drains. [`Output::Suspend`] or [`Output::Stays`] follows, once the directory says that
-    /// the node drains.
+    /// Hands a room of a draining node over to another node. [`Output::Suspend`] or [`Output::Stays`] follows once the
+    /// directory shows that the node drains.
     HandOver(Name),
-    /// A room that was to be handed over stays. Nothing happens if it was suspended already.
+    /// Cancels the handover of a room. Has no effect if the room is already suspended.
     Stay(Name),
-    /// A room that was to be suspended tells nobody anything more, and its journal is stored. [`Output::HandedOver`] follows.
+    /// A room to be handed over no longer publishes, and its journal is stored. [`Output::HandedOver`] follows.
     Suspended(Name),
-    /// The process is about to end. Its rooms tell nobody anything more.
+    /// The process is about to exit. Its rooms no longer publish.
     Leave,
 }
 
-/// How a room came to a node.
+/// How a node came to own a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// It is new.
+    /// The room is new.
     New,
-    /// This process has owned it all the time; what it has in memory is the state.
+    /// This process has owned the room without interruption; its memory holds the state.
     Again,
-    /// An earlier process of this node owned it: its files have the state. For [`Durability::Cluster`] its journal in the mesh has it too,
-    /// and survives what the files may not.
+    /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] the
+    /// journal in the mesh holds it too, and survives failures that the files may not.
     Returned,
-    /// Another node owned it: its journal in the mesh has the state. Without a journal nothing was told of it, and it is to be closed.
+    /// Another node owned the room, and the journal in the mesh holds the state. If there is no journal, nothing was
+    /// published, and the room is to be closed.
     TakenOver,
 }
 
 /// Why a room cannot be handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stays {
-    /// No other node takes rooms.
+    /// No other node accepts rooms.
     NoNode,
-    /// None of the nodes that take rooms can run what it needs.
+    /// No node that accepts rooms can run this one.
     NoRules,
 }
 
-/// What a node wants.
+/// An output of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// This is to be asked.
+    /// A request to the directory.
     Ask(Ticket, Ask),
-    /// This is to be asked of another node, past the directory; see [`Node::promise`].
+    /// A request to another node that bypasses the directory; see [`Node::promise`].
     Plead(Ticket, Plea),
-    /// The node owns a room under this fence, from now on.
+    /// The node owns a room under this fence from now on.
     Own(Name, Fence, How),
-    /// Somebody else owns the room: it tells nobody anything more, and ends here.
+    /// The node has lost the room, which must not publish anything more and ends here.
     Lost(Name),
-    /// A room cannot be opened: its name is taken.
+    /// A room cannot be opened: its name is taken, or the node cannot accept it.
     Taken(Name),
-    /// The entry of a room that is over is gone: its journal may be removed.
+    /// The entry of an ended room is removed; its journal may be removed too.
     Closed(Name),
-    /// The room is to be suspended, to be handed over.
+    /// The room is to be suspended for its handover.
     Suspend(Name),
     /// The room cannot be handed over.
     Stays(Name, Stays),
-    /// The room was handed over, and ends here. If nobody takes it, this node has it again.
+    /// The room was handed over, and ends here. If no other node takes it, this node takes it back.
     HandedOver(Name),
-    /// Another data directory uses the name of this node; it waits until that one is gone.
+    /// Another data directory uses the name of this node. The node waits until the name is free.
     NameTaken,
     /// The node has left the directory.
     Left,
@@ -193,38 +196,39 @@ pub enum Output {
 
 /// A node of the fleet: a state machine without a clock or a socket.
 ///
-/// After each [`input`](Self::input) do what the outputs say, and give [`Input::Elapsed`] when [`deadline`](Self::deadline) has
-/// passed. Before anything is told to anybody in a room, ask [`may_tell`](Self::may_tell).
+/// After each [`input`](Self::input), execute the outputs. Pass [`Input::Elapsed`] when [`deadline`](Self::deadline)
+/// has passed. Check [`may_tell`](Self::may_tell) before a room publishes anything.
 #[derive(Debug)]
 pub struct Node {
     settings: Settings,
     plan: Plan,
     life: Option<Life>,
-    // When its own entry is written next, and when its next heartbeat is due if heartbeats are apart from the entry.
+    // When the entry of this node is due, and the next heartbeat if heartbeats are separate from the entry.
     next_entry: Time,
     next_heartbeat: Time,
     name_taken: bool,
-    // In the heartbeat that was sent last.
+    // What the last write of the entry stated.
     said: Said,
-    // Whether another node has joined since, so that it is not to wait for the next heartbeat.
+    // Whether another node has joined since that write, so that the entry is due immediately.
     hurries: bool,
-    // Its own lease was over: nobody was heard meanwhile, so that others are silent says nothing.
+    // The lease has expired, and heartbeats may have been missed meanwhile. The silence of other nodes proves nothing
+    // then.
     is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,
-    // Rooms that may have to be taken over, since when.
+    // Rooms that may have to be taken over, and since when.
     orphans: BTreeMap<Name, Time>,
-    // Rooms that it has handed over, and takes back if nobody else has them.
+    // Rooms that this node has handed over, and takes back if no other node owns them.
     handed: BTreeSet<Name>,
     asked: BTreeMap<Key, Asked>,
-    // Keys that are not asked about before.
+    // When requests for a key may resume after an error.
     pauses: BTreeMap<Key, Time>,
     promises: Promises,
     tickets: u64,
 }
 
 impl Node {
-    /// A node that knows nothing yet.
+    /// Creates a node that knows no entries yet.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -278,7 +282,7 @@ impl Node {
         self.work(now, out);
     }
 
-    /// The fence under which the node owns a room just now, if it does: then, and only then, may it tell anybody anything of the room.
+    /// Returns the fence if the node owns the room at `now`. Without one, the room must not publish anything.
     pub fn may_tell(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;
@@ -287,17 +291,17 @@ impl Node {
         owns.then_some(fence)
     }
 
-    /// Whether the node is in the directory, as far as it knows, and its lease is not over: what readiness says.
+    /// Whether the node has an entry in the directory and an unexpired lease. Readiness reports this.
     pub fn is_present(&self, now: Time) -> bool {
         self.life.as_ref().is_some_and(|life| now < life.lease())
     }
 
-    /// The rooms that the node owns.
+    /// Returns the rooms that the node owns, with their fences.
     pub fn owned(&self) -> impl Iterator<Item = (&Name, Fence)> {
         self.rooms.iter().filter_map(|(name, room)| Some((name, room.fence()?)))
     }
 
-    /// When [`Input::Elapsed`] is due.
+    /// Returns when [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Time {
         let key = self.key();
         let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_entry));
@@ -319,7 +323,7 @@ impl Node {
         let others = own.chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
-            // Of a thousand rooms few are due before all else, so only for these a key is made.
+            // Few of a thousand rooms are due before everything else, so a key is built only for those.
             let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
             let key = Key::Room(name.clone());
             if self.asked.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
@@ -334,7 +338,7 @@ impl Node {
         Key::Heartbeat(self.settings.name.clone())
     }
 
-    // Asks what is due.
+    // Sends the requests that are due.
     fn work(&mut self, now: Time, out: &mut Vec<Output>) {
         self.give_up_late(now);
         self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease() <= now);

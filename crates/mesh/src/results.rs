@@ -1,77 +1,78 @@
-//! Results of matches on their way into the database.
+//! Results of matches on their way to the database.
 
 use bytes::Bytes;
 use netcore::probe::{self, Planted};
 
 use crate::{Answer, MeshError, Name};
 
-/// How long a result that was taken is left to its consumer before it is given to another one, in seconds.
+/// How long a consumer has exclusive access to a result before it is redelivered, in seconds.
 pub const TAKEN_SECONDS: u64 = 30;
-/// How long the queue remembers results, so that one that is submitted again is stored once, in seconds.
+/// How long the queue detects a repeated submission of a result, in seconds.
 pub const REMEMBERED_SECONDS: u64 = 60 * 60;
-/// Most results that wait.
+/// The maximum number of waiting results.
 pub const MAX_RESULTS: u64 = 100_000;
-/// Deliveries after which a message that no consumer could read or store becomes a dead letter.
+/// The number of deliveries after which a message that no consumer could decode or store becomes a dead letter.
 pub const MAX_DELIVERIES: u64 = 5;
 
-/// What lets a delivery be acknowledged.
+/// A handle that acknowledges a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt(pub(crate) String);
 
-/// A result that a consumer has taken.
+/// A result delivered to a consumer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// The match.
     pub id: Name,
-    /// The result; none if this version cannot read the message.
+    /// The result; `None` if this version cannot decode the message.
     pub body: Option<Bytes>,
-    /// How often it was delivered, with this time.
+    /// The number of deliveries, including this one.
     pub count: u64,
-    /// To acknowledge it.
+    /// The handle that acknowledges this delivery.
     pub receipt: Receipt,
-    /// The message as it is in the queue.
+    /// The message as stored in the queue.
     pub(crate) message: Bytes,
 }
 
 /// The outcome of storing a result in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Committed {
-    /// The database has it.
+    /// The database has stored it.
     Stored,
-    /// It cannot be read, or the database will never accept it. Another node, perhaps of a later version, may be able to store it.
+    /// It cannot be decoded, or the database will never accept it. Another node, perhaps of a later version, may be
+    /// able to store it.
     Rejected,
 }
 
-/// A queue of results from all nodes. Any node works them off.
+/// A queue of results from all nodes. Any node can process it.
 ///
-/// A result stays until it is acknowledged, and a consumer acknowledges it after it has committed it. So no result is
-/// lost, whoever dies. One may be delivered more than once: the consumer commits it under its match id, as
-/// `store::Store::record` does, and so each counts once.
+/// A result remains until it is acknowledged, and a consumer acknowledges it after the commit. No result is lost if a
+/// consumer fails. A result may be delivered more than once: the consumer commits it under its match id, as
+/// `store::Store::record` does, so each result counts once.
 ///
-/// A message that was rejected [`MAX_DELIVERIES`] times leaves the queue and is kept apart, as a *dead letter*: otherwise a number of them
-/// would keep the broker from delivering anything else.
+/// A message that was rejected [`MAX_DELIVERIES`] times moves to the *dead letters*. Otherwise a number of such
+/// messages would keep the broker from delivering any other.
 pub trait Results: Send + Sync {
-    /// Adds a result. `false` if the queue remembers one of this match.
+    /// Adds a result. Returns `false` if the queue remembers one of this match.
     fn submit<'a>(&'a self, id: &'a Name, body: &'a Bytes) -> Answer<'a, Result<bool, MeshError>>;
 
-    /// The next result, if there is one now. Nobody else is given it for [`TAKEN_SECONDS`].
+    /// Returns the next result, if one is available. No other consumer receives it for [`TAKEN_SECONDS`].
     fn take(&self) -> Answer<'_, Result<Option<Delivery>, MeshError>>;
 
-    /// Removes a result that is committed.
+    /// Removes a committed result.
     fn acknowledge<'a>(&'a self, receipt: &'a Receipt) -> Answer<'a, Result<(), MeshError>>;
 
     /// Moves a message from the queue to the dead letters.
     fn give_up<'a>(&'a self, delivery: &'a Delivery) -> Answer<'a, Result<(), MeshError>>;
 
-    /// The number of messages that this process has moved to the dead letters.
+    /// Returns the number of messages that this process has moved to the dead letters.
     fn dead_letters(&self) -> u64;
 }
 
-/// Takes one result, commits it, and acknowledges it. A message that is rejected comes again, up to [`MAX_DELIVERIES`] times. `false` if
-/// there was none.
+/// Takes one result, commits it, and acknowledges it. A rejected message is redelivered, up to [`MAX_DELIVERIES`]
+/// times. Returns `false` if there was no result.
 ///
 /// # Errors
-/// That of the queue, or of `commit`. The result comes again, however often it was delivered.
+/// Returns the error of the queue or of `commit`. The result is redelivered, regardless of its delivery count.
 pub async fn work_off<E: From<MeshError>>(
     results: &dyn Results,
     commit: impl AsyncFnOnce(&Name, &Bytes) -> Result<Committed, E>,
@@ -87,7 +88,7 @@ pub async fn work_off<E: From<MeshError>>(
     match committed {
         Committed::Stored => results.acknowledge(&delivery.receipt).await?,
         Committed::Rejected if delivery.count >= MAX_DELIVERIES => results.give_up(&delivery).await?,
-        // Left to its next delivery.
+        // It is redelivered.
         Committed::Rejected => {}
     }
     Ok(true)

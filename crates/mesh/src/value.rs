@@ -1,35 +1,35 @@
-//! How values are written for other nodes.
+//! The encoding of values for other nodes.
 //!
 //! | bytes | field | |
 //! |---|---|---|
 //! | 1 | needs | the lowest version of a reader that understands it: [`VERSION`] |
 //! | 3 | length | of the head, big-endian |
 //! | length | head | JSON; a reader ignores fields that it does not know |
-//! | rest | body | bytes that are not looked at here: an input, an event, a result |
+//! | rest | body | opaque bytes: an input, an event, a result |
 //!
-//! A later version adds fields that a reader of this one may ignore, and leaves `needs` as it is. If it cannot, it raises
-//! `needs`: then readers of this version skip the value and count it, and leave its key alone.
+//! A later version adds fields that a reader of this version may ignore, and leaves `needs` unchanged. For any other
+//! change it raises `needs`: readers of this version skip and count the value, and do not overwrite its key.
 
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The version that this code writes and reads.
 pub const VERSION: u8 = 1;
-/// Most bytes of the head of a shared value.
+/// The maximum size of the head of a shared value, in bytes.
 pub const MAX_HEAD: usize = 64 << 10;
-/// Bytes before the head.
+/// The number of bytes before the head.
 const FRONT: usize = 4;
 
-/// Why a value is not understood.
+/// Why a value cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
-    /// A reader of this version or a later one is needed.
+    /// It requires a reader of this version or a later one.
     Newer(u8),
     /// It is damaged, or not a value of an arcade.
     Damaged,
 }
 
-/// Writes a head and a body. A head beyond [`MAX_HEAD`] is `None`.
+/// Encodes a head and a body. Returns `None` if the head is longer than [`MAX_HEAD`].
 pub fn write(head: &impl Serialize, body: &[u8]) -> Option<Bytes> {
     let head = serde_json::to_vec(head).ok().filter(|head| head.len() <= MAX_HEAD)?;
     let length = u32::try_from(head.len()).ok()?.to_be_bytes();
@@ -40,10 +40,10 @@ pub fn write(head: &impl Serialize, body: &[u8]) -> Option<Bytes> {
     Some(bytes.into())
 }
 
-/// Reads what [`write()`] wrote, also a later version of it.
+/// Decodes the output of [`write()`], including that of a later version.
 ///
 /// # Errors
-/// When it cannot be understood.
+/// If the value cannot be decoded.
 pub fn read<H: DeserializeOwned>(bytes: &Bytes) -> Result<(H, Bytes), Unread> {
     let &[needs, high, middle, low, ..] = &bytes[..] else { return Err(Unread::Damaged) };
     if needs > VERSION {

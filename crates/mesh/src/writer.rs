@@ -1,4 +1,4 @@
-//! How the owner of a room appends to a log.
+//! Appends to the log of a room.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -10,13 +10,13 @@ use netcore::{
 
 use crate::{ASK_TIMEOUT, Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, Sequence, Ticket};
 
-/// Most bytes that wait to be stored.
+/// The maximum number of bytes that wait to be stored.
 pub const MAX_WAITING: usize = 8 << 20;
 
-/// How long it waits after an error.
+/// The delay before a retry after an error.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Something that is to be asked of a log.
+/// A request to a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogAsk {
     /// [`Journals::open`](crate::Journals::open).
@@ -28,10 +28,10 @@ pub enum LogAsk {
 }
 
 impl LogAsk {
-    /// Asks it of a journal.
+    /// Sends the request to a journal.
     ///
     /// # Errors
-    /// Those of journals. The reply is [`LogReply::Failed`].
+    /// Returns the error of the journal. The reply is [`LogReply::Failed`].
     pub async fn of_journal(&self, journals: &dyn Journals, name: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Open(fence) => LogReply::Appended(journals.open(name, *fence).await?),
@@ -40,10 +40,10 @@ impl LogAsk {
         })
     }
 
-    /// Asks it of the events of a room, which are neither opened nor read.
+    /// Sends the request to the events of a room, which can neither be opened nor read.
     ///
     /// # Errors
-    /// Those of events. The reply is [`LogReply::Failed`].
+    /// Returns the error of the events. The reply is [`LogReply::Failed`].
     pub async fn of_events(&self, events: &dyn Events, room: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Append(append) => LogReply::Appended(events.publish(room, append).await?),
@@ -52,49 +52,50 @@ impl LogAsk {
     }
 }
 
-/// What came of it.
+/// The reply to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogReply {
-    /// Of an append, or of opening.
+    /// The outcome of an append or an open.
     Appended(Appended),
-    /// What was read.
+    /// The pieces of the journal.
     Pieces(Vec<Piece>),
-    /// An error: it is asked again.
+    /// An error; the request is repeated.
     Failed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// The fence is to be raised; then it is read if wanted.
+    /// The fence is to be raised, and then the journal is read if `then_read` is set.
     Open {
         then_read: bool,
     },
-    /// It is to be read, and then appended to after this record.
+    /// The journal is to be read. Appends follow after the record `end`.
     Read {
         end: Option<Sequence>,
     },
-    /// Pieces are appended after this one; without one, the first takes the log over.
+    /// Pieces are appended after this record. With `None`, the first piece takes the log over.
     Append(Option<Sequence>),
     Fenced(Fence),
 }
 
-/// Appends pieces under a fence, one after another, and knows which are stored.
+/// Appends pieces under a fence, one after another, and tracks which are stored.
 ///
-/// It is a state machine: [`ask`](Self::ask) says what to ask of the log, [`reply`](Self::reply) takes the answer. One
-/// question is open at a time; what gets no answer in time is asked again, which a log stores once.
+/// It is a state machine: [`ask`](Self::ask) returns the next request to the log, and [`reply`](Self::reply) processes
+/// the reply. One request is pending at a time. A request without a timely reply is repeated, and the log stores it
+/// once.
 #[derive(Debug)]
 pub struct Writer {
     fence: Fence,
     step: Step,
-    // How to begin if the log is not as it was left.
+    // Where to restart if the log has changed unexpectedly.
     again: Step,
-    // Before the log is written the first time after it was opened.
+    // Whether the next piece must be an anchor, as for the first write after the log was opened.
     wants_anchor: bool,
     waiting: VecDeque<(u64, bool, Bytes)>,
     waiting_bytes: usize,
     written: u64,
     stored: u64,
-    // The last anchor that was stored.
+    // The last stored anchor.
     anchor: Option<Sequence>,
     asked: Option<(Ticket, Time)>,
     retry: Time,
@@ -119,24 +120,24 @@ impl Writer {
         }
     }
 
-    /// A writer of events.
+    /// Creates a writer of events.
     pub fn of_events(fence: Fence) -> Self {
         Self::new(fence, Step::Append(None))
     }
 
-    /// A writer of the journal of a match whose state is known.
+    /// Creates a writer for the journal of a match whose state is known.
     pub fn of_journal(fence: Fence) -> Self {
         Self::new(fence, Step::Open { then_read: false })
     }
 
-    /// A writer of the journal of a match that is taken over: it is read first.
+    /// Creates a writer for the journal of a match that is taken over. It reads the journal first.
     pub fn taking_over(fence: Fence) -> Self {
         let is_wrong = probe::has(Planted::ReadBeforeOpen);
         Self::new(fence, if is_wrong { Step::Read { end: None } } else { Step::Open { then_read: true } })
     }
 
-    /// Adds a piece. Returns its number, from 1, or `None` if too much waits already, or if an anchor is wanted and this
-    /// is none. An anchor that is wanted replaces all that waits.
+    /// Adds a piece. Returns its number, from 1, or `None` if too many bytes are waiting or an anchor is required and
+    /// this piece is none. A required anchor replaces all waiting pieces.
     #[must_use]
     pub fn write(&mut self, is_anchor: bool, body: Bytes) -> Option<u64> {
         if self.wants_anchor {
@@ -162,27 +163,28 @@ impl Writer {
         self.wants_anchor && matches!(self.step, Step::Append(_))
     }
 
-    /// How many pieces are stored. What follows from later ones must not be told, if the durability is that of the cluster.
+    /// Returns the number of stored pieces. With the durability of the cluster, effects of later pieces must not be
+    /// published.
     pub fn stored(&self) -> u64 {
         if probe::has(Planted::ToldBeforeStored) { self.written } else { self.stored }
     }
 
-    /// The last anchor that is stored.
+    /// Returns the last stored anchor.
     pub const fn anchor(&self) -> Option<Sequence> {
         self.anchor
     }
 
-    /// Pieces and bytes that are not stored yet.
+    /// Returns the number of pieces and bytes that are not stored yet.
     pub fn lag(&self) -> (u64, usize) {
         (self.written - self.stored, self.waiting_bytes)
     }
 
-    /// The later claim that was found, after which nothing is stored any more.
+    /// Returns the fence of a later claim, after which no piece is stored.
     pub const fn fenced(&self) -> Option<Fence> {
         if let Step::Fenced(fence) = self.step { Some(fence) } else { None }
     }
 
-    /// What to ask now, if anything.
+    /// Returns the request to send now, if any.
     pub fn ask(&mut self, now: Time) -> Option<(Ticket, LogAsk)> {
         if self.retry > now || self.asked.is_some_and(|(_, at)| now.since(at) < ASK_TIMEOUT) {
             return None;
@@ -202,7 +204,7 @@ impl Writer {
         Some((ticket, ask))
     }
 
-    /// When to ask again.
+    /// Returns when the next request is due.
     pub fn deadline(&self) -> Option<Time> {
         let waits = match self.step {
             Step::Append(_) => !self.waiting.is_empty() && !self.wants_anchor,
@@ -212,9 +214,9 @@ impl Writer {
         waits.then(|| self.asked.map_or(self.retry, |(_, at)| at.plus(ASK_TIMEOUT)))
     }
 
-    /// Takes an answer. Gives the journal when it was read.
+    /// Processes a reply. Returns the journal after it was read.
     pub fn reply(&mut self, now: Time, ticket: Ticket, reply: LogReply) -> Option<Vec<Piece>> {
-        // A late answer to an earlier attempt: the later one is answered too.
+        // A late reply to an earlier attempt. The later attempt receives its own reply.
         if self.asked.is_none_or(|(asked, _)| asked != ticket) {
             return None;
         }
@@ -239,7 +241,7 @@ impl Writer {
                 }
             }
             (Step::Append(_), LogReply::Appended(Appended::AnchorDue)) => self.wants_anchor = true,
-            // The log is not as it was left: it was too old to be kept, or somebody has removed it.
+            // The log has changed: it expired, or an operator has removed it.
             (Step::Append(_), LogReply::Appended(Appended::Misplaced(_))) => {
                 self.step = self.again;
                 self.wants_anchor = true;

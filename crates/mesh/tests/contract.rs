@@ -1,4 +1,4 @@
-//! What every implementation does.
+//! Tests of every implementation.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::PATIENCE;
 
-/// What hubs share.
+/// The traits of one implementation.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) directory: Arc<dyn Directory>,
@@ -28,7 +28,7 @@ impl Shared {
     }
 }
 
-/// One test for each rule, of an expression that makes something shared.
+/// Creates one test for each rule. The expression creates an implementation.
 macro_rules! tests {
     ($shared:expr $(, #[$attribute:meta])?) => {
         $crate::contract::rules!($shared, $(#[$attribute])?);
@@ -135,7 +135,7 @@ pub(crate) async fn a_write_says_what_it_expects(shared: Shared) {
     let removed = stored(&shared, "A", None, Some(second)).await;
     assert_eq!(shared.directory.entry(&code("A")).await.unwrap(), None);
     assert_eq!(write(&shared, "A", Some("3"), Some(second)).await, Written::Conflict(None));
-    // That nothing is there can be asserted by a write too.
+    // A write can also assert that there is no entry.
     stored(&shared, "A", None, None).await;
     stored(&shared, "B", None, None).await;
     let again = stored(&shared, "A", Some("4"), None).await;
@@ -198,18 +198,18 @@ pub(crate) async fn heartbeats_are_watched_and_lasting_entries_are_not(shared: S
     let a = stored(&shared, "A", Some("1"), None).await;
     let mut watch = shared.directory.watch(None).await.unwrap();
     assert_eq!(next(&mut watch).await, Delta::Reset);
-    // Their order is not that of the others.
+    // Heartbeats are not ordered relative to other entries.
     let mut shown = [next(&mut watch).await, next(&mut watch).await];
     shown.sort_by_key(Delta::resumes_after);
     let of_heartbeat = |revision, value| Delta::Put(heartbeat.clone(), Entry { revision, value });
     assert_eq!(shown[0], of_heartbeat(first, beat(7, false)));
     assert_eq!(shown[1], Delta::Put(code("A"), Entry { revision: a, value: value("1") }));
-    // Whoever ends it expects the last one, and whoever sends another one finds out.
+    // The write that ends a life expects the last heartbeat, and a later heartbeat conflicts with it.
     let ended = put(&heartbeat, &beat(7, true), Some(first)).await;
     assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
     let late = shared.directory.write(&heartbeat, Some(&beat(7, false)), Some(first)).await;
     assert_eq!(late, Ok(Written::Conflict(Some(Entry { revision: ended, value: beat(7, true) }))));
-    // A watch that is resumed shows the last one again.
+    // A resumed watch repeats the last heartbeat.
     let mut watch = shared.directory.watch(Some(a)).await.unwrap();
     assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
 }
@@ -231,7 +231,7 @@ pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(share
     for (number, is_anchor) in [true, false, false, true, false, false].into_iter().enumerate() {
         let event = append(1, places.last().copied(), is_anchor, number.to_string());
         places.push(place(shared.events.publish(&room, &event).await));
-        // Other rooms are other streams.
+        // Other rooms have other streams.
         let other = append(1, None, true, "other");
         place(shared.events.publish(&name("other"), &other).await);
     }
@@ -244,7 +244,7 @@ pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(share
     };
     assert_eq!(texts(heard(&shared, None, 3).await), "345");
     assert_eq!(texts(heard(&shared, Some(places[1]), 4).await), "2345");
-    // Somebody who has something that was never there begins anew.
+    // A follower with a sequence that never existed restarts.
     assert_eq!(texts(heard(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
     // The next owner.
     let taken = append(2, None, true, "6");
@@ -322,7 +322,7 @@ pub(crate) async fn a_result_that_cannot_be_committed_is_not_lost(shared: Shared
     let no = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
     let failed = work_off(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
     assert_eq!(failed, Err(no()));
-    // In one process time stands still in this test; then its consumer still has it.
+    // In one process, time stands still in this test, so the consumer still holds it.
     assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
 }
 

@@ -1,4 +1,4 @@
-//! Rooms that a node hands over, one step after another.
+//! Tests of handovers, step by step.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ use netcore::{
     probe::{self, Planted, Probe},
 };
 
-/// The answer, if it is there.
+/// Returns the result if it is ready.
 fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -32,16 +32,16 @@ fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
-/// A node and the changes that it hears.
+/// A node and its watch.
 struct Machine {
     node: Node,
     watch: Box<dyn Watch>,
     said: Vec<Output>,
-    /// Whether it does anything.
+    /// Whether it processes inputs.
     runs: bool,
 }
 
-/// Nodes with one directory, whose answers are there at once.
+/// Nodes with one directory that answers immediately.
 struct Fleet {
     mesh: Local,
     clock: Arc<AtomicU64>,
@@ -49,7 +49,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// One node for each list of what it runs.
+    /// Creates one node for each list of rules that it runs.
     fn new(runs: &[&[&str]]) -> Self {
         let clock = Arc::new(AtomicU64::new(1));
         let time = Arc::clone(&clock);
@@ -95,7 +95,7 @@ impl Fleet {
         }
     }
 
-    // Each hears what has changed, until nothing does.
+    // Processes changes until none are left.
     fn work(&mut self) {
         let mut is_news = true;
         while std::mem::take(&mut is_news) {
@@ -112,7 +112,7 @@ impl Fleet {
         }
     }
 
-    /// Time passes.
+    /// Advances the time.
     fn wait(&mut self, time: Duration) {
         let step = Duration::from_millis(100);
         for _ in 0..time.as_millis() / step.as_millis() {
@@ -121,7 +121,7 @@ impl Fleet {
         }
     }
 
-    /// A room of the first node that needs this.
+    /// Opens a room with these needs on the first node.
     fn open(&mut self, needs: &str) -> Name {
         let room = name("nuggets-1");
         let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
@@ -168,7 +168,7 @@ fn a_room_stays_where_nobody_else_can_run_it() {
     let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4", "chess-1"]]);
     let room = fleet.open("nuggets-3");
     assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoRules)]);
-    // A room that needs nothing goes to any node, but not to one that drains too.
+    // A room without needs moves to any node that does not drain.
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
     fleet.input(1, Input::Drain);
@@ -181,7 +181,7 @@ fn a_room_stays_where_nobody_else_can_run_it() {
 fn a_room_that_nobody_takes_is_taken_back() {
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
-    // It stands still, and nobody knows that yet.
+    // It is paused, and no other node knows that yet.
     fleet.machines[1].runs = false;
     assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
     fleet.input(0, Input::Suspended(room.clone()));
@@ -191,7 +191,7 @@ fn a_room_that_nobody_takes_is_taken_back() {
     fleet.wait(Duration::from_secs(2));
     assert_eq!(fleet.may_tell(&room), [true, false]);
     assert!(matches!(&fleet.said(0)[..], [Output::Own(_, _, How::TakenOver)]));
-    // It has come too late.
+    // It is too late.
     fleet.machines[1].runs = true;
     fleet.wait(Duration::from_secs(30));
     assert_eq!(fleet.may_tell(&room), [true, false]);
@@ -216,7 +216,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     let before = probe::enter(Probe::new(Some(Planted::FormerVersion)));
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
-    // A heartbeat that does not say so is on its way.
+    // A heartbeat that does not state this is in transit.
     let (at, mut out) = (fleet.now().plus(Duration::from_secs(5)), vec![]);
     let node = &mut fleet.machines[0].node;
     node.input(at, Input::Elapsed, &mut out);
@@ -228,11 +228,11 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     assert_eq!(out, []);
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
-    // The next one follows at once.
+    // The next one follows immediately.
     let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
-    // While it waits, the room may stay after all.
+    // The handover can be cancelled while it waits.
     node.input(at, Input::Stay(room.clone()), &mut out);
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
@@ -248,7 +248,7 @@ fn a_room_that_was_handed_over_while_its_former_owner_comes_back_is_read() {
     comes_back(true);
 }
 
-// What is on the disk of a node is old if another one has had the room since.
+// The state on a node's disk is outdated if another node has owned the room since.
 fn comes_back(is_lost: bool) {
     let (at, room) = (Time::ZERO, name("room"));
     let mut fleet = Fleet::new(&[&[]]);
@@ -260,7 +260,7 @@ fn comes_back(is_lost: bool) {
         Entry { revision: Revision(revision), value: Value::Room(room) }
     };
     let mut out = vec![];
-    // The claim of an earlier life, of which it hears late.
+    // The claim of an earlier life, which arrives late.
     let holder = Holder { node: name("ann"), identity: name("disk-of-ann"), life: Revision(0) };
     assert!(life > Revision(0));
     node.input(at, Input::Delta(Delta::Put(Key::Room(room.clone()), entry(40, Some(holder)))), &mut out);
@@ -268,7 +268,8 @@ fn comes_back(is_lost: bool) {
     let (ticket, expected) = (*ticket, ask.expected);
     assert_eq!(expected, Some(Revision(40)));
     out.clear();
-    // Meanwhile another node has taken it over and handed it over. It hears that from the answer, or from the watch if the answer is lost.
+    // Meanwhile another node has taken it over and released it. The reply reports this, or the watch if the reply is
+    // lost.
     let (at, input) = if is_lost {
         node.input(at, Input::Delta(Delta::Put(Key::Room(room), entry(61, None))), &mut out);
         assert_eq!(out, [], "one question at a time");
@@ -293,7 +294,7 @@ fn a_claim_that_is_stored_once_more_is_the_owners_own() {
         if hands_over {
             fleet.hand_over(&room);
         }
-        // An earlier attempt arrives late: it names what it replaces, which is there.
+        // An earlier attempt arrives late. It expects the current revision.
         let key = Key::Room(room.clone());
         let there = now(fleet.mesh.entry(&key)).unwrap().unwrap().unwrap();
         let Value::Room(mut claim) = there.value else { panic!("no room") };

@@ -1,4 +1,4 @@
-//! The contract, in one process, and what only there can be told: what time does.
+//! The contract in one process, and tests of expiry, which need a controlled clock.
 
 use std::{
     future::Future,
@@ -19,7 +19,7 @@ use netcore::Time;
 
 use crate::contract::{self, Shared, name};
 
-/// A clock that is moved by hand.
+/// A clock that tests advance.
 #[derive(Debug, Clone, Default)]
 struct Hand(Arc<AtomicU64>);
 
@@ -38,7 +38,7 @@ fn shared() -> Shared {
     Shared::of(Hand::default().local())
 }
 
-/// The answer, which is there at once.
+/// Returns the result, which is ready immediately.
 fn now<T>(answer: impl Future<Output = T>) -> T {
     let mut answer = pin!(answer);
     match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -90,7 +90,7 @@ fn events_are_kept_for_an_hour_and_a_snapshot_is_due_after_half_of_it() {
     assert_eq!(now(local.publish(&room, &append(Some(second), false))), Ok(Appended::AnchorDue));
     let Ok(Appended::Stored(third)) = now(local.publish(&room, &append(Some(second), true))) else { panic!() };
     hand.wait(EVENTS_AGE_SECONDS / 2);
-    // The first snapshot is gone, so what is left of its changes is of no use.
+    // The first snapshot has expired, so its remaining changes are useless.
     let mut late = now(local.follow(&room, Some(first))).unwrap();
     assert_eq!(now(late.next()).unwrap().sequence, second, "it has the one before");
     let mut later = now(local.follow(&room, None)).unwrap();

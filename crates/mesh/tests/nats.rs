@@ -1,6 +1,6 @@
-//! The contract over NATS, and what servers do to it that die.
+//! The contract over NATS, and tests of failing servers.
 //!
-//! `.ci/with-nats` runs these tests beside three servers, and says where the server program is.
+//! `.ci/with-nats` runs these tests with three servers, and sets the path of the server program.
 
 mod servers;
 
@@ -27,7 +27,7 @@ use crate::{
     contract::{self, Shared, name},
 };
 
-/// Little, since all tests share the disk.
+/// Small limits, since all tests share the disk.
 fn limits() -> Limits {
     Limits {
         directory_bytes: 1 << 20,
@@ -39,7 +39,7 @@ fn limits() -> Limits {
     }
 }
 
-/// A place of its own for a test.
+/// Returns a separate place for a test.
 fn place(servers: Vec<String>) -> Place {
     static TESTS: AtomicU64 = AtomicU64::new(0);
     let number = TESTS.fetch_add(1, Ordering::Relaxed);
@@ -51,7 +51,7 @@ async fn connect(place: &Place) -> Nats {
     persist(async || Nats::connect(place).await).await
 }
 
-/// Asks until the broker answers.
+/// Repeats a request until the broker answers.
 async fn persist<T>(mut ask: impl AsyncFnMut() -> Result<T, MeshError>) -> T {
     let begun = Instant::now();
     loop {
@@ -94,7 +94,7 @@ async fn a_single_server_keeps_one_copy() {
     let place = place(servers.addresses());
     let nats = connect(&place).await;
     let revision = stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
-    // Another node finds what the first has made.
+    // Another node sees the writes of the first.
     let other = connect(&place).await;
     assert_eq!(other.entry(&code("A")).await, Ok(Some(Entry { revision, value: seat("Ann") })));
     assert_eq!(servers.copies(&format!("{}-results", place.prefix)).await, 1);
@@ -144,8 +144,8 @@ async fn streams_with_other_limits_are_not_used() {
     assert!(text.contains("its max_bytes is not 4194305"), "{text}");
 }
 
-/// Consumers that stay until they are old enough count against the most that a stream may have, and a node reads a thousand journals in half a
-/// minute.
+/// Consumers that remain until they time out count against the limit of the stream, and a node reads a thousand
+/// journals in half a minute.
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn whoever_reads_journals_leaves_no_consumers() {
@@ -161,7 +161,7 @@ async fn whoever_reads_journals_leaves_no_consumers() {
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
     let journals = plain.get_stream(format!("{}-journals", place.prefix)).await.unwrap();
     assert_eq!(journals.cached_info().state.consumer_count, 0);
-    // Each room of another node that is followed has one.
+    // Each followed room of another node has a consumer.
     let events = plain.get_stream(format!("{}-events", place.prefix)).await.unwrap();
     assert_eq!(events.cached_info().config.max_consumers, -1);
 }
@@ -192,7 +192,7 @@ async fn what_a_later_version_writes_is_skipped_counted_and_left_alone() {
     assert!(error.to_string().contains("upgrade this node"), "{error}");
 }
 
-/// Appends numbers to a journal until it is told to stop. Each is repeated until the broker has answered.
+/// Appends the given count of numbers to a journal, repeating each until the broker has answered.
 async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
     let Appended::Stored(mut last) = persist(async || Journals::open(nats, journal, Fence(1)).await).await else {
         panic!()
@@ -226,7 +226,7 @@ async fn the_leader_is_killed_in_the_middle_of_writes() {
     assert_eq!(watch.next().await, Ok(Delta::Reset));
     let writes = append_numbers(&nats, &journal, COUNT);
     let claims = async {
-        // Like heartbeats: each expects the one before. One whose answer was lost shows itself.
+        // Like heartbeats, each write expects the previous one. A write whose reply was lost shows up as a conflict.
         let mut last = None;
         for number in 0..COUNT / 2 {
             let value = seat(&number.to_string());
@@ -246,7 +246,7 @@ async fn the_leader_is_killed_in_the_middle_of_writes() {
         }
     };
     let kill = async {
-        // Once some of it is there.
+        // Wait for the first records.
         progress.subscribe().wait_for(|number| *number >= COUNT / 20).await.unwrap();
         let leader = servers.leader(&format!("{}-journals", place.prefix)).await;
         servers.kill(leader);
@@ -298,7 +298,7 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     let text = error.to_string();
     assert!(text.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{text}");
     assert!(text.ends_with("see whether most of the NATS servers run and can be reached"), "{text}");
-    // So it is with what is waited for.
+    // The same holds for pending calls.
     let error = timeout(PATIENCE, follow.next()).await.unwrap().unwrap_err();
     assert_eq!(error.trouble(), Trouble::Away);
     assert_eq!(timeout(PATIENCE, watch.next()).await.unwrap().unwrap_err().trouble(), Trouble::Away);
@@ -306,14 +306,14 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     servers.restart(0);
     let after = match persist(async || nats.write(&code("A"), Some(&seat("2")), Some(before)).await).await {
         Written::Stored(revision) => revision,
-        // The attempt of before has waited for the connection.
+        // The earlier attempt has waited for the connection.
         Written::Conflict(there) => there.filter(|there| there.value == seat("2")).unwrap().revision,
     };
     let second = match persist(async || nats.publish(&room, &append(Some(first), false)).await).await {
         Appended::Stored(sequence) => sequence,
         other => panic!("{other:?}"),
     };
-    // They are begun again where they were.
+    // They resume at their last positions.
     let mut watch = persist(async || nats.watch(Some(before)).await).await;
     let mut follow = persist(async || nats.follow(&room, Some(first)).await).await;
     let changed = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
@@ -321,7 +321,7 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     assert_eq!(timeout(PATIENCE, follow.next()).await.unwrap().unwrap().sequence, second);
 }
 
-/// Runs a node over NATS until it says what `wanted` recognises.
+/// Runs a node over NATS until it emits an output that `wanted` recognises.
 async fn drive<T>(
     nats: &Nats,
     node: &mut Node,
@@ -329,7 +329,7 @@ async fn drive<T>(
     mut wanted: impl FnMut(&Output) -> Option<T>,
 ) -> T {
     let begun = Instant::now();
-    // Nodes are older than the test, so that the silence of another one counts.
+    // Nodes are older than the test, so that the silence of another node counts.
     let now = || Time::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1));
     let mut watch = persist(async || nats.watch(None).await).await;
     loop {
@@ -344,7 +344,7 @@ async fn drive<T>(
             found = found.or(wanted(&output));
         }
         if let Some(found) = found {
-            // Its last answers are not lost.
+            // Process its last replies.
             inputs.drain(..).for_each(|input| node.input(now(), input, &mut vec![]));
             return found;
         }
@@ -475,7 +475,7 @@ async fn full_directory_refuses_no_heartbeat() {
     }
 }
 
-/// A node over NATS, of this version or of the one before.
+/// A node over NATS, of this version or the previous one.
 struct Running {
     nats: Nats,
     node: Node,
@@ -504,7 +504,7 @@ impl Running {
         Time::from_nanos(u64::try_from(self.begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1))
     }
 
-    /// Does what the node wants, and waits for a moment.
+    /// Executes the outputs of the node, and waits for a moment.
     async fn step(&mut self) {
         let (mut out, now) = (vec![], self.now());
         let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
@@ -517,7 +517,7 @@ impl Running {
             }
         }
         match timeout(Duration::from_millis(20), self.watch.next()).await {
-            // The version before has no heartbeats apart from entries.
+            // The previous version has no separate heartbeats.
             Ok(Ok(Delta::Put(Key::Heartbeat(_), _))) if self.is_former => {}
             Ok(delta) => self.inputs.push(Input::Delta(delta.unwrap())),
             Err(_) => self.inputs.push(Input::Elapsed),
@@ -541,7 +541,8 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     let mut old = Running::start(&place, "ann", true).await;
     let mut new = Running::start(&place, "bob", false).await;
     let begun = Instant::now();
-    // While the old one is listed, each writes what it reads, for longer than a silent node stays.
+    // While the old node is listed, both nodes send heartbeats as writes of their entries, which the old node
+    // understands. The test waits longer than the expiry of a silent node.
     let mut revisions = std::collections::BTreeSet::new();
     let waits = |begun: Instant, is_reached: bool| {
         begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT || !is_reached && begun.elapsed() < PATIENCE
@@ -554,9 +555,9 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     assert_eq!(apart(&bob).await, Some(false));
     assert!(revisions.len() > 4 && old.node.is_present(old.now()) && new.node.is_present(new.now()));
     assert_eq!(apart(&ann).await, None);
-    // Before it knew of the other one, it may have sent some.
+    // It may have sent some before it knew of the other node.
     let before = entry(&heartbeat).await.map(|entry| entry.revision);
-    // The old one leaves, and comes back as a new one.
+    // The old node leaves, and returns with the new version.
     old.inputs.push(Input::Leave);
     while entry(&ann).await.is_some() {
         old.step().await;
@@ -571,7 +572,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     }
     assert!(last > before && apart(&ann).await == Some(true) && apart(&bob).await == Some(true));
     assert!(old.node.is_present(old.now()) && new.node.is_present(new.now()));
-    // An old one comes back, as when an upgrade is taken back.
+    // A node returns with the old version, as after a reverted upgrade.
     old.inputs.push(Input::Leave);
     while entry(&ann).await.is_some() {
         old.step().await;

@@ -1,8 +1,8 @@
-//! A fleet of nodes in one thread: lossy, slow and repeated messages, clocks that run differently, nodes that are paused, killed or lost,
-//! and a broker that is away. All of it follows from a seed.
+//! Simulates a fleet of nodes in one thread: lost, delayed and repeated messages, clocks of different speeds, nodes
+//! that are paused, killed or lost, and outages of the broker. A seed determines the entire run.
 //!
-//! The checks, each with its own message: no two nodes tell anything of a room ([`oracle`]), what was told is not lost, a result counts
-//! once, whoever watches misses nothing, and when the faults stop everything comes to its end.
+//! The checks, each with its own message: only the owner of a room publishes ([`oracle`]), published state is not lost,
+//! each result counts once, watchers miss no change, and all matches finish after the faults stop.
 
 mod broker;
 mod checks;
@@ -16,7 +16,7 @@ mod world;
 
 use self::world::{Options, World};
 
-/// Runs fleets of the seeds 1 to `count`, or of the one in `MESH_SEED`; the seed of one that fails is said.
+/// Runs fleets of the seeds 1 to `count`, or of the one in `MESH_SEED`. A failure reports the seed.
 fn fleets(count: u64, options: Options) {
     let one = number("MESH_SEED");
     for seed in one.unwrap_or(1)..=one.unwrap_or(count) {
@@ -45,14 +45,15 @@ fn no_fleet_breaks_a_promise() {
     fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options::default());
 }
 
-/// Clocks that stand still while a machine is paused, as those of frozen virtual machines do: a lease is worth nothing then, and the
-/// fences alone keep what was told.
+/// Clocks stop while a machine is paused, as those of frozen virtual machines do. Leases are useless then, and only
+/// the fences protect published state.
 #[test]
 fn frozen_clocks_lose_nothing_that_was_told() {
     fleets(100, Options { frozen: true, ..Options::default() });
 }
 
-/// Some nodes are of the former version, whose heartbeats are writes of their entries and who know no others.
+/// Some nodes are of the former version: their heartbeats are writes of their entries, and they ignore separate
+/// heartbeats.
 #[test]
 fn a_rolling_upgrade_breaks_no_promise() {
     fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options { mixed: true, ..Options::default() });
@@ -66,7 +67,7 @@ fn a_seed_is_a_fleet() {
     assert_ne!(run(1), run(2));
 }
 
-/// The long run: `MESH_FLEETS` of them, 100,000 by default.
+/// The long run of `MESH_FLEETS` fleets, 100,000 by default.
 #[test]
 #[ignore = "takes minutes; CONTRIBUTING.md has the command"]
 fn simulate_for_long() {

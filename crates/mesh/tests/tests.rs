@@ -1,8 +1,8 @@
-//! Tests of what hubs share.
+//! Tests of the state that hubs share.
 //!
-//! - `contract`: what every implementation does; `local` and `nats` run it.
-//! - `handing`: how rooms are handed over, step by step.
-//! - `simulation`: a fleet of nodes with lossy networks, pauses and deaths, in one thread.
+//! - `contract`: tests of every implementation; `local` and `nats` run them.
+//! - `handing`: handovers, step by step.
+//! - `simulation`: a fleet of nodes with lossy networks, pauses and crashes, in one thread.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
@@ -13,5 +13,5 @@ mod local;
 mod nats;
 mod simulation;
 
-/// How long a test waits for something that is to happen.
+/// How long a test waits for an expected event.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);

@@ -26,21 +26,21 @@ use crate::{
     place::{Place, make_writable},
 };
 
-/// The time limit for a connection: to connect, or to wait until one of a pool is free.
+/// The timeout for opening a connection, and for waiting until a connection of a pool is free.
 const CONNECT: Duration = Duration::from_secs(3);
 /// How long after its time limit the database may take to end a statement, before the connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
-/// Instructions of SQLite's virtual machine between two looks at the clock: a fraction of a millisecond.
+/// The number of instructions of SQLite's virtual machine between two checks of the time: a fraction of a millisecond.
 const STEPS: i32 = 1_000;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Changes rows.
     Write,
-    /// Queries, and cannot change anything.
+    /// Runs queries, and cannot change anything.
     Read,
     /// Creates or copies whole tables.
     Whole,
@@ -60,8 +60,8 @@ impl Role {
         let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
         match self {
             Self::Read => options.pragma("query_only", "ON"),
-            // With a write-ahead log, readers do not wait for the writer. `NORMAL` syncs at checkpoints only: a power cut may undo the
-            // last results, which are then stored again from their journals.
+            // With a write-ahead log, readers do not wait for the writer. `NORMAL` syncs only at checkpoints: a power
+            // failure may undo the last results, which are then stored again from their journals.
             Self::Write | Self::Whole => {
                 options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Normal)
             }
@@ -94,15 +94,15 @@ enum PoolDriver {
     Postgres(PgPool),
 }
 
-// A connection is checked before each use, since one that was idle does not survive a restart of its server.
+// A connection is checked before each use, since an idle one does not survive a restart of its server.
 fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
     let options = PoolOptions::new().max_connections(size).acquire_timeout(CONNECT).test_before_acquire(true);
-    // A late connection is an error of its caller, and not logged too.
+    // A late connection is an error of its caller and is not logged as well.
     options.acquire_slow_threshold(2 * CONNECT).idle_timeout(None).max_lifetime(None)
 }
 
 impl Pool {
-    /// A pool of up to `size` connections, which are made when they are needed.
+    /// Creates a pool of up to `size` connections, which are opened on demand.
     pub(crate) fn new(place: Arc<Place>, role: Role, size: u32) -> Self {
         let driver = match &*place {
             Place::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
@@ -149,7 +149,7 @@ impl Pool {
         Ok(connection)
     }
 
-    // Whether all connections are in use, so the database itself is not the reason of a timeout.
+    // Whether all connections are in use, so that the database itself did not cause the timeout.
     fn is_exhausted(&self) -> bool {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.size() >= pool.options().get_max_connections(),
@@ -157,7 +157,7 @@ impl Pool {
         }
     }
 
-    /// Closes all connections, as soon as they are free.
+    /// Closes all connections as soon as they are free.
     pub(crate) async fn close(&self) {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.close().await,
@@ -166,7 +166,7 @@ impl Pool {
     }
 }
 
-/// A connection of a pool, or a single one.
+/// A pooled or single connection.
 #[derive(Debug)]
 enum Owned<DB: Database> {
     Pooled(PoolConnection<DB>),
@@ -214,11 +214,11 @@ enum Driver {
     Postgres(Owned<Postgres>),
 }
 
-/// A connection. It is closed when it is dropped before it is [`done`](Self::done): after an error, or when the caller has given up, a
-/// statement or a transaction may still run on it.
+/// A connection. It is closed if it is dropped before it is [`done`](Self::done): after an error, or if the caller has
+/// cancelled the call, a statement or a transaction may still run on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    // None once it was given back.
+    // `None` after it was returned to the pool.
     driver: Option<Driver>,
     role: Role,
     clock: Arc<Clock>,
@@ -226,7 +226,7 @@ pub(crate) struct Connection {
     pub(crate) probe: Arc<crate::probe::Probe>,
 }
 
-/// When the running statement has to end.
+/// The deadline of the running statement.
 #[derive(Debug)]
 struct Clock {
     zero: Instant,
@@ -278,14 +278,14 @@ impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for Value<'a> {
     }
 }
 
-/// The integers of both databases have a sign.
+/// The integers of both databases are signed.
 impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
         Self::Integer(Some(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 
-/// A row of an answer.
+/// A row of a result.
 #[derive(Debug)]
 pub(crate) enum Row {
     Sqlite(SqliteRow),
@@ -302,7 +302,7 @@ impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<
 {}
 
 impl Row {
-    /// A column; NULL only as an `Option`.
+    /// Returns a column; NULL only as an `Option`.
     pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -314,7 +314,7 @@ impl Row {
         self.get(column)
     }
 
-    /// A number that was stored as [`u64`].
+    /// Returns a number that was stored as [`u64`].
     pub(crate) fn number(&self, column: usize) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
     }
@@ -409,7 +409,7 @@ impl Connection {
         self.driver.as_mut().ok_or(StoreError::Closed)
     }
 
-    /// The rows that answer a query.
+    /// Returns the rows of a query.
     pub(crate) async fn rows(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -425,14 +425,14 @@ impl Connection {
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    // Starts the time of the next statement.
+    // Starts the timeout of the next statement.
     fn begin_statement(&self) -> Duration {
         let limit = self.role.limit();
         self.clock.allow(limit);
         limit
     }
 
-    /// The first row of an answer, if there is one.
+    /// Returns the first row of a query, if there is one.
     pub(crate) async fn row(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -441,7 +441,7 @@ impl Connection {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a statement; returns the number of rows that it has changed.
+    /// Executes a statement. Returns the number of changed rows.
     pub(crate) async fn execute(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -455,7 +455,7 @@ impl Connection {
         Ok(timeout(limit + GRACE, work).await.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    /// Begins a transaction that sees no concurrent changes, and is rejected if it would overwrite them.
+    /// Starts a transaction that does not see concurrent changes, and is rejected if it would overwrite them.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -464,7 +464,7 @@ impl Connection {
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Begins to read a consistent state.
+    /// Starts to read a consistent state.
     pub(crate) async fn begin_reading(&mut self) -> Result<(), StoreError> {
         let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN",
@@ -473,7 +473,7 @@ impl Connection {
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Brings the tables up to date.
+    /// Migrates the tables to the current version.
     pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();
         let driver = self.driver()?;
@@ -488,12 +488,13 @@ impl Connection {
         result.map_err(|error| StoreError::migrate(error, newest))
     }
 
-    /// Gives the connection back to its pool.
+    /// Returns the connection to its pool.
     pub(crate) fn done(mut self) {
         drop(self.driver.take());
     }
 
-    /// Closes the connection and waits until it is closed. SQLite moves its log into the file when the last one is closed.
+    /// Closes the connection and waits until it is closed. SQLite moves its log into the file when the last connection
+    /// closes.
     pub(crate) async fn close(mut self) {
         let _ = match self.driver.take() {
             Some(Driver::Sqlite(connection)) => connection.close().await,
@@ -523,7 +524,7 @@ impl Connection {
         matches!(self.driver, Some(Driver::Sqlite(_)))
     }
 
-    /// Executes a statement that no probe sees.
+    /// Executes a statement that is hidden from probes.
     pub(crate) async fn plain(&mut self, text: String, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
         let driver = self.driver.as_mut().ok_or(sqlx::Error::PoolClosed)?;
         driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), values).await

@@ -1,10 +1,11 @@
-//! Copies all that is stored into another database, of the same kind or the other.
+//! Copies all stored data into another database, of the same kind or the other.
 //!
-//! Both databases have the tables of this version. What to copy follows from the migrations: they are run in memory, and the tables
-//! and columns that come of them are listed there, so a later version copies its own ones.
+//! Both databases have the tables of this version. The list of tables and columns is derived from the migrations,
+//! which are run in memory, so a later version copies its own tables.
 //!
-//! Rows are copied in pages by their primary keys. A row that is there already as it should be is left alone, so a copy that was broken
-//! off goes on where it was. What is copied to must have no other rows: whoever confuses the two directions loses nothing.
+//! Rows are copied in pages by their primary keys. Rows that are already correct are skipped, so an interrupted copy
+//! resumes where it stopped. The target must have no other rows, so no data is lost if an operator confuses the two
+//! directions.
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 
@@ -14,17 +15,18 @@ use crate::{
     database::{MIGRATIONS, migrator},
 };
 
-/// Rows of one statement. Each has some ten values, and SQLite looks for each of them among all, so more at once would take longer.
+/// Rows of one statement. Each has about ten values, and SQLite searches all values for each one, so more rows take
+/// longer.
 const PAGE: usize = 100;
 
-/// What was copied of a table.
+/// The outcome of copying a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     /// The name of the table, such as `matches`.
     pub table: String,
-    /// Its rows in both databases now.
+    /// The number of its rows in both databases after the copy.
     pub rows: u64,
-    /// How many of these were not there before, or not as they should be.
+    /// The number of rows that were missing or different before.
     pub new: u64,
 }
 
@@ -39,7 +41,7 @@ enum Type {
 struct Column {
     name: String,
     of: Type,
-    // Its place in the primary key, from 1.
+    // The position in the primary key, from 1.
     key: i64,
 }
 
@@ -49,7 +51,7 @@ struct Table {
     columns: Vec<Column>,
 }
 
-/// A value as it was read.
+/// A value of a row.
 #[derive(Debug, Clone)]
 enum Cell {
     Integer(Option<i64>),
@@ -68,11 +70,12 @@ impl Cell {
 }
 
 impl Store {
-    /// Copies everything into another database, whose tables are made if it has none. Says what it has copied of each table.
+    /// Copies all data into another database, and creates its tables if it has none. Returns the copied tables.
     ///
     /// # Errors
-    /// When either database is away or of a later version, when the other one has rows that are not in this one, or when the numbers of
-    /// rows differ at the end. What was copied before stays, and the next copy goes on there.
+    /// If either database is unreachable or of a later version, if the target has rows that are not in this database,
+    /// or if the row counts differ at the end. Rows that were copied before an error remain, and the next copy resumes
+    /// after them.
     pub async fn copy_to(&self, to: &Self) -> Result<Vec<Copied>, StoreError> {
         self.prepare().await?;
         to.prepare().await?;
@@ -97,7 +100,7 @@ impl Store {
     }
 }
 
-/// The tables of this version. Those that refer to others come last.
+/// Returns the tables of this version. Tables that refer to others come last.
 async fn tables() -> Result<Vec<Table>, StoreError> {
     let mut memory = SqliteConnection::connect("sqlite::memory:").await?;
     migrator(&MIGRATIONS).run_direct(None, &mut memory, false).await.map_err(StoreError::Migrate)?;
@@ -122,14 +125,14 @@ async fn tables() -> Result<Vec<Table>, StoreError> {
 }
 
 impl Table {
-    // The columns of the primary key, in its order.
+    // Returns the columns of the primary key, in key order.
     fn key(&self) -> Vec<&Column> {
         let mut key: Vec<_> = self.columns.iter().filter(|column| column.key > 0).collect();
         key.sort_by_key(|column| column.key);
         key
     }
 
-    // Says which rows of `to` are not in `from`, if there are any.
+    // Rejects a target with rows that are not in `from`.
     async fn check(&self, from: &mut Connection, to: &mut Connection) -> Result<(), StoreError> {
         let key = self.key();
         let (mut last, mut foreign) = (vec![], 0);
@@ -149,7 +152,7 @@ impl Table {
         Ok(())
     }
 
-    // Gives how many rows are new or were changed.
+    // Copies the table. Returns the number of new or changed rows.
     async fn copy(&self, from: &mut Connection, to: &mut Connection) -> Result<u64, StoreError> {
         let (all, key): (Vec<&Column>, _) = (self.columns.iter().collect(), self.key());
         let rest: Vec<_> = all.iter().filter(|column| column.key == 0).map(|column| &column.name).collect();
@@ -178,13 +181,13 @@ impl Table {
         }
     }
 
-    // The value of a column in a row of all columns.
+    // Returns the value of a column in a row of all columns.
     fn cell(&self, row: &[Cell], wanted: &Column) -> Option<Cell> {
         let index = self.columns.iter().position(|column| column.name == wanted.name)?;
         row.get(index).cloned()
     }
 
-    // The rows after the one with the key `last`.
+    // Returns the rows after the one with the key `last`.
     async fn page(
         &self,
         at: &mut Connection,
@@ -219,7 +222,7 @@ fn names(columns: &[&Column]) -> String {
     columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-// Places for so many rows of so many values, as in `($1, $2), ($3, $4)`.
+// Returns the placeholders of `rows` rows of `columns` values, such as `($1, $2), ($3, $4)`.
 fn places(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
         let places: Vec<_> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();

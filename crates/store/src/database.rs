@@ -1,4 +1,4 @@
-//! The database: its pools of connections, and the migrations.
+//! The database with its connection pools and migrations.
 
 use std::{path::Path, str::FromStr as _, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
 /// Connections for concurrent queries.
 pub const READERS: u32 = 4;
 
-/// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
+/// All migrations, in order. A published migration never changes: a database records which ones it was created with.
 pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
@@ -31,26 +31,27 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (7, "name codes", include_str!("../migrations/0007_name_codes.sql")),
 ];
 
-/// The database of results. Clones share their connections.
+/// The database of results. Clones share its connections.
 ///
-/// One connection writes and others read, so a write waits for no query. Each statement has a time limit. After an error the connection
-/// is closed, and the next statement gets another one. Every call can be repeated after an error.
+/// One connection writes and others read, so writes do not wait for queries. Each statement has a timeout. An error
+/// closes the connection, and the next statement gets another one. Every call can be repeated after an error.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) writer: Arc<Pool>,
     pub(crate) readers: Arc<Pool>,
-    // For the names of joining players, who do not wait for queries of pages.
+    // For looking up the names of joining players, so that they do not wait for queries of web pages.
     pub(crate) keys: Arc<Pool>,
     pub(crate) recent: Arc<Recent>,
     pub(crate) place: Arc<Place>,
 }
 
-/// How often a transaction is repeated that conflicts with those of other hubs.
+/// How often a transaction that conflicts with those of other hubs is repeated.
 const CONFLICTS: u32 = 20;
 /// The longest pause before that, as a power of two in milliseconds.
 const LONGEST_PAUSE: u32 = 6;
 
-/// The pause before a transaction is repeated that has conflicted with others `attempts` times. It grows, so that one of them succeeds.
+/// Waits before a transaction is repeated that has conflicted `attempts` times. The pause grows, so that one of the
+/// transactions succeeds.
 pub(crate) async fn pause_after_conflict(attempts: u32) {
     sleep(Duration::from_millis(1 << attempts.min(LONGEST_PAUSE))).await;
 }
@@ -59,7 +60,8 @@ pub(crate) const fn may_repeat(attempts: u32) -> bool {
     attempts < CONFLICTS
 }
 
-// Runs a transaction on the writer, and repeats it if the database has undone it because of a concurrent one of another hub.
+// Runs a transaction on the writer, and repeats it if the database has rolled it back because of a concurrent
+// transaction of another hub.
 macro_rules! serialized {
     ($store:expr, $attempt:expr) => {{
         let mut attempts = 0;
@@ -77,23 +79,23 @@ macro_rules! serialized {
 pub(crate) use serialized;
 
 impl Store {
-    /// The SQLite database in this file, which is made by [`prepare`](Self::prepare).
+    /// Returns the SQLite database in this file, which [`prepare`](Self::prepare) creates.
     ///
     /// # Errors
-    /// [`StoreError::Path`] when the path is not text.
+    /// [`StoreError::Path`] if the path is not valid UTF-8.
     pub fn file(path: &Path) -> Result<Self, StoreError> {
         if path.to_str().is_none() {
             return Err(StoreError::Path(path.to_owned()));
         }
-        // A relative path never begins like an address.
+        // An absolute path cannot be mistaken for an address.
         let path = std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
         Ok(Self::at(Place::File(path)))
     }
 
-    /// The PostgreSQL database at this address, such as `postgres://user@host/database`.
+    /// Returns the PostgreSQL database at this address, such as `postgres://user@host/database`.
     ///
     /// # Errors
-    /// [`StoreError::Address`] when it is not an address.
+    /// [`StoreError::Address`] if the address is invalid.
     pub fn server(address: &str) -> Result<Self, StoreError> {
         let wrong = || StoreError::Address(address.escape_debug().to_string());
         if !address.starts_with("postgres://") && !address.starts_with("postgresql://") {
@@ -115,10 +117,10 @@ impl Store {
         }
     }
 
-    /// Makes the tables, or brings them up to date. This comes before everything else.
+    /// Creates the tables, or migrates them to the current version. Call it before any other method.
     ///
     /// # Errors
-    /// [`StoreError`] when the database is away, or has tables of a later version.
+    /// [`StoreError`] if the database is unreachable, or has tables of a later version.
     pub async fn prepare(&self) -> Result<(), StoreError> {
         self.migrate(&MIGRATIONS).await?;
         self.note_looks().await
@@ -136,15 +138,15 @@ impl Store {
         &self.place
     }
 
-    /// A connection for all of the tables.
+    /// Opens a connection for work on whole tables.
     pub(crate) async fn whole(&self) -> Result<Connection, StoreError> {
         Connection::open(&self.place, Role::Whole).await
     }
 
-    /// Copies the database into a new file, consistent while others write.
+    /// Copies the database into a new file. The copy is consistent even during concurrent writes.
     ///
     /// # Errors
-    /// [`StoreError::NotAFile`] for PostgreSQL, or when it cannot be written.
+    /// [`StoreError::NotAFile`] for PostgreSQL, or if the file cannot be written.
     pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
         if matches!(*self.place, Place::Server(_)) {
             return Err(StoreError::NotAFile);
@@ -163,7 +165,7 @@ impl Store {
         self.writer.close().await;
     }
 
-    /// The rows that answer a query.
+    /// Returns the rows of a query.
     pub(crate) async fn rows(
         &self,
         text: impl SqlSafeStr + Send,
@@ -172,7 +174,7 @@ impl Store {
         Self::rows_on(&self.readers, text, values).await
     }
 
-    /// The same on a connection of this pool.
+    /// Returns the rows of a query on a connection of this pool.
     pub(crate) async fn rows_on(
         pool: &Pool,
         text: impl SqlSafeStr + Send,
@@ -184,7 +186,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// The first row of an answer, if there is one.
+    /// Returns the first row of a query, if there is one.
     pub(crate) async fn row(
         &self,
         text: impl SqlSafeStr + Send,
@@ -193,7 +195,7 @@ impl Store {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a statement that is a change by itself; returns the number of rows that it has changed.
+    /// Executes a single-statement change. Returns the number of changed rows.
     pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let mut writer = self.writer.acquire().await?;
         let changed = writer.execute(text, values).await?;
@@ -202,12 +204,12 @@ impl Store {
     }
 }
 
-/// The version of the tables of this program.
+/// Returns the newest version of the tables that this program knows.
 pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default()
 }
 
-/// What makes the tables.
+/// Returns the migrator that creates the tables.
 pub(crate) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
     let migration = |&(version, name, text): &(i64, &'static str, &'static str)| {
         Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)

@@ -1,7 +1,7 @@
 //! Names on several devices, each with a key of its own: codes that add a key, and changes that revoke keys.
 //!
-//! Every change checks in its own transaction that the key of the caller proves the name, so a key that was revoked a moment ago
-//! changes nothing.
+//! Every change checks in its own transaction that the key of the caller proves the name, so a revoked key can no
+//! longer change anything.
 
 use std::{
     collections::HashSet,
@@ -15,12 +15,12 @@ use crate::{
     names::{PAGE, digits, note_change},
 };
 
-/// Keys that prove one name.
+/// The maximum number of keys that prove one name.
 pub const MAX_KEYS: i64 = 4;
 
-/// How far the clocks of two hubs may differ, with the longest transaction: changes that are older were read before.
+/// The maximum clock difference between two hubs, plus the longest transaction. Older changes were already read.
 const OVERLAP: Duration = Duration::from_mins(3);
-/// How long changes are stored.
+/// How long changes are retained.
 const CHANGES_KEPT: Duration = Duration::from_mins(15);
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
@@ -28,7 +28,7 @@ type KeyHash = [u8; KEY_HASH_LENGTH];
 /// The result of redeeming a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redeemed {
-    /// The key proves this name. The code is used up.
+    /// The key proves this name. The code is consumed.
     Name(String),
     /// No valid code has this hash.
     Unknown,
@@ -49,7 +49,7 @@ pub enum Replaced {
     TooManyNames,
 }
 
-/// Changes of names by other hubs with the same database that were applied here already.
+/// The changes of names by other hubs with the same database that this hub has already applied.
 #[derive(Debug, Default)]
 pub struct NameChanges {
     applied: HashSet<String>,
@@ -68,8 +68,8 @@ macro_rules! proves {
 }
 
 impl Store {
-    /// Stores the hash of a code that adds a key to a name, valid until `expires`, in milliseconds since the Unix epoch. It replaces
-    /// the previous code of the name. Returns `false` if `key_hash` does not prove the name.
+    /// Stores the hash of a code that adds a key to a name, valid until `expires`, in milliseconds since the Unix
+    /// epoch. It replaces the previous code of the name. Returns `false` if `key_hash` does not prove the name.
     pub async fn issue_code(
         &self,
         name: &str,
@@ -87,8 +87,8 @@ impl Store {
         Ok(self.execute(text, &values).await? == 1)
     }
 
-    /// Adds a key to the name of a code at `now`, in milliseconds since the Unix epoch, and uses the code up, all or nothing. The code is
-    /// void if the key that issued it does not prove the name any more.
+    /// Adds a key to the name of a code at `now`, in milliseconds since the Unix epoch, and consumes the code, in one
+    /// transaction. The code is void if the key that issued it no longer proves the name.
     pub async fn redeem_code(&self, code_hash: &[u8], key_hash: &KeyHash, now: u64) -> Result<Redeemed, StoreError> {
         let (code, key) = (digits(code_hash), digits(key_hash));
         let redeemed = serialized!(self, self.try_redeem(&code, &key, now));
@@ -106,7 +106,7 @@ impl Store {
         Ok(redeemed)
     }
 
-    /// Makes `new` the only key that proves a name, and voids its code. `key_hash` has to prove the name.
+    /// Makes `new` the only key that proves a name, and voids its code. `key_hash` must prove the name.
     pub async fn replace_keys(
         &self,
         name: &str,
@@ -133,7 +133,7 @@ impl Store {
         Ok(replaced)
     }
 
-    /// Releases a name, which is free immediately. Returns `false` if `key_hash` does not prove it.
+    /// Releases a name, which becomes available immediately. Returns `false` if `key_hash` does not prove it.
     pub async fn release_name(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<bool, StoreError> {
         let key = digits(key_hash);
         let released = serialized!(self, self.try_release(name, &key, now));
@@ -154,8 +154,9 @@ impl Store {
         Ok(proven)
     }
 
-    /// Releases names that were claimed before `limit` and are not used in any match, and deletes expired codes, at `now`; both in
-    /// milliseconds since the Unix epoch. Returns a part of the released names, and none when all are released.
+    /// Releases names that were claimed before `limit` and never used in a match, and deletes expired codes, at `now`;
+    /// both in milliseconds since the Unix epoch. Returns a part of the released names, and an empty list when all are
+    /// released.
     pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
         let released = serialized!(self, self.try_release_unused(limit, now))?;
         self.recent.forget(&released);
@@ -178,8 +179,8 @@ impl Store {
         Ok(released)
     }
 
-    /// The names that lost a key since the last call, by any hub with this database. Their cached proofs are dropped. Has to be called
-    /// every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
+    /// Returns the names that lost a key since the last call, by any hub with this database. Their cached proofs are
+    /// dropped. Must be called every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
     pub async fn changed_names(&self, changes: &mut NameChanges, now: u64) -> Result<Vec<String>, StoreError> {
         let asked = Instant::now();
         let text = "SELECT name, id, changed FROM name_changes WHERE (changed, name) > ($1, $2) \
@@ -231,7 +232,7 @@ async fn redeem(writer: &mut Connection, code: &str, key: &str, now: u64) -> Res
         }
         let text = "SELECT COUNT(*) FROM name_keys WHERE name = $1";
         let others = writer.row(text, &[(&name).into()]).await?.map_or(Ok(0), |row: Row| row.integer(0))?;
-        // The first key is in `names`.
+        // The first key is stored in `names`.
         if others + 1 >= MAX_KEYS {
             return Ok(Redeemed::TooManyKeys);
         }

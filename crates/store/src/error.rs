@@ -1,4 +1,4 @@
-//! Errors of the database: in full for the log, with what to do about them, and in short for everyone.
+//! Errors of the database: detailed for the log with advice, and short for public output.
 
 use std::{
     io,
@@ -11,16 +11,16 @@ use thiserror::Error;
 
 use crate::place::Place;
 
-/// Why the database cannot be used. The texts are for the log: they may hold paths, statements and addresses.
+/// Why the database cannot be used. The messages are for the log: they may contain paths, statements and addresses.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The address is not one.
+    /// The address is invalid.
     #[error("'{0}' is not the address of a database; it looks like postgres://user:password@host/database")]
     Address(String),
-    /// The path of the file is not text.
+    /// The path of the file is not valid UTF-8.
     #[error("the path '{0}' cannot be used for a database; use one that is valid UTF-8")]
     Path(PathBuf),
-    /// The mode of the file forbids its owner to write.
+    /// The mode of the file denies its owner write access.
     #[error("the database '{path}' has the mode {mode:04o}, with which its owner cannot write it; chmod u+rw '{path}'")]
     ReadOnly {
         /// The file.
@@ -28,12 +28,12 @@ pub enum StoreError {
         /// Its mode.
         mode: u32,
     },
-    /// The file can be neither looked at nor made.
+    /// The file can be neither inspected nor created.
     #[error("the database '{path}' cannot be opened")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         error: io::Error,
     },
@@ -48,21 +48,21 @@ pub enum StoreError {
         /// The newest version that this program knows.
         known: i64,
     },
-    /// The tables could not be made or brought up to date.
+    /// The tables could not be created or migrated.
     #[error("the tables of the database cannot be brought up to date: {0}")]
     Migrate(MigrateError),
     /// A statement failed.
     #[error("the database does not answer as it should: {}", words(.0))]
     Database(sqlx::Error),
-    /// The database cannot be used as it is; the text says what to do.
+    /// The database cannot be used in its current state; the text contains advice.
     #[error("{text}")]
     Unusable {
-        /// What is wrong, and what to do about it.
+        /// The problem and the advice.
         text: String,
-        /// What kind of trouble that is.
+        /// The kind of the problem.
         trouble: Trouble,
     },
-    /// What is to be copied to has rows that are not in what is to be copied.
+    /// The target of a copy has rows that are not in the source.
     #[error(
         "the database to copy to has {rows} rows in its table '{table}' that the other one has not, so it is no copy of \
          that; give an empty database, or copy in the other direction"
@@ -70,7 +70,7 @@ pub enum StoreError {
     Foreign {
         /// The table.
         table: String,
-        /// How many.
+        /// The number of such rows.
         rows: u64,
     },
     /// After a copy the two databases have different numbers of rows.
@@ -81,26 +81,26 @@ pub enum StoreError {
     Differs {
         /// The table.
         table: String,
-        /// Its rows in what was copied.
+        /// Its number of rows in the source.
         from: u64,
-        /// Its rows in the copy.
+        /// Its number of rows in the copy.
         to: u64,
     },
-    /// A statement took too long and was ended.
+    /// A statement was aborted by its timeout.
     #[error("a statement took longer than {0:?} and was ended")]
     Slow(Duration),
     /// No connection became free in time.
     #[error("all connections to the database were in use for {0:?}")]
     Busy(Duration),
-    /// The connections were closed for good.
+    /// The connections were closed permanently.
     #[error("the database is closed")]
     Closed,
-    /// A copy was asked for, of a database that has its own tools.
+    /// A file copy was requested of a server, which has its own tools.
     #[error("a PostgreSQL database is copied with pg_dump")]
     NotAFile,
 }
 
-/// What kind of trouble the database has. The texts tell strangers nothing about the machine.
+/// The kind of a database problem. The messages disclose nothing about the machine, so they may be public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Trouble {
     /// There is no space left.
@@ -112,28 +112,28 @@ pub enum Trouble {
     /// It cannot be reached, or the connection was lost.
     #[error("the database cannot be reached")]
     Away,
-    /// It takes too long.
+    /// It did not answer in time.
     #[error("the database takes too long")]
     Slow,
-    /// Others use it.
+    /// It is busy with other connections.
     #[error("the database is busy with others")]
     Busy,
     /// Its files cannot be opened.
     #[error("the files of the database cannot be opened")]
     Files,
-    /// It may not be written.
+    /// It is read-only.
     #[error("the database refuses to store: it can only be read")]
     ReadOnly,
-    /// Its files are damaged, or are no database.
+    /// Its files are damaged, or not a database.
     #[error("the database is damaged")]
     Damaged,
-    /// It does not let this program in.
+    /// It rejects the login.
     #[error("the database does not accept the login")]
     Login,
     /// Its tables are of another version.
     #[error("the tables of the database are of another version")]
     Version,
-    /// It does not accept these values, and will not when they come again.
+    /// It rejects the values, and will reject them again.
     #[error("the database refuses a result")]
     Refused,
     /// Anything else.
@@ -142,7 +142,7 @@ pub enum Trouble {
 }
 
 impl StoreError {
-    /// What may be told to strangers.
+    /// Returns the kind of the problem, which may be public.
     #[must_use]
     pub fn trouble(&self) -> Trouble {
         match self {
@@ -165,10 +165,11 @@ impl StoreError {
         }
     }
 
-    /// Whether the transaction met another one, so that it is undone and can be repeated at once.
+    /// Whether the transaction conflicted with another one, so that it was rolled back and can be repeated
+    /// immediately.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };
-        // A serialization failure, and a deadlock, of PostgreSQL. SQLite lets writers wait.
+        // A serialization failure or a deadlock of PostgreSQL. SQLite makes writers wait.
         matches!(error.code().as_deref(), Some("40001" | "40P01"))
     }
 
@@ -186,7 +187,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// What went wrong, once.
+/// Formats an error without repetition.
 fn words(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
@@ -222,11 +223,11 @@ fn of_database(error: &dyn DatabaseError) -> Trouble {
     of_sqlstate(&code)
 }
 
-// The lowest byte of a code of SQLite is its kind.
+// The lowest byte of an SQLite error code is its primary code.
 fn of_sqlite(code: i32) -> Trouble {
     match code & 0xff {
         5 | 6 => Trouble::Busy,
-        // Not permitted, and read-only.
+        // Permission denied, and read-only.
         3 | 8 => Trouble::ReadOnly,
         14 => Trouble::Files,
         // Interrupted.
@@ -235,7 +236,7 @@ fn of_sqlite(code: i32) -> Trouble {
         // Corrupt, and not a database.
         11 | 26 => Trouble::Damaged,
         13 => Trouble::NoSpace,
-        // Too big, a constraint, and a wrong type.
+        // Too large, a constraint violation, and a type mismatch.
         18..=20 => Trouble::Refused,
         _ => Trouble::Other,
     }
@@ -247,11 +248,11 @@ fn of_sqlstate(code: &str) -> Trouble {
         "58030" => Trouble::Disk,
         "57014" => Trouble::Slow,
         "25006" | "42501" => Trouble::ReadOnly,
-        // Serialization, deadlock, and a lock that was not free; too many connections, which pass.
+        // Serialization, deadlock and an unavailable lock; too many connections, which is temporary.
         "40001" | "40P01" | "55P03" | "53300" => Trouble::Busy,
         "3D000" => Trouble::Login,
         _ => match code.get(..2) {
-            // Connections, and the server ends or starts.
+            // Connection errors, and a server that shuts down or starts.
             Some("08" | "57") => Trouble::Away,
             Some("28") => Trouble::Login,
             Some("22" | "23") => Trouble::Refused,
@@ -261,7 +262,7 @@ fn of_sqlstate(code: &str) -> Trouble {
     }
 }
 
-/// Adds to an error of a connection or a migration what to do about it.
+/// Adds advice to an error of a connection or a migration.
 pub(crate) fn explain(error: StoreError, place: &Place) -> StoreError {
     let trouble = error.trouble();
     let text = match (&error, place) {
@@ -279,7 +280,7 @@ pub(crate) fn explain(error: StoreError, place: &Place) -> StoreError {
 }
 
 impl Place {
-    /// The user may not make the tables of an empty database.
+    /// Returns the error for a user who may not create the tables of an empty database.
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {
             Self::Server(server) => Named(server).forbids("permission denied"),
@@ -310,11 +311,11 @@ fn of_file(path: &Path, trouble: Trouble, cause: &sqlx::Error) -> Option<String>
     }
 }
 
-/// A server as its address names it.
+/// A server as its address describes it.
 struct Named<'a>(&'a PgConnectOptions);
 
 impl Named<'_> {
-    // Where it is. A directory of sockets is no host.
+    // Returns the location. A directory of sockets is not a host.
     fn at(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         match self.0.get_socket() {
@@ -325,14 +326,14 @@ impl Named<'_> {
         }
     }
 
-    // The options of the programs of PostgreSQL that lead to it, with a space before each.
+    // Returns the options of the PostgreSQL tools that connect to this database, each preceded by a space.
     fn options(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         let host = self.0.get_socket().map_or_else(|| host.to_owned(), |socket| socket.display().to_string());
         format!(" -h {host} -p {port}")
     }
 
-    // PostgreSQL takes the name of the user where none is given.
+    // PostgreSQL defaults to the name of the user.
     fn database(&self) -> &str {
         self.0.get_database().unwrap_or_else(|| self.0.get_username())
     }
@@ -357,7 +358,7 @@ impl Named<'_> {
                     )
                 }
                 io::ErrorKind::PermissionDenied => format!("this user may not open the socket {at} of PostgreSQL"),
-                // The standard library gives failures of names no kind of their own.
+                // The standard library has no error kind for failed name lookups.
                 _ if why.contains("lookup address") => {
                     format!("there is no host '{}'; correct the host of the address", self.0.get_host().escape_debug())
                 }

@@ -1,4 +1,4 @@
-//! Checks a database before it is used: whether it can be reached and written, and what is in it.
+//! Checks a database before it is used: whether it is reachable and writable, and what it contains.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,21 +10,21 @@ use crate::{
     place::Place,
 };
 
-/// What is stored.
+/// Row counts of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
-    /// Matches.
+    /// The number of matches.
     pub matches: u64,
-    /// Names that belong to somebody.
+    /// The number of owned names.
     pub names: u64,
 }
 
 impl Store {
-    /// Connects, and makes a table that it takes back at once: what a hub does when it starts. Gives by how many milliseconds the clock
-    /// of the server is ahead of that of this machine; a file has no clock.
+    /// Connects, and creates a table that is rolled back immediately, as a hub does at startup. Returns by how many
+    /// milliseconds the clock of the server is ahead of the local one; a file has no clock.
     ///
     /// # Errors
-    /// [`StoreError`] when the database is away, or cannot be written.
+    /// [`StoreError`] if the database is unreachable or not writable.
     pub async fn examine(&self) -> Result<Option<i64>, StoreError> {
         let mut connection = Connection::open(&self.place, Role::Write).await?;
         let ahead = match *self.place {
@@ -33,7 +33,7 @@ impl Store {
                 let before = SystemTime::now();
                 let text = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
                 let there = connection.row(text, &[]).await?.map(|row| row.integer(0)).transpose()?;
-                // The server has looked at its clock about half way.
+                // The server read its clock about halfway through the query.
                 let here = before + before.elapsed().unwrap_or_default() / 2;
                 let here = here.duration_since(SystemTime::UNIX_EPOCH).as_ref().map_or(0, Duration::as_millis);
                 there.map(|there| there.saturating_sub(i64::try_from(here).unwrap_or(i64::MAX)))
@@ -46,10 +46,10 @@ impl Store {
         Ok(ahead)
     }
 
-    /// Reads all of a file and says what is in it; of a server only the latter.
+    /// Verifies a file completely and returns its totals. Of a server, it only returns the totals.
     ///
     /// # Errors
-    /// When the file is damaged, or the database does not answer.
+    /// If the file is damaged, or the database does not answer.
     pub async fn check(&self) -> Result<Totals, StoreError> {
         let mut connection = self.whole().await?;
         if let Place::File(path) = self.place() {
@@ -66,10 +66,10 @@ impl Store {
         Ok(Totals { matches: totals.0, names: totals.1 })
     }
 
-    /// Looks whether a hub could use the database, and changes nothing. Says whether its tables are there.
+    /// Checks without any change whether a hub could use the database. Returns whether its tables exist.
     ///
     /// # Errors
-    /// When it cannot be reached, has tables of a later version, or none and they may not be made.
+    /// If the database is unreachable, has tables of a later version, or has none and the user may not create them.
     pub async fn look(&self) -> Result<bool, StoreError> {
         let mut connection = Connection::open(self.place(), Role::Read).await?;
         let is_server = matches!(self.place(), Place::Server(_));

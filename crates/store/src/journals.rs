@@ -1,4 +1,5 @@
-//! What the database stores of journals: how far their results are stored and, for journals of earlier versions, their rooms and seats.
+//! Records of journals: the position up to which their results are stored and, for journals of earlier versions, their
+//! rooms and seats.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,7 +10,7 @@ use crate::{Kind, Store, StoreError, connection::Row};
 
 /// The class of matches for which no class was recorded, and the reason why they are casual.
 pub const EARLIER: &str = "earlier";
-/// Journals that are read with one query.
+/// The number of journals that one query reads.
 const PAGE: i64 = 1_000;
 
 /// The record of a journal. Only earlier versions fill `room`, `title`, `class` and `casual`.
@@ -17,15 +18,15 @@ const PAGE: i64 = 1_000;
 pub struct JournalNote {
     /// The room.
     pub room: String,
-    /// What the room was called.
+    /// The title of the room.
     pub title: String,
-    /// What its matches count for, as in [`Match::class`](crate::Match::class).
+    /// The class of its matches, as in [`Match::class`](crate::Match::class).
     pub class: String,
-    /// Why they do not, as in [`Match::casual`](crate::Match::casual).
+    /// Why its matches are casual, as in [`Match::casual`](crate::Match::casual).
     pub casual: String,
-    /// The position in it up to which its results are stored.
+    /// The position in the journal up to which its results are stored.
     pub examined: u64,
-    /// From where on it has to be replayed to find further results.
+    /// Where a replay must start to find further results.
     pub known: Known,
 }
 
@@ -41,7 +42,7 @@ impl Default for JournalNote {
 /// The player at a seat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Seated {
-    /// Whether its name is proven.
+    /// Whether the name of the player is proven.
     pub kind: Kind,
     /// As [`MatchPlayer::host`](crate::MatchPlayer::host).
     pub host: String,
@@ -49,19 +50,20 @@ pub struct Seated {
     pub level: String,
 }
 
-/// A moment of a room.
+/// A point in time of a room.
 ///
-/// As the end of the known part of a journal: all matches that began before it are over and stored.
+/// As the end of the known part of a journal: all matches that started before it are over and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Known {
     /// The time of the room, in microseconds.
     pub until: u64,
-    /// When the time of the room was zero, in milliseconds since the Unix epoch. The time stands still while the hub is down.
+    /// When the time of the room was zero, in milliseconds since the Unix epoch. The time of the room stops while the
+    /// hub is down.
     pub zero: u64,
 }
 
 impl Known {
-    /// The moment in milliseconds since the Unix epoch.
+    /// Returns the time in milliseconds since the Unix epoch.
     #[must_use]
     pub const fn unix(self) -> u64 {
         self.zero.saturating_add(self.until / 1_000)
@@ -77,14 +79,14 @@ impl Store {
         self.execute(text, &values).await.map(drop)
     }
 
-    /// The record of a journal; an empty one if there is none.
+    /// Returns the record of a journal; an empty one if there is none.
     pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
         let text = "SELECT file, room, title, examined, class, casual, known, zero FROM journals WHERE file = $1";
         let row = self.row(text, &[file.into()]).await?;
         row.map_or_else(|| Ok(JournalNote::default()), |row| note_in(&row))
     }
 
-    /// The journals of matches that people have played.
+    /// Returns the journals of matches with human players.
     pub async fn journals_with_people(&self) -> Result<HashSet<String>, StoreError> {
         let mut files = HashSet::new();
         let mut last = String::new();
@@ -101,7 +103,7 @@ impl Store {
         }
     }
 
-    /// The records of all journals, by the names of their files.
+    /// Returns the records of all journals, by file name.
     pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
         let mut journals = HashMap::new();
         let mut last = String::new();
@@ -116,14 +118,15 @@ impl Store {
         }
     }
 
-    /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its matches stay.
+    /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its
+    /// matches remain.
     pub async fn forget_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND NOT EXISTS (SELECT 1 FROM journals WHERE room = $1)";
         self.execute(text, &[room.into()]).await.map(drop)
     }
 
-    /// The seats of a room that earlier versions recorded, by their addresses and names.
+    /// Returns the seats of a room that earlier versions recorded, by address and name.
     pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Seated>, StoreError> {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;
@@ -141,7 +144,7 @@ fn note_in(row: &Row) -> Result<JournalNote, StoreError> {
     Ok(JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined, known })
 }
 
-/// Milliseconds since the Unix epoch.
+/// Returns the current time in milliseconds since the Unix epoch.
 pub fn unix_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Leaderboards, and what is known of a player.
+//! Leaderboards and statistics of players.
 
 use std::cmp::Reverse;
 
@@ -10,70 +10,71 @@ use crate::{
     rating::{drifted, fixed, shown, sure, uncertainty},
 };
 
-/// Points of a player's history on a board.
+/// The maximum number of points in a player's history on a board.
 const MAX_HISTORY: i64 = 200;
-/// Boards of a player.
+/// The maximum number of boards of a player.
 const MAX_BOARDS: i64 = 200;
-/// How many times as many rows as are wanted are looked at, because somebody who does not play falls behind others.
+/// The factor by which a query reads more rows than are wanted, because inactive players fall behind others.
 const MARGIN: u32 = 2;
-/// Seasons that are listed: those of 50 years.
+/// The maximum number of listed seasons: 50 years.
 const MAX_SEASONS: usize = 200;
 
-/// A board: matches of a class of a game, in a season.
+/// A board: the matches of a class of a game in a season.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board<'a> {
     /// The game.
     pub game: &'a str,
     /// The class, as in [`Match::class`](crate::Match::class).
     pub class: &'a str,
-    /// A season as `2026-4`, or [`ALL_TIME`](crate::ALL_TIME).
+    /// A season such as `2026-4`, or [`ALL_TIME`](crate::ALL_TIME).
     pub season: &'a str,
 }
 
 /// A row of a leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leader {
-    /// The place, from 1; equals share one.
+    /// The rank, from 1; equal players share one.
     pub rank: u32,
     /// The name.
     pub name: String,
-    /// How far it is to be trusted.
+    /// The kind of the name.
     pub kind: Kind,
-    /// What is known of it.
+    /// The statistics of the player on the board.
     pub score: Score,
 }
 
-/// What is known of a player on a board.
+/// The statistics of a player on a board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The rating that is shown.
+    /// The displayed rating.
     pub rating: i64,
-    /// How far the strength may be from it, as of now.
+    /// The current uncertainty of the rating.
     pub uncertainty: i64,
-    /// Whether it is ranked: after [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
+    /// Whether the player is ranked: after [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
     pub ranked: bool,
-    /// Matches that have counted.
+    /// The number of counted matches.
     pub matches: u64,
-    /// Those in which it was first.
+    /// The number of matches in which the player was first.
     pub wins: u64,
-    /// The mean of its scores in the game's own unit.
+    /// The mean score in the game's own unit.
     pub mean_score: f64,
-    /// When a rated match ended, in milliseconds since the Unix epoch, and the rating after it. Oldest first, the newest only.
+    /// The ends of the newest rated matches, in milliseconds since the Unix epoch, with the rating after each. Oldest
+    /// first.
     pub history: Vec<(u64, i64)>,
-    // What boards are ordered by, as of now.
+    // The current sort key of boards.
     sure: i64,
 }
 
-/// What a leaderboard is ordered by.
+/// The order of a leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// What the rating surely is, highest first: games in which players meet.
+    /// The lower bound of the rating, highest first: for games between players.
     Rating,
-    /// The mean score, lowest first: games that are played alone, where the score is what it took.
+    /// The mean score, lowest first: for games with a single player, in which the score is the effort.
     LowestScore,
 }
 
-/// What is read of a row, in the order in which [`score`] takes it.
+/// The columns of a row, in the order in which [`score`] reads them.
 macro_rules! columns {
     () => {
         "name, kind, mean, deviation, last, ranked, matches, wins, score"
@@ -81,7 +82,8 @@ macro_rules! columns {
 }
 
 impl Store {
-    /// The best players on a board as of `now`, in milliseconds since the Unix epoch: those that are ranked, or those that are not yet.
+    /// Returns the best players on a board as of `now`, in milliseconds since the Unix epoch: either the ranked or the
+    /// provisional ones.
     pub async fn leaders(
         &self,
         board: Board<'_>,
@@ -114,7 +116,7 @@ impl Store {
             leaders.push(Leader { rank: 0, name, kind, score });
         }
         if order == Order::Rating {
-            // Stable, so equals stay as they are.
+            // The sort is stable, so equal players keep their order.
             leaders.sort_by_key(|leader| Reverse(leader.score.sure));
         }
         leaders.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -130,7 +132,8 @@ impl Store {
         Ok(leaders)
     }
 
-    /// The rating that is shown of a player on a board as of `now`, and its uncertainty; `None` for somebody who is not on it.
+    /// Returns the displayed rating of a player on a board as of `now`, and its uncertainty; `None` if the player is
+    /// not on the board.
     pub async fn rating(
         &self,
         Board { game, class, season }: Board<'_>,
@@ -147,11 +150,11 @@ impl Store {
         row.map(|row| score(&row, class, now).map(|score| (score.rating, score.uncertainty))).transpose()
     }
 
-    /// The seasons of which there are boards, oldest first.
+    /// Returns the seasons with boards, oldest first.
     pub async fn seasons(&self) -> Result<Vec<String>, StoreError> {
         let mut seasons: Vec<String> = vec![];
         while seasons.len() < MAX_SEASONS {
-            // One look for each, since a season has any number of players.
+            // One query for each season, since a season has any number of players.
             let last = seasons.last().map_or("", String::as_str);
             let text = "SELECT season FROM standings WHERE season > $1 ORDER BY season LIMIT 1";
             let Some(row) = self.row(text, &[last.into()]).await? else { break };
@@ -160,9 +163,9 @@ impl Store {
         Ok(seasons)
     }
 
-    /// The kinds in which a name has played, best known first: proven, unproven, bot.
+    /// Returns the kinds in which a name has played, in the order proven, unproven, bot.
     pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
-        // Best known first. One look for each, since somebody may have played any number of matches.
+        // One query for each kind, since a player may have played any number of matches.
         let mut kinds = vec![];
         for kind in [Kind::Proven, Kind::Unproven, Kind::Bot] {
             let values = [name.into(), kind.number().into()];
@@ -176,7 +179,7 @@ impl Store {
         Ok(kinds)
     }
 
-    /// What is known of a player as of `now` in a season, by game and class.
+    /// Returns the statistics of a player in a season as of `now`, by game and class.
     pub async fn scores(
         &self,
         (name, kind): (&str, Kind),
@@ -204,7 +207,7 @@ impl Store {
         (game, class): (&str, &str),
         (name, kind): (&str, Kind),
     ) -> Result<Vec<(u64, i64)>, StoreError> {
-        // Somebody with several seats in a match has several rows.
+        // A player with several seats in a match has several rows.
         let text = "SELECT ended, MAX(rating) FROM players \
                     WHERE name = $1 AND kind = $2 AND game = $3 AND class = $4 AND rating > 0 \
                     GROUP BY ended, match_id ORDER BY ended DESC, match_id DESC LIMIT $5";
@@ -231,7 +234,7 @@ fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     })
 }
 
-/// The mean score: what leaderboards are ordered by.
+/// Returns the mean score, by which leaderboards are sorted.
 #[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
 pub(crate) fn average(sum: i64, matches: i64) -> f64 {
     sum as f64 / matches.max(1) as f64

@@ -1,18 +1,18 @@
 //! Results of matches in a database.
 //!
-//! SQLite, one file, is the default; PostgreSQL is for hosts who have outgrown it. Both run the same migrations and the same
-//! queries, and the same tests.
+//! The default is SQLite, in one file. PostgreSQL is for operators who have outgrown it. Both run the same migrations,
+//! queries and tests.
 //!
-//! - [`Store`] is the database. It connects when it is first used, so that a program starts without it. One connection writes and
-//!   others read; each statement has a time limit, and an index that answers it.
-//! - [`Store::record`] stores a match and counts it on its boards in one transaction. The id of a match is unique, so storing it again
-//!   changes nothing.
-//! - [`Store::copy_to`] copies all of it into another database of either kind.
-//! - The other methods are the questions of the pages: matches, leaderboards, players, and who owns a name.
+//! - [`Store`] is the database. It connects on first use, so a program can start without it. One connection writes and
+//!   others read. Each statement has a timeout and uses an index.
+//! - [`Store::record`] stores a match and counts it on its boards in one transaction. The id of a match is unique, so
+//!   storing it again has no effect.
+//! - [`Store::copy_to`] copies all data into another database of either kind.
+//! - The other methods are the queries of the web pages: matches, leaderboards, players, and owners of names.
 //!
-//! A person is a name and a [`Kind`], because a name without proof may be anybody's.
+//! A person is a name and a [`Kind`], because anyone may use an unproven name.
 
-// What tests share names this crate as those outside of it do.
+// The shared test helpers refer to this crate by its name, as external tests do.
 #[cfg(test)]
 extern crate self as store;
 
@@ -50,11 +50,11 @@ pub use record::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 pub use season::{ALL_TIME, day_of, is_season, season_of};
 
-/// How far a name is to be trusted.
+/// The trust level of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Anybody may have used the name.
+    /// Any client may have used the name.
     #[default]
     Unproven,
     /// The player has the key of the name's owner.

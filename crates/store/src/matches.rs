@@ -2,15 +2,15 @@
 
 use crate::{Kind, Store, StoreError, connection::Row};
 
-/// Matches in one page of an answer.
+/// The maximum number of matches in one page.
 pub const MAX_PAGE: u32 = 100;
 
-/// A match that is over.
+/// A finished match.
 ///
-/// Hubs of other versions exchange it as JSON, so every field that is added has a default.
+/// Hubs of other versions exchange it as JSON, so every added field needs a default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Match {
-    /// The permanent id, which follows from the journal.
+    /// The permanent id, which is derived from the journal.
     pub id: String,
     /// The game, such as `nuggets`.
     pub game: String,
@@ -22,13 +22,13 @@ pub struct Match {
     pub journal: String,
     /// The number of the match in its journal.
     pub number: u32,
-    /// When it began, in microseconds of the time of its room.
+    /// When the match started, in microseconds of the time of its room.
     pub begins: u64,
-    /// When it ended, in microseconds of the time of its room.
+    /// When the match ended, in microseconds of the time of its room.
     pub ends: u64,
-    /// When it began, in milliseconds since the Unix epoch.
+    /// When the match started, in milliseconds since the Unix epoch.
     pub started: u64,
-    /// When it ended, in milliseconds since the Unix epoch.
+    /// When the match ended, in milliseconds since the Unix epoch.
     pub ended: u64,
     /// Whether it was played to its end.
     pub complete: bool,
@@ -44,8 +44,8 @@ pub struct Match {
 
 /// A player in the result of a match.
 ///
-/// `won`, `host` and `level` are used once, to count the match. The database does not store them, so a match that was read from it has
-/// their defaults.
+/// `won`, `host` and `level` are used once, to count the match. The database does not store them, so a match that was
+/// read from it contains their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct MatchPlayer {
     /// The rank, from 1; equal scores may share one.
@@ -83,7 +83,7 @@ macro_rules! columns {
 pub(crate) use columns;
 
 impl Store {
-    /// The match with this id.
+    /// Returns the match with this id.
     pub async fn find(&self, id: &str) -> Result<Option<Match>, StoreError> {
         let text = concat!(
             "SELECT ",
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// Assembles matches from rows in which the players of a match follow each other.
+/// Assembles matches from rows in which the players of a match are adjacent.
 pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
     let mut matches: Vec<Match> = vec![];
     for row in rows {

@@ -15,20 +15,20 @@ use crate::{
     place::Place,
 };
 
-/// Bytes of the hash of an owner's key: SHA-256.
+/// The length of the hash of an owner's key in bytes: SHA-256.
 pub const KEY_HASH_LENGTH: usize = 32;
 
-/// Names that one key can own.
+/// The maximum number of names that one key can own.
 pub const MAX_NAMES: i64 = 16;
 
-/// Rows of names that one statement reads or deletes.
+/// The number of names that one statement reads or deletes.
 pub(crate) const PAGE: i64 = 1_000;
 
-/// Keys whose names are cached.
+/// The number of keys whose names are cached.
 const MAX_RECENT: usize = 4_096;
 /// How long the cache is valid after the changes of other hubs were read.
 const RECENT: Duration = Duration::from_secs(5);
-/// How often names are read again because some were removed meanwhile.
+/// How often names are read again if some were removed meanwhile.
 const MAX_READS: u32 = 3;
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
@@ -36,11 +36,12 @@ type KeyHash = [u8; KEY_HASH_LENGTH];
 /// The result of claiming a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// It belongs to this key, from now on or already.
+    /// The name belongs to this key, from now on or already.
     Own,
-    /// It belongs to another.
+    /// The name belongs to another key.
     Taken,
-    /// It looks like this name, which is taken. `None` if no match was joined with that name yet, because it is not public then.
+    /// The name resembles this one, which is taken. `None` if no match was joined with that name yet, because it is
+    /// not public then.
     Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,
@@ -53,7 +54,8 @@ pub(crate) struct Recent(Mutex<Cache>);
 #[derive(Debug, Default)]
 struct Cache {
     names: HashMap<KeyHash, Vec<String>>,
-    // Counts calls that removed names, so that an answer that was read before one of them is not cached after it.
+    // The number of calls that removed names, so that a result that was read before such a call is not cached after
+    // it.
     generation: u64,
     // When the changes of other hubs with the same database were last read.
     followed: Option<Instant>,
@@ -68,8 +70,8 @@ impl Recent {
         self.cache().generation
     }
 
-    // Caches names that were read in this generation. Returns `false` if some were removed since. Keys without names take no place, since
-    // anyone can make them up.
+    // Caches names that were read in this generation. Returns `false` if some were removed since. Keys without names
+    // are not cached, since any client can invent such keys.
     fn keep(&self, generation: u64, key: &KeyHash, names: &[String]) -> bool {
         let cache = &mut *self.cache();
         let is_current = cache.generation == generation;
@@ -101,7 +103,7 @@ impl Recent {
         });
     }
 
-    /// The changes of other hubs up to this time were applied.
+    /// Records that the changes of other hubs up to this time were applied.
     pub(crate) fn follow(&self, time: Instant) {
         self.cache().followed = Some(time);
     }
@@ -113,16 +115,16 @@ impl Recent {
     }
 }
 
-/// What a name looks like: equal for names that people take for each other.
+/// Returns the skeleton of a name, which is equal for names that people confuse.
 fn looks(name: &str) -> String {
     skeleton(name).collect()
 }
 
 impl Store {
-    /// Claims a name at `now`, in milliseconds since the Unix epoch: it belongs to the key that claims it first, and no other name that
-    /// looks the same is given.
+    /// Claims a name at `now`, in milliseconds since the Unix epoch. The name belongs to the first key that claims it,
+    /// and no other name that looks the same can be claimed.
     pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
-        // Once more than the limit, when two claims of one key come at the same time, is no harm.
+        // Two simultaneous claims of one key may exceed the limit by one, which is harmless.
         let generation = self.recent.generation();
         let names = self.names_of(key_hash).await?;
         if names.iter().any(|own| own == name) {
@@ -152,12 +154,12 @@ impl Store {
         })
     }
 
-    /// Keeps a name with its key, also when no match is joined with it.
+    /// Reserves a name for its key permanently, even if no match is joined with it.
     pub async fn hold_name(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
 
-    // Notes what the names of earlier versions look like.
+    // Stores the skeletons of names of earlier versions.
     pub(crate) async fn note_looks(&self) -> Result<(), StoreError> {
         let mut last = String::new();
         loop {
@@ -174,13 +176,13 @@ impl Store {
         }
     }
 
-    /// The names that this key owns.
+    /// Returns the names that this key owns.
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         let mut attempts = 0;
         loop {
             let generation = self.recent.generation();
             let names = self.read_names(key_hash).await?;
-            // A name that was removed meanwhile may be among them.
+            // They may include a name that was removed meanwhile.
             if self.recent.keep(generation, key_hash, &names) || attempts == MAX_READS {
                 return Ok(names);
             }
@@ -189,20 +191,20 @@ impl Store {
     }
 
     async fn read_names(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
-        // The keys are random and compared as hashes, so the time that the query takes reveals nothing.
+        // The keys are random and compared as hashes, so the duration of the query reveals nothing.
         let digits = digits(key_hash);
         let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
         let mut rows = Self::rows_on(&self.keys, text, values).await?;
-        // Those that it proves as the key of another device.
+        // The names that it proves as the key of another device.
         let text = "SELECT name FROM name_keys WHERE key_hash = $1 ORDER BY added, name LIMIT $2";
         rows.extend(Self::rows_on(&self.keys, text, values).await?);
         rows.iter().map(|row| row.text(0)).collect()
     }
 
-    /// The names that this key owned when it was last looked up: all, some or none, without a query.
+    /// Returns the cached names of this key without a query. The list may be complete, partial or empty.
     ///
-    /// None if the database is a server, which other hubs may use, and their changes were not read for 5 s: see
+    /// It is empty if the database is a server, which other hubs may use, and their changes were not read for 5 s: see
     /// [`changed_names`](Self::changed_names).
     #[must_use]
     pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
@@ -218,7 +220,7 @@ pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -
     writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }
 
-/// A match was joined with this name: it stays with its key.
+/// Records that a match was joined with this name, which reserves it for its key.
 pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), StoreError> {
     writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! The location of a database, and who may write its file.
+//! The location of a database, and the permissions of its file.
 
 use std::{
     fs::OpenOptions,
@@ -13,13 +13,13 @@ use crate::StoreError;
 /// The location of a database.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// A file of SQLite.
+    /// An SQLite file.
     File(PathBuf),
-    /// A server of PostgreSQL.
+    /// A PostgreSQL server.
     Server(Box<PgConnectOptions>),
 }
 
-/// Makes the file if there is none, for its owner only, and sees to it that it can be written.
+/// Creates the file if it does not exist, accessible only to its owner, and ensures that it is writable.
 pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -35,7 +35,7 @@ pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What the owner of a file may do with it.
+/// The access rights of a file's owner.
 #[cfg(unix)]
 mod owner {
     use std::{
@@ -48,15 +48,15 @@ mod owner {
 
     use crate::StoreError;
 
-    /// What its owner must be allowed to do with a database.
+    /// The mode that the owner of a database needs.
     pub(super) const MODE: u32 = 0o600;
-    /// What SQLite keeps beside a database: its log, and the index of that.
+    /// The suffixes of the files that SQLite creates beside a database: its log, and the index of the log.
     const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-    /// Refuses a database that its owner cannot write.
+    /// Rejects a database that its owner cannot write.
     ///
-    /// SQLite gives what it keeps beside the file the mode of the file. So what was made while the file could only be read would
-    /// forbid writing for ever, and is given to the owner.
+    /// SQLite creates the files beside the database with the mode of the database. Files that were created while the
+    /// database was read-only would prevent writes permanently, so their owner is granted access.
     pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -107,7 +107,7 @@ mod tests {
         set(&path, 0o444);
         let error = make_writable(&path).unwrap_err();
         assert!(error.to_string().contains("0444") && error.to_string().contains("chmod u+rw"), "{error}");
-        // What was made beside it then is repaired once it can be written again.
+        // Files that were created meanwhile are repaired once the database is writable again.
         set(&path, 0o644);
         let log = directory.path().join("results.db-wal");
         fs::write(&log, b"").unwrap();

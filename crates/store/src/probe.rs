@@ -1,4 +1,4 @@
-//! Looks at each statement of a test, and breaks one of them.
+//! Records each statement of a test, and injects a fault into one of them.
 
 use std::{
     io,
@@ -12,18 +12,18 @@ use crate::{
     connection::{Connection, Value},
 };
 
-/// How a statement is broken.
+/// The kind of an injected fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The disk is full. SQLite undoes the transaction then; in PostgreSQL it has failed.
+    /// The disk is full. SQLite then rolls the transaction back; in PostgreSQL the transaction has failed.
     Full,
-    /// Before the statement the server at this address ends the connection.
+    /// The server at this address closes the connection before the statement.
     Killed(String),
-    /// It is executed, and the connection ends before the answer comes.
+    /// The statement is executed, and the connection is lost before its reply arrives.
     Unheard,
 }
 
-/// A statement and its values, which outlive it.
+/// A statement and its values, with a static lifetime.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) text: String,
@@ -33,13 +33,13 @@ pub(crate) struct Seen {
 #[derive(Debug, Default)]
 struct State {
     seen: Vec<Seen>,
-    // After how many statements which fault comes.
+    // The number of statements before the next fault, and the fault.
     next: Option<(usize, Fault)>,
-    // How often SQLite has looked at the clock.
+    // How often SQLite has checked the time.
     looked: u64,
 }
 
-/// What happens to the statements of a lane.
+/// The probe of the statements of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Probe(Mutex<State>);
 
@@ -48,39 +48,39 @@ impl Probe {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Breaks the statement that comes after this many others.
+    /// Injects a fault after this many statements.
     pub(crate) fn plan(&self, steps: usize, fault: Fault) {
         self.with(|state| state.next = Some((steps, fault)));
     }
 
-    /// Whether a fault is still to come, which then does not.
+    /// Cancels the planned fault. Returns whether it was still pending.
     pub(crate) fn cancel(&self) -> bool {
         self.with(|state| state.next.take().is_some())
     }
 
-    /// All statements since this was last asked.
+    /// Returns all statements since the last call.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.with(|state| std::mem::take(&mut state.seen))
     }
 
-    /// Adds to how often SQLite has looked at the clock.
+    /// Adds to the number of time checks by SQLite.
     pub(crate) fn worked(&self, looked: u64) {
         self.with(|state| state.looked += looked);
     }
 
-    /// How often SQLite has looked at the clock since this was last asked.
+    /// Returns the number of time checks by SQLite since the last call.
     pub(crate) fn looked(&self) -> u64 {
         self.with(|state| std::mem::take(&mut state.looked))
     }
 
-    /// Before a statement.
+    /// Runs before each statement.
     pub(crate) async fn look(
         &self,
         connection: &mut Connection,
         text: &str,
         values: &[Value<'_>],
     ) -> Result<(), StoreError> {
-        // The memory of the texts is not given back: these are a few in a test.
+        // This leaks the texts, of which a test has only a few.
         let keep = |value: &Value<'_>| match *value {
             Value::Integer(number) => Value::Integer(number),
             Value::Real(number) => Value::Real(number),
@@ -101,7 +101,7 @@ impl Probe {
         match fault {
             None => Ok(()),
             Some(Fault::Full) if connection.is_sqlite() => {
-                // Nothing to undo if it is the beginning.
+                // This fails if no transaction has started, which is fine.
                 let _ = connection.plain("ROLLBACK".into(), &[]).await;
                 let error = io::Error::from(io::ErrorKind::StorageFull);
                 Err(StoreError::File { path: "results.db".into(), error })
@@ -114,7 +114,7 @@ impl Probe {
                 let rows = connection.plain("SELECT CAST(pg_backend_pid() AS BIGINT)".into(), &[]).await.unwrap();
                 let process = rows[0].integer(0).unwrap();
                 let mut other = PgConnection::connect(&address).await.unwrap();
-                // It waits until the backend is gone.
+                // Waits until the backend has exited.
                 let text = "SELECT pg_terminate_backend(CAST($1 AS INT), 30000)";
                 sqlx::query(text).bind(process).execute(&mut other).await.unwrap();
                 Ok(())

@@ -1,10 +1,11 @@
-//! Ratings by Weng and Lin (A Bayesian Approximation Method for Online Ranking, JMLR 12, 2011): for games of two and of many, with ties.
+//! Ratings by Weng and Lin (A Bayesian Approximation Method for Online Ranking, JMLR 12, 2011), for two or more
+//! players, with ties.
 //!
-//! In their method the uncertainty only shrinks. Here it grows while somebody does not play, as in Glicko (Glickman, Parameter estimation in
-//! large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after `t` days it is
-//! `min(start, sqrt(deviation² + DRIFT² t))`.
+//! In their method the uncertainty only shrinks. Here it grows while a player is inactive, as in Glicko (Glickman,
+//! Parameter estimation in large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after
+//! `t` days it is `min(start, sqrt(deviation² + DRIFT² t))`.
 //!
-//! On the boards of [`LADDER`] our own bots are fixed points: their ratings are known and never move.
+//! On the boards of [`LADDER`] the built-in bots are fixed points: their ratings are known and never change.
 
 use skillratings::{
     MultiTeamOutcome,
@@ -13,22 +14,22 @@ use skillratings::{
 
 use crate::Kind;
 
-/// Points that are shown for one point of the mean. A new player has a mean of 25, so 1000.
+/// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
-/// How many deviations the uncertainty that is shown has: the strength is within them in 19 of 20 cases.
+/// The number of deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
 const SURE: f64 = 2.0;
-/// How much uncertainty a day without a match adds: whoever was known well is as uncertain as a new player after three years, and twice as
-/// uncertain as before after a season.
+/// The uncertainty that a day without a match adds. A well-known player is as uncertain as a new one after three
+/// years, and twice as uncertain as before after a season.
 const DRIFT: f64 = 0.25;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// The class of matches of programs that come by themselves. See `docs/ladder.md`.
+/// The class of matches of programs on the ladder. See `docs/ladder.md`.
 pub const LADDER: &str = "ladder";
-/// The points of our own bots on boards of that class, by what their ratings are called.
+/// The points of the built-in bots on boards of that class, by the names of their ratings.
 const FIXED: [(&str, f64); 3] = [("bot, easy", 800.0), ("bot, normal", 1_000.0), ("bot, hard", 1_200.0)];
 
-/// The rating of somebody that never moves, if this is one on a board of this class.
+/// Returns the fixed rating of a built-in bot on a board of this class.
 pub(crate) fn fixed(class: &str, (name, kind): (&str, Kind)) -> Option<WengLinRating> {
     let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name && kind == Kind::Bot && class == LADDER);
     fixed.map(|(_, points)| WengLinRating { rating: points / POINTS, uncertainty: 0.0 })
@@ -40,23 +41,23 @@ fn points(value: f64) -> i64 {
     points
 }
 
-/// What is shown of a rating.
+/// Returns the displayed rating.
 pub(crate) fn shown(rating: WengLinRating) -> i64 {
-    // Zero stands for a match that was not rated.
+    // Zero marks a match without a rating.
     points(rating.rating).max(1)
 }
 
-/// What is shown of its uncertainty.
+/// Returns the displayed uncertainty.
 pub(crate) fn uncertainty(rating: WengLinRating) -> i64 {
     points(SURE * rating.uncertainty)
 }
 
-/// What boards are ordered by: the points that the strength lies above, so nobody leads by one lucky match.
+/// Returns the sort key of boards: the lower bound of the rating, so that one lucky match cannot lead a board.
 pub(crate) fn sure(rating: WengLinRating) -> i64 {
     shown(rating) - uncertainty(rating)
 }
 
-/// A rating after so many milliseconds without a match.
+/// Returns a rating after the given number of milliseconds without a match.
 pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     #[expect(clippy::cast_precision_loss, reason = "a time of millions of years")]
     let days = millis as f64 / DAY;
@@ -65,8 +66,8 @@ pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     WengLinRating { uncertainty: grown.min(most), ..rating }
 }
 
-/// The rating of a player after a match against others, each with its rank. Equal ranks are ties. It is the sum of the comparisons with
-/// each of them, so it is also right if some who took part are not among them.
+/// Returns the rating of a player after a match against others, each with its rank. Equal ranks are ties. The result
+/// is the sum of the pairwise comparisons, so it is also correct if some participants are omitted.
 pub(crate) fn rate(player: (WengLinRating, u32), others: &[(WengLinRating, u32)]) -> WengLinRating {
     let teams: Vec<_> = std::iter::once(&player)
         .chain(others)
@@ -101,7 +102,7 @@ mod tests {
         assert!(after[0].rating > after[1].rating && after[2].rating > after[3].rating);
         assert_eq!(shown(after[1]), shown(after[2]));
         assert!(shown(after[0]) > 1_000);
-        // Each comparison adds its part, and nothing else does.
+        // The gain is the sum of the comparisons.
         let gain = |others: &[(WengLinRating, u32)]| rate((new, 1), others).rating - new.rating;
         assert!((gain(&all[1..]) - 3.0 * gain(&all[1..2])).abs() < 1e-9);
     }

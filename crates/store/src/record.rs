@@ -1,4 +1,5 @@
-//! Stores a match and counts it: the ratings and means of its players, on the board of its class for all time and for its season.
+//! Stores a match and counts it: ratings and means of its players, on the board of its class for all time and for its
+//! season.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +15,17 @@ use crate::{
     season::{ALL_TIME, day_of, season_of},
 };
 
-/// The class of the puzzle of the day, which counts for a proven name once a day.
+/// The class of the daily puzzle, which counts once a day for a proven name.
 pub const DAILY: &str = "daily";
-/// Matches after which a player is ranked instead of provisional.
+/// The number of matches after which a player is ranked instead of provisional.
 pub const RANKED_AFTER: i64 = 10;
-/// How often two names of one host count against each other on a day.
+/// How often two names of one host count against each other per day.
 pub const MAX_MEETINGS_A_DAY: i64 = 3;
 
 /// The rank of a player who left before the end.
 const LAST: u32 = u32::MAX;
 
-/// The owner of a rating: a name and its kind. All bots of a level are one.
+/// The owner of a rating: a name and its kind. All bots of a level share one rating.
 type Person = (String, Kind);
 
 /// A row of a board.
@@ -38,10 +39,10 @@ struct Record {
 }
 
 impl Store {
-    /// Stores a match and counts it, all or nothing. Returns `false` if it is stored already.
+    /// Stores a match and counts it in one transaction. Returns `false` if it is already stored.
     ///
     /// # Errors
-    /// When the database does not accept it. It can be tried again.
+    /// If the database rejects it. The call can be repeated.
     pub async fn record(&self, new: &Match) -> Result<bool, StoreError> {
         if new.players.is_empty() {
             return Ok(false);
@@ -49,7 +50,7 @@ impl Store {
         serialized!(self, self.try_record(new.clone()))
     }
 
-    // Any error closes the connection, so nothing of the transaction is stored.
+    // Any error closes the connection, so the transaction is rolled back.
     async fn try_record(&self, mut new: Match) -> Result<bool, StoreError> {
         let mut writer = self.writer.acquire().await?;
         writer.begin().await?;
@@ -117,7 +118,7 @@ async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), Store
     Ok(())
 }
 
-// The owner of a player's rating. A bot of unknown level has none.
+// Returns the owner of a player's rating. A bot of unknown level has none.
 fn person(player: &MatchPlayer) -> Option<Person> {
     match (player.kind, player.level.as_str()) {
         (Kind::Bot, "") => None,
@@ -130,8 +131,8 @@ const fn rank(player: &MatchPlayer) -> u32 {
     if player.quit { LAST } else { player.rank }
 }
 
-// The players who take part in the rating. A person with several seats counts with the best of them, so playing against oneself gains
-// nothing. Each bot counts.
+// Returns the players who take part in the rating. Of a person with several seats only the best one counts, so playing
+// against oneself gains nothing. Each bot counts.
 fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     let mut all: Vec<(Person, &MatchPlayer)> = vec![];
     for player in players {
@@ -146,8 +147,8 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     all
 }
 
-// Counts a match that is not casual by its options: sets the ratings of its players, or the reason why it is casual. A match with a
-// single player counts for the mean of its scores.
+// Counts a match whose options do not make it casual: sets the ratings of its players, or the reason why it is casual.
+// A match with a single player counts for the mean of its scores.
 async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
     if !new.casual.is_empty() {
         return Ok(());
@@ -163,7 +164,7 @@ async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreErro
     Ok(())
 }
 
-// The ratings after a match, or the reason why it is casual.
+// Returns the ratings after a match, or the reason why it is casual.
 async fn ratings(
     writer: &mut Connection,
     new: &Match,
@@ -188,14 +189,14 @@ async fn ratings(
     let mut ratings = BTreeMap::new();
     for season in [ALL_TIME, &season_of(new.ended)] {
         for (person, rating) in count_for(writer, new, season, (&all, &opponents)).await? {
-            // The first one is that of all time.
+            // The first one is the rating of all time.
             ratings.entry(person).or_insert(rating);
         }
     }
     Ok(Ok(ratings))
 }
 
-// The indices of the opponents with whom each contestant is compared.
+// Returns for each contestant the indices of the opponents to compare with.
 async fn opponents(
     writer: &mut Connection,
     new: &Match,
@@ -234,8 +235,8 @@ async fn opponents(
     Ok(opponents)
 }
 
-// The host and the names of two players who may be the same person. An unknown host equals every host. All unproven names of a host are
-// one name, since they cost nothing.
+// Returns the host and the names of two players who may be the same person. An unknown host matches every host. All
+// unproven names of a host count as one name, since they are free.
 fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
     if one.kind == Kind::Bot || other.kind == Kind::Bot {
         return None;
@@ -262,7 +263,7 @@ async fn meet(
     Ok(row.map_or(Ok(1), |row| row.integer(0))? <= MAX_MEETINGS_A_DAY)
 }
 
-// Counts a match on one board; returns the displayed ratings of its rated players.
+// Counts a match on one board. Returns the displayed ratings of its rated players.
 async fn count_for(
     writer: &mut Connection,
     new: &Match,
@@ -287,7 +288,7 @@ async fn count_for(
     let mut done = BTreeSet::new();
     let mut ratings = vec![];
     for (person, player) in all {
-        // A player of a larger match who was compared with no opponent is left out.
+        // A player of a larger match who was not compared with any opponent is omitted.
         let rated = after.get(person);
         if (rated.is_none() && all.len() > 1) || !done.insert(person) {
             continue;
@@ -310,7 +311,7 @@ fn fixed_of(new: &Match, (name, kind): &Person) -> Option<WengLinRating> {
     fixed(&new.class, (name, *kind))
 }
 
-// Several bots of a level are one player, whose rating becomes the mean of theirs.
+// Returns the mean rating: several bots of a level are one player, whose rating becomes the mean of theirs.
 fn mean(all: &[WengLinRating]) -> Option<WengLinRating> {
     #[expect(clippy::cast_precision_loss, reason = "some seats")]
     let count = all.len() as f64;

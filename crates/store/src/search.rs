@@ -1,5 +1,5 @@
-//! Which matches somebody looks for. A query has only the conditions that are given, so that an index answers it, and reads a bounded
-//! number of rows however many matches there are.
+//! Searches for matches. A query contains only the given conditions, so that an index can answer it, and it reads a
+//! bounded number of rows regardless of the number of matches.
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt::Write as _};
 
@@ -12,43 +12,44 @@ use crate::{
     matches::{collect, columns},
 };
 
-/// Matches of a player among which those against another are looked for: the newest ones of whoever of the two has played less.
+/// The number of matches that are searched for those between two players: the newest ones of the player with fewer
+/// matches.
 pub const MAX_MEETINGS: i64 = 2_048;
 
-/// Which matches are wanted. An empty text stands for any.
+/// A filter for matches. An empty text matches all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MatchFilter {
-    /// Of this game.
+    /// The game.
     pub game: String,
-    /// With this player.
+    /// A player of the match.
     pub player: String,
-    /// Of this kind, if a player is given.
+    /// The kind of the player, if one is given.
     pub kind: Option<Kind>,
-    /// Against this one too, if a player is given.
+    /// An opponent, if a player is given.
     pub against: String,
-    /// Of this kind.
+    /// The kind of the opponent.
     pub against_kind: Option<Kind>,
-    /// That ended before the match with this id.
+    /// Only matches that ended before the match with this id.
     pub before: String,
-    /// How many, up to [`MAX_PAGE`].
+    /// The maximum number of matches, up to [`MAX_PAGE`].
     pub limit: u32,
 }
 
-/// How often one player of two was before the other.
+/// How often one of two players ranked before the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ties {
-    /// The first was before the second.
+    /// The first player ranked better.
     pub wins: u64,
-    /// The second was before the first.
+    /// The second player ranked better.
     pub losses: u64,
-    /// They had the same rank.
+    /// Both had the same rank.
     pub ties: u64,
 }
 
-/// A name, in one kind or in any.
+/// A name of one kind, or of any.
 type Person<'a> = (&'a str, Option<Kind>);
 
-/// A statement that is put together, and its values.
+/// A statement under construction, with its values.
 #[derive(Debug, Default)]
 struct Statement<'a> {
     text: String,
@@ -63,19 +64,20 @@ impl<'a> Statement<'a> {
 
     fn value(&mut self, value: impl Into<Value<'a>>) -> &mut Self {
         self.values.push(value.into());
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.text, "${}", self.values.len());
         self
     }
 
-    // The newest matches of a person before a moment, as `ended` and `match_id`: those of each kind, and of them all the newest.
+    // Adds the newest matches of a person before a point in time, as `ended` and `match_id`: the newest of each kind,
+    // and of those the newest.
     fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
         let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
         let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
         self.add("SELECT DISTINCT ended, match_id FROM (");
         for (number, kind) in kinds.iter().enumerate() {
             self.add(if number == 0 { "" } else { " UNION ALL " });
-            // Somebody with several seats in a match has several rows.
+            // A player with several seats in a match has several rows.
             self.add("SELECT ended, match_id FROM (SELECT ended, match_id FROM players WHERE name = ").value(name);
             self.add(" AND kind = ").value(kind.number());
             if !game.is_empty() {
@@ -88,7 +90,7 @@ impl<'a> Statement<'a> {
         self.add(") own ORDER BY ended DESC, match_id DESC LIMIT ").value(limit);
     }
 
-    // That a row `a` of the players is a seat of this person in the match `w`.
+    // Adds the condition that a row `a` of the players is a seat of this person in the match `w`.
     fn seat_of(&mut self, (name, kind): Person<'a>) -> &mut Self {
         let kinds = kind.map_or((0, 2), |kind| (kind.number(), kind.number()));
         self.add("a.name = ").value(name).add(" AND a.kind IN (").value(kinds.0);
@@ -99,11 +101,11 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// After all matches.
+/// The position after all matches.
 const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {
-    /// The newest matches of a class of a game, newest first: those among the newest 10,000 of the game.
+    /// Returns the newest matches of a class among the newest 10,000 matches of the game, newest first.
     pub async fn newest_of_class(&self, game: &str, class: &str, count: usize) -> Result<Vec<Match>, StoreError> {
         let text = concat!(
             "SELECT ",
@@ -116,7 +118,7 @@ impl Store {
         collect(&self.rows(text, &[game.into(), class.into(), count.into()]).await?)
     }
 
-    /// The newest matches that fit, newest first.
+    /// Returns the newest matches that match the filter, newest first.
     pub async fn matches(&self, filter: &MatchFilter) -> Result<Vec<Match>, StoreError> {
         let limit = i64::from(filter.limit.min(MAX_PAGE));
         let mut before = END;
@@ -153,8 +155,8 @@ impl Store {
         collect(&self.rows(AssertSqlSafe(text), &values).await?)
     }
 
-    /// How often a player was before another, in each game that both played to its end: among the newest [`MAX_MEETINGS`] matches of
-    /// whoever of the two has played less.
+    /// Returns for each game how often a player ranked before another, if both played to the end. Searches the newest
+    /// [`MAX_MEETINGS`] matches of the player with fewer matches.
     pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
         let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
         let is_swapped = first != (one.0, Some(one.1));
@@ -184,15 +186,16 @@ impl Store {
         Ok(games.into_iter().collect())
     }
 
-    // Two persons, first the one with fewer matches, so that the matches of both are found even if one of them has played very many.
+    // Returns two persons, the one with fewer matches first, so that common matches are found even if the other has
+    // played very many.
     async fn rarer<'a>(&self, one: Person<'a>, other: Person<'a>) -> Result<(Person<'a>, Person<'a>), StoreError> {
         let counts = (self.count(one).await?, self.count(other).await?);
-        // In the same order whoever is named first.
+        // The order does not depend on the order of the arguments.
         let is_ordered = counts.0 < counts.1 || (counts.0 == counts.1 && one <= other);
         Ok(if is_ordered { (one, other) } else { (other, one) })
     }
 
-    // The matches of a person, as far as they are looked at.
+    // Returns the number of matches of a person, up to the search limit.
     async fn count(&self, person: Person<'_>) -> Result<i64, StoreError> {
         let mut statement = Statement::default();
         statement.add("SELECT COUNT(*) FROM (");

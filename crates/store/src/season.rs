@@ -1,38 +1,38 @@
-//! Days and seasons: a season is a quarter of the calendar in Greenwich, such as `2026-4`.
+//! Days and seasons. A season is a quarter of the calendar in UTC, such as `2026-4`.
 
 /// Milliseconds of a day.
 const DAY: u64 = 86_400_000;
 /// Days in 400 years of the Gregorian calendar.
 const ERA: u64 = 146_097;
 
-/// The season of a board of all time.
+/// The season of a board for all time.
 pub const ALL_TIME: &str = "";
 
-/// The day of a moment in milliseconds since the Unix epoch, in days since 1 January 1970.
+/// Returns the day of a time in milliseconds since the Unix epoch, in days since 1 January 1970.
 pub const fn day_of(unix_millis: u64) -> u64 {
     unix_millis / DAY
 }
 
-/// The season of a moment in milliseconds since the Unix epoch.
+/// Returns the season of a time in milliseconds since the Unix epoch.
 ///
 /// ```
 /// assert_eq!(store::season_of(1_798_761_599_999), "2026-4");
 /// assert_eq!(store::season_of(1_798_761_600_000), "2027-1");
 /// ```
 pub fn season_of(unix_millis: u64) -> String {
-    // Years begin in March here, so that the leap day is the last of its year. 1 March of the year 0 is day 0.
+    // Years start in March here, so that the leap day is the last day of a year. 1 March of the year 0 is day 0.
     let days = day_of(unix_millis) + 719_468;
     let day_of_era = days % ERA;
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Months from March on last 153 days in fives.
+    // Starting with March, every five months have 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = days / ERA * 400 + year_of_era + u64::from(month <= 2);
     format!("{year:04}-{}", (month - 1) / 3 + 1)
 }
 
-/// Whether this is written as the name of a season is.
+/// Whether the text is a valid name of a season.
 pub fn is_season(text: &str) -> bool {
     text.split_once('-').is_some_and(|(year, quarter)| {
         year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) && matches!(quarter, "1" | "2" | "3" | "4")

@@ -1,5 +1,5 @@
-//! Each statement: whether it is answered by an index, and how long it may take. On SQLite and, where `ARCADE_TEST_POSTGRES` is
-//! the address of a server, on PostgreSQL.
+//! Tests of each statement: whether it uses an index, and how long it may take. They run on SQLite and, if
+//! `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -21,12 +21,12 @@ mod support;
 
 use support::{board, entry};
 
-/// Runs a test on each database, which has tables and nothing in them. It is also told the address of the server.
+/// Runs a test on each kind of database, with empty tables. The test also receives the address of the server.
 async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
 
-/// The same with the tables of an earlier version.
+/// Runs a test with the tables of an earlier version.
 async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
     support::on_each(async |open, server| {
         let store = open();
@@ -51,7 +51,7 @@ async fn check(store: &Store, matches: u32) {
     support::check(store, "nuggets", matches, 3).await;
 }
 
-/// Asks and notes everything that there is.
+/// Runs every query and every change.
 async fn use_all(store: &Store) {
     store.record(&a_match(1_000_000)).await.unwrap();
     let mut of_one_host = a_match(1_000_001);
@@ -115,7 +115,7 @@ async fn use_all(store: &Store) {
     store.forget_journal("other.journal", "robots-1").await.unwrap();
 }
 
-/// All statements that this causes, one of each.
+/// Returns the distinct statements of these calls.
 async fn statements(store: &Store) -> Vec<Seen> {
     use_all(store).await;
     let all = [&store.writer, &store.readers, &store.keys].map(|pool| pool.probe.seen()).concat();
@@ -128,7 +128,7 @@ async fn statements(store: &Store) -> Vec<Seen> {
 async fn hubs_that_store_matches_of_the_same_players_at_the_same_moment_store_all() {
     const EACH: u32 = 30;
     support::on_each(async |open, server| {
-        // Only PostgreSQL is for several hubs.
+        // Only PostgreSQL supports several hubs.
         if server.is_none() {
             return;
         }
@@ -151,7 +151,7 @@ async fn hubs_that_store_matches_of_the_same_players_at_the_same_moment_store_al
 async fn no_statement_scans_a_table() {
     on_each(async |store, server| {
         let mut connection = store.writer.acquire().await.unwrap();
-        // What is small is scanned, and rightly so; to a server more is small.
+        // Small tables are scanned, which is right; PostgreSQL considers larger tables small.
         fill(&mut connection, if server.is_some() { 20_000 } else { 4_000 }).await;
         connection.plain("ANALYZE".into(), &[]).await.unwrap();
         connection.done();
@@ -164,7 +164,7 @@ async fn no_statement_scans_a_table() {
             let plan: Vec<_> = rows.iter().map(|row| row.text(column).unwrap()).collect();
             for line in &plan {
                 let scans = match server {
-                    // Others than tables have names of one letter, or of one and a digit.
+                    // All names other than those of tables have one letter, or a letter and a digit.
                     None => [
                         "matches",
                         "players",
@@ -198,7 +198,7 @@ async fn no_statement_scans_a_table() {
     .await;
 }
 
-/// A common table `s` with the numbers `n` from 1 to this one, as both databases understand it.
+/// Returns a common table `s` with the numbers `n` from 1 to `most`, in the dialect of the database.
 fn numbers(connection: &Connection, most: u32) -> String {
     if connection.is_sqlite() {
         format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {most})")
@@ -207,7 +207,8 @@ fn numbers(connection: &Connection, most: u32) -> String {
     }
 }
 
-/// Fills the tables with matches of Ann, who plays in all, Bob, who plays in most, and others; and as many players of one match.
+/// Fills the tables with matches of Ann, who plays in all, Bob, who plays in most, and others, and with as many
+/// players of one match.
 async fn fill(connection: &mut Connection, matches: u32) {
     let numbers = numbers(connection, matches);
     if connection.is_sqlite() {
@@ -225,7 +226,7 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO standings (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
          {s} SELECT 'nuggets', 'main', CASE WHEN n % 4 = 0 THEN '2026-4' ELSE '' END, 'n' || n, 0, 25, 8, n, n % 2, n % 900, 1, 0, 5, 5 \
          FROM s",
-        // Few are older than the matches that are recorded, as it is where old ones are removed every day.
+        // Few are older than the recorded matches, as in production, where old ones are removed every day.
         "INSERT INTO meetings (day, host, one, other, matches) {s} SELECT n + 11000, 'h', '', 'n' || n, 1 FROM s",
         "INSERT INTO attempts (day, name) {s} SELECT n, 'n' || n FROM s",
         "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
@@ -236,7 +237,7 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO name_changes (name, id, changed) {s} SELECT 'x' || n, n, n + 11000 FROM s WHERE n <= 20000",
         "COMMIT",
     ] {
-        // SQLite has the common table before the rest of a query, and so has PostgreSQL.
+        // Both databases accept the common table before the rest of a query.
         connection.plain(text.replace("{s}", &numbers), &[]).await.unwrap();
     }
 }
@@ -245,7 +246,8 @@ async fn fill(connection: &mut Connection, matches: u32) {
 #[cfg_attr(debug_assertions, ignore = "fills a table for ten seconds; .ci/run runs it")]
 async fn questions_about_200_000_matches_read_few_rows() {
     const MANY: u32 = 200_000;
-    // What a question may take, in thousands of steps of SQLite's machine: one that looked at 200,000 rows would take a million steps.
+    // The limit of a query, in thousands of steps of SQLite's virtual machine. A query of 200,000 rows would take a
+    // million steps.
     const MOST: u64 = 400;
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
@@ -266,7 +268,7 @@ async fn questions_about_200_000_matches_read_few_rows() {
         most = most.max(looked);
     }
     eprintln!("at most {most} thousand steps");
-    // The measure works.
+    // Verify the measurement.
     let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
     assert!(count.integer(0).unwrap() > 2 * i64::from(MANY));
     assert!(store.readers.probe.looked() > MOST);
@@ -281,7 +283,7 @@ async fn a_statement_without_end_is_ended() {
         };
         let started = Instant::now();
         let error = store.rows(endless, &[]).await.unwrap_err();
-        // The database itself has ended it.
+        // The database itself has aborted it.
         assert!(matches!(error, StoreError::Database(_)) && error.trouble() == Trouble::Slow, "{error:?}");
         assert!(started.elapsed() >= Role::Read.limit());
         assert!(store.matches(&MatchFilter::default()).await.unwrap().is_empty());
@@ -298,7 +300,7 @@ async fn neither_results_nor_players_wait_for_questions() {
             store.readers.acquire().await.unwrap(),
             store.readers.acquire().await.unwrap(),
         ];
-        // They are in the middle of something.
+        // They are within a transaction.
         for reader in &mut readers {
             reader.plain("BEGIN".into(), &[]).await.unwrap();
             reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
@@ -306,7 +308,7 @@ async fn neither_results_nor_players_wait_for_questions() {
         assert!(store.record(&a_match(1)).await.unwrap());
         store.note_examined("a.journal", 1, Known::default()).await.unwrap();
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
-        // Nothing else happens until the wait for a reader is over.
+        // Nothing else happens until waiting for a reader times out.
         pause();
         assert_eq!(store.find("j1-1").await.unwrap_err().trouble(), Trouble::Busy);
         resume();

@@ -1,6 +1,7 @@
 //! Days of a ladder in simulated time, with programs of known strength. Some of them hang, crash, or run twice.
 //!
-//! At each moment: nobody waits while a match could begin, no name plays twice at the same time, and every deadline is kept.
+//! Checked at each moment: no program waits while a match could start, no name plays twice at the same time, and every
+//! deadline is met.
 
 use std::{ops::Range, time::Duration};
 
@@ -8,19 +9,19 @@ use ladder::Settings;
 
 use crate::world::{self, Manner, World};
 
-/// Programs of which each wins against the next one about three times in five.
+/// Creates programs that each win against the next one about three times in five.
 fn sound(strengths: &[f64]) -> Vec<(f64, Manner)> {
     strengths.iter().map(|&strength| (strength, Manner::Sound)).collect()
 }
 
-/// Days with seven sound programs, one that hangs, one that crashes, and one that runs twice.
+/// Runs days with seven sound programs, one that hangs, one that crashes, and one that runs twice.
 fn days(seeds: Range<u64>) {
     let off: f64 = seeds.map(day).sum();
-    // Of one day chance decides more than the matches that they lose by it.
+    // On a single day, chance outweighs the forfeits.
     assert!(off < 0.0, "programs that hang and crash are above their strength, by {off} points in all days");
 }
 
-/// A day of them. Returns how many points those that hang and crash are above their strength, together.
+/// Runs a day. Returns how many points the programs that hang and crash are above their strength, in total.
 fn day(seed: u64) -> f64 {
     let mut programs = sound(&[640.0, 760.0, 880.0, 1_000.0, 1_120.0, 1_240.0, 1_360.0]);
     programs.extend([(1_000.0, Manner::Hangs(20)), (1_000.0, Manner::Crashes(5)), (1_180.0, Manner::Twice)]);
@@ -33,12 +34,12 @@ fn day(seed: u64) -> f64 {
         assert!(program.played > 1_000 && program.lately > 50, "{program:?}");
         match program.manner {
             Manner::Sound | Manner::Twice => {
-                // The scale is that of our bots.
+                // The built-in bots define the scale.
                 let off = (program.points() - program.strength).abs();
                 assert!(off < 80.0, "{off} points off: {program:?}");
                 assert_eq!(program.forfeits, 0);
             }
-            // They lose by it, and come back: to the last hour.
+            // Forfeits cost points. The programs still play in the last hours.
             Manner::Hangs(_) | Manner::Crashes(_) => {
                 let off = program.points() - program.strength;
                 assert!(program.forfeits > 100 && off < 60.0, "{off} points off: {program:?}");
@@ -53,7 +54,7 @@ fn day(seed: u64) -> f64 {
 
 #[test]
 fn a_day_of_the_ladder_finds_the_order_and_everybody_plays() {
-    // One with turns, and one without.
+    // Even seeds run without turns, odd seeds with turns.
     days(0..if cfg!(debug_assertions) { 2 } else { 8 });
 }
 

@@ -1,6 +1,6 @@
 //! Tests of the ladder.
 //!
-//! - `moves`: single inputs and what follows from them.
+//! - `moves`: single inputs and their effects.
 //! - `days`: whole days in simulated time, with the programs of `world`.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]

@@ -1,4 +1,4 @@
-//! Single moves of the ladder.
+//! Tests of single inputs.
 
 use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
 use netcore::{HostId, Level, Time};
@@ -21,7 +21,7 @@ fn programs_that_are_far_apart_wait_and_a_lone_one_plays_the_bot_of_its_strength
     let mut ladder = turns();
     assert_eq!(ladder.input(at(0), arrived(1, "Ann", 1_190)), []);
     assert_eq!(ladder.input(at(0), arrived(2, "Bob", 900)), []);
-    // 290 points apart, of which 150 are free and 50 come with each second.
+    // 290 points apart: 150 are permitted immediately, and 50 more with each second.
     assert_eq!(ladder.deadline(), Some(at(3)));
     let out = ladder.input(at(3), Input::Elapsed);
     let seats = [Seat::Program(ProgramId(1)), Seat::Program(ProgramId(2))];
@@ -39,7 +39,7 @@ fn whoever_owes_an_answer_loses_and_the_one_who_waits_for_it_does_not() {
     let _ = ladder.input(at(0), arrived(1, "Ann", 1_000));
     let _ = ladder.input(at(0), arrived(2, "Bob", 1_000));
     let _ = ladder.input(at(1), Input::Asked(ProgramId(1)));
-    // Asked again, it owes no later.
+    // A second request does not extend the deadline.
     let _ = ladder.input(at(5), Input::Asked(ProgramId(1)));
     assert_eq!(ladder.deadline(), Some(at(11)));
     let out = ladder.input(at(11), Input::Elapsed);
@@ -81,7 +81,7 @@ fn whoever_misbehaves_again_and_again_waits_longer_and_longer_until_it_plays_to_
         assert_eq!(gone.len(), if number == 6 { 0 } else { 2 }, "{gone:?}");
         let _ = ladder.input(now, Input::Over(MatchId(number)));
     }
-    // It waits for company too.
+    // The time includes the wait for another program.
     assert_eq!(pauses, [5, 5, 5, 8, 16, 32, 64, 5]);
 }
 

@@ -1,4 +1,4 @@
-//! Programs in simulated time around a real ladder.
+//! Simulated programs that use a real ladder, in simulated time.
 
 use std::{
     cmp::Reverse,
@@ -16,18 +16,19 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Points for one point of the mean, as on the hub.
+/// Points per point of the mean, as on the hub.
 const POINTS: f64 = 40.0;
-/// The difference in points at which the better one of two wins `e` times as often, by the method of the ratings.
+/// The difference in points at which the better of two players wins `e` times as often, according to the rating
+/// method.
 const SCALE: f64 = 236.0;
 
 /// How a program behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     Sound,
-    /// Does not answer any more, once in about so many questions.
+    /// Stops answering, once in about this many requests.
     Hangs(u32),
-    /// Leaves in the middle, in one of so many matches.
+    /// Disconnects during a match, in one of this many matches.
     Crashes(u32),
     /// Runs twice under the same name.
     Twice,
@@ -41,7 +42,7 @@ pub(crate) struct Program {
     pub(crate) manner: Manner,
     rating: WengLinRating,
     pub(crate) played: u32,
-    /// Of the last hours.
+    /// The matches of the last two hours.
     pub(crate) lately: u32,
     pub(crate) forfeits: u32,
     pub(crate) longest: Duration,
@@ -62,7 +63,7 @@ enum Event {
     Elapsed,
 }
 
-/// A connection of a program, until the match for which it came is over.
+/// A connection of a program, until its match is over.
 #[derive(Debug)]
 struct Connection {
     of: usize,
@@ -80,7 +81,7 @@ pub(crate) struct World {
     pub(crate) programs: Vec<Program>,
     connections: BTreeMap<ProgramId, Connection>,
     running: BTreeMap<MatchId, ([Seat; 2], Vec<ProgramId>)>,
-    /// Matches against each bot.
+    /// The number of matches against each bot.
     pub(crate) met: BTreeMap<&'static str, u32>,
     pub(crate) matches: u32,
     until: Time,
@@ -126,7 +127,7 @@ impl World {
         self.events.push(Reverse((self.now.plus(Duration::from_millis(millis)), self.numbers, event)));
     }
 
-    /// Lets the time pass. The ladder is told of a deadline at that moment, and looks at nothing else meanwhile.
+    /// Advances the time. The ladder receives each deadline exactly when it passes.
     pub(crate) fn run(&mut self, hours: u64) {
         self.until = Time::from_millis(hours * 3_600_000);
         loop {
@@ -229,7 +230,7 @@ impl World {
         self.later(8_000..20_000, Event::Ends(number));
     }
 
-    // Rates a match as the hub does: our bots do not move, and whoever has lost by what it did is last.
+    // Rates a match as the hub does: the ratings of built-in bots are fixed, and a program that forfeits is last.
     fn ends(&mut self, number: MatchId) {
         let Some((seats, lost)) = self.running.remove(&number) else { return };
         let before = seats.map(|seat| self.standing(seat));
@@ -258,7 +259,7 @@ impl World {
         }
     }
 
-    // The strength and the rating of a seat.
+    // Returns the strength and the rating of a seat.
     fn standing(&self, seat: Seat) -> (f64, WengLinRating) {
         match seat {
             Seat::Program(program) => {
@@ -273,7 +274,7 @@ impl World {
         }
     }
 
-    // What holds at each moment.
+    // Checks the invariants of each moment.
     fn check(&self) {
         let settings = self.ladder.settings();
         let playing = self.ladder.playing();
@@ -288,7 +289,7 @@ impl World {
         if playing.len() == settings.matches {
             return;
         }
-        // Nobody waits for longer than for company, unless it has misbehaved just before.
+        // No program waits longer than `company`, unless it was penalized before.
         let idle = self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name));
         let most = |name: &String| {
             let program = self.programs.iter().find(|program| program.name == *name).expect("it is one of them");
@@ -297,7 +298,7 @@ impl World {
         };
         let sound: Vec<_> = idle.filter(|waiting| most(&waiting.name) == settings.company).collect();
         for waiting in self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name)) {
-            // One that waited while its other copy played may have waited for longer than that.
+            // A program that waited while its other copy played may have waited longer.
             let is_twice = self.programs.iter().any(|one| one.name == waiting.name && one.manner == Manner::Twice);
             let waited = self.now.since(waiting.since);
             assert!(is_twice || waited <= most(&waiting.name), "{} is kept waiting for {waited:?}", waiting.name);

@@ -1,4 +1,4 @@
-//! Wakes those who wait for a change, without a runtime.
+//! Wakes tasks that wait for a change, without a runtime.
 
 use std::{
     pin::Pin,
@@ -6,18 +6,18 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Who waits.
+/// The wakers of waiting tasks.
 #[derive(Debug, Default)]
 pub(super) struct Changes(Mutex<Vec<Waker>>);
 
 impl Changes {
-    /// Has all who wait look again.
+    /// Wakes all waiting tasks.
     pub(super) fn wake(&self) {
         let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until `look` finds something.
+    /// Waits until `look` returns a value.
     pub(super) fn wait<'a, T>(&'a self, look: impl FnMut() -> Option<T> + 'a) -> impl Future<Output = T> + 'a {
         Wait { changes: self, look: Box::new(look) }
     }
@@ -32,7 +32,7 @@ impl<T, L: FnMut() -> Option<T>> Future for Wait<'_, L> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // Noted before the look, so that a change in between is not missed.
+        // Register first: a change between `look` and the registration would be missed.
         {
             let mut waiting = self.changes.0.lock().unwrap_or_else(PoisonError::into_inner);
             if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {

@@ -1,4 +1,4 @@
-//! The directory of one process.
+//! The in-process directory.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,7 +16,7 @@ use crate::{
     Written,
 };
 
-/// Removals that are remembered for those who resume a watch.
+/// The number of removals retained for resuming watches.
 const REMEMBERED: usize = 4_096;
 
 #[derive(Debug, Default)]
@@ -24,13 +24,13 @@ pub(super) struct Entries {
     by_key: BTreeMap<Key, Entry>,
     by_revision: BTreeMap<Revision, (Key, Time)>,
     removed: VecDeque<(Revision, Key)>,
-    /// The last removal that is forgotten.
+    /// The last removal that was discarded.
     forgotten: Revision,
     last: Revision,
 }
 
 impl Entries {
-    // Removes entries that are too old. As with a broker, watches do not show that.
+    // Removes expired entries. Watches do not report the expiry, as with a broker.
     fn expire(&mut self, now: Time) {
         let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
         let Self { by_key, by_revision, .. } = self;
@@ -79,7 +79,7 @@ impl Entries {
         Ok(Written::Stored(revision))
     }
 
-    // The first change after a revision.
+    // Returns the first change after a revision.
     fn after(&self, revision: Revision) -> Option<(Revision, Delta)> {
         let next = Revision(revision.0 + 1);
         let mut shown = self.by_revision.range(next..).filter(|(_, (key, _))| !matches!(key, Key::Lasting(_)));
@@ -141,9 +141,9 @@ impl Watch for Watching {
         let Self { local, last } = self;
         Box::pin(local.0.changes.wait(|| {
             let state = local.state();
-            // Also a watcher that lags behind what is remembered of removals begins anew.
+            // A watch that lags behind the retained removals also restarts.
             let Some(at) = last.filter(|at| *at >= state.entries.forgotten) else {
-                // Removals before this moment concern nobody who has just forgotten everything.
+                // After a reset, a watch does not need earlier removals.
                 *last = Some(state.entries.forgotten);
                 return Some(Ok(Delta::Reset));
             };

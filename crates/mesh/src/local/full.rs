@@ -1,4 +1,4 @@
-//! What is said when a bound is reached.
+//! The error for a reached limit.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The events and journals of one process.
+//! The in-process events and journals.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,7 +26,7 @@ impl Logs {
         Self { bounds, by_name: BTreeMap::new(), last: Sequence(0) }
     }
 
-    // Forgets what is too old; says since when there are records from which all that follow can be understood.
+    // Removes expired records.
     fn age(&mut self, now: Time, name: &Name) {
         let kept = Duration::from_secs(self.bounds.age_seconds);
         let Some(records) = self.by_name.get_mut(name) else { return };
@@ -44,12 +44,12 @@ impl Logs {
 
     fn store(&mut self, now: Time, head: Head, body: bytes::Bytes) -> Result<Sequence, MeshError> {
         if self.by_name.len() >= MAX_LOGS && !self.by_name.contains_key(&head.name) {
-            // Those that nobody has written for long make room.
+            // Expire the records of all logs to make room.
             let names: Vec<Name> = self.by_name.keys().cloned().collect();
             for name in &names {
                 self.age(now, name);
             }
-            // Of removed logs only their fences are left.
+            // Removed logs contain only their fences.
             self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != Kind::Opened));
             if self.by_name.len() >= MAX_LOGS {
                 return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
@@ -93,7 +93,7 @@ impl Logs {
         }
     }
 
-    // The records after a sequence; from the last anchor on if there is none.
+    // Returns the first record after a sequence, or the last anchor if there is none.
     fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
         let records = self.by_name.get(name)?;
         let place = match sequence {
@@ -116,7 +116,7 @@ impl Events for Local {
 
     fn follow<'a>(&'a self, room: &'a Name, after: Option<Sequence>) -> Answer<'a, Result<Box<dyn Follow>, MeshError>> {
         let (local, room) = (self.clone(), room.clone());
-        // From the last anchor of now on, or from the next one.
+        // Start with the last anchor, or wait for the next one.
         let begin = || {
             let events = &self.state().events;
             let anchor = events.after(&room, None).map(|anchor| anchor.sequence.0 - 1);
@@ -170,7 +170,7 @@ impl Journals for Local {
         Box::pin(async move {
             let (now, logs) = (self.now(), &mut self.state().journals);
             let Ok(mut head) = log::open(journal, logs.last(journal), fence) else { return Ok(false) };
-            // The mark stays, so that an older owner cannot begin it again.
+            // The marker remains, so that an earlier owner cannot recreate the log.
             head.anchors.clear();
             logs.by_name.remove(journal);
             logs.store(now, head, bytes::Bytes::new())?;

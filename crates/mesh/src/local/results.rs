@@ -1,4 +1,4 @@
-//! The results of one process.
+//! The in-process queue of results.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
     remembered: BTreeMap<Name, Time>,
-    // The same, oldest first.
+    // The entries of `remembered`, oldest first.
     order: VecDeque<(Time, Name)>,
     dead: u64,
 }
@@ -27,7 +27,7 @@ pub(super) struct Queue {
 struct Waiting {
     id: Name,
     body: Bytes,
-    /// Until when a consumer has it.
+    /// The end of the lease of the consumer.
     taken: Time,
     count: u64,
 }

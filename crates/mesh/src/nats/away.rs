@@ -4,10 +4,10 @@ use std::{fmt, time::Duration};
 
 use crate::{MeshError, Trouble};
 
-/// How long anything is waited for.
+/// The timeout of requests.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The error for it.
+/// Creates the error for an unreachable broker.
 pub(super) fn away(what: &str, place: &str, why: impl fmt::Display) -> MeshError {
     MeshError::new(
         Trouble::Away,

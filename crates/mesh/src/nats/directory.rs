@@ -1,4 +1,4 @@
-//! The directory in buckets: heartbeats and what does not expire have their own.
+//! The directory in buckets. Heartbeats and lasting entries have their own buckets.
 
 use async_nats::jetstream::message::StreamMessage;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
 
-/// How often it is tried to write where others write at the same time.
+/// The maximum number of attempts of a write that competes with other writers.
 const ATTEMPTS: usize = 8;
 
 impl Nats {
@@ -30,7 +30,7 @@ impl Nats {
         Entry { revision: Revision(revision), value }
     }
 
-    // The entry in a message, unless that is a removal.
+    // Decodes the entry in a message, unless the message is a removal.
     fn present(&self, message: &StreamMessage) -> Option<Entry> {
         (!is_removal(Some(&message.headers))).then(|| self.decode(message.sequence, &message.payload))
     }
@@ -62,7 +62,7 @@ impl Nats {
             if expected.is_some() || entry.is_some() {
                 return Ok(Written::Conflict(entry));
             }
-            // The key was there and is not any more.
+            // The key existed and was removed.
             last = there.map_or(0, |there| there.sequence);
         }
         Err(stream.away(&what, "others write it all the time"))
@@ -93,7 +93,7 @@ impl Directory for Nats {
             let what = "watch the directory";
             let stream = &self.0.directory;
             let state = stream.info(what).await?.state;
-            // What is gone before the first message is gone for good; a bucket that was made anew knows nothing of before.
+            // The history before the first message is lost. A recreated bucket does not have the earlier history.
             let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
             let after = since.map(|since| since.0);
             let messages = Reading::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
@@ -121,7 +121,8 @@ impl Watch for Watching {
                 return Ok(Delta::Reset);
             }
             loop {
-                // Heartbeats are few, and do not wait behind the rows of thousands of rooms. Dropping the other future loses no message.
+                // Heartbeats are few and must not queue behind the rows of thousands of rooms. Dropping the other
+                // future loses no message.
                 let next = select(Box::pin(self.heartbeats.next()), Box::pin(self.messages.next())).await;
                 let (next, bucket) = match next {
                     Either::Left((next, _)) => (next, &self.nats.0.heartbeats),

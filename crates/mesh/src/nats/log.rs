@@ -1,4 +1,4 @@
-//! Events and journals, each a subject of a stream.
+//! Events and journals. Each log is a subject of a stream.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use crate::{
     value,
 };
 
-/// How often it is tried to append where others append at the same time.
+/// The maximum number of attempts of an append that competes with other writers.
 const ATTEMPTS: usize = 8;
 
 /// One stream of logs.
@@ -46,14 +46,13 @@ impl Logs {
 
     fn remember(&self, record: Record) {
         let mut known = self.known();
-        // Those of rooms that are over; what is forgotten is read again.
+        // Most of these belong to closed rooms. A record that is missing here is read again.
         if known.len() >= 2 * MAX_ROOMS {
             known.clear();
         }
         known.insert(record.head.name.clone(), Record { body: Bytes::new(), ..record });
     }
 
-    // The last record.
     async fn last(&self, what: &str, name: &Name) -> Result<Option<Record>, MeshError> {
         let Some(message) = self.stream.last(what, &self.stream.subject(name)).await? else { return Ok(None) };
         if let Ok((head, body)) = value::read::<Head>(&message.payload) {
@@ -64,7 +63,7 @@ impl Logs {
         Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
     }
 
-    // Stores a record after the last one. Returns `None` if that is another one now.
+    // Stores a record after `last`. Returns `None` if `last` is no longer the last record.
     async fn store(
         &self,
         what: &str,
@@ -94,7 +93,7 @@ impl Logs {
             let why = format!("it has {} bytes, and {MAX_APPEND} are the most", append.body.len());
             return Err(MeshError::new(Trouble::Full, what, self.stream.place(), why, "append it in parts"));
         }
-        // Taken, so that it is read again after an error.
+        // Remove the record, so that it is read again after an error.
         let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
         for _ in 0..ATTEMPTS {
             let last = match known.take() {
@@ -115,7 +114,7 @@ impl Logs {
         Err(self.stream.away(&what, "others append to it all the time"))
     }
 
-    // Raises the fence; of a log that is removed, nothing before can be read.
+    // Raises the fence. With `removes`, earlier records become unreadable.
     async fn open(&self, name: &Name, fence: Fence, removes: bool) -> Result<Appended, MeshError> {
         let what = format!("open {}.{name}", self.bounds.name);
         for _ in 0..ATTEMPTS {
@@ -135,7 +134,7 @@ impl Logs {
         Err(self.stream.away(&what, "others open it all the time"))
     }
 
-    // Where the log can be understood from.
+    // Returns the position of the last anchor.
     async fn anchor(&self, what: &str, name: &Name) -> Result<Option<Sequence>, MeshError> {
         Ok(self.last(what, name).await?.map(|last| match last.head.kind {
             Kind::Anchor => last.sequence,
@@ -147,7 +146,7 @@ impl Logs {
         Reading::begin(&self.stream, what.to_owned(), self.stream.subject(name), after.map(|after| after.0)).await
     }
 
-    // The records from where the log can be understood.
+    // Reads the records beginning with the last anchor.
     async fn read_anchored(&self, what: &str, name: &Name) -> Result<Reading, MeshError> {
         let anchor = self.anchor(what, name).await?;
         self.read(what, name, anchor.map(|anchor| Sequence(anchor.0.saturating_sub(1)))).await
@@ -155,10 +154,10 @@ impl Logs {
 }
 
 impl Nats {
-    // The record in a message; none if it cannot be read.
+    // Decodes the record in a message; `None` if it is unreadable.
     fn record(&self, (sequence, message): &(u64, Message)) -> Option<Record> {
         let record = value::read(&message.payload);
-        // A record that is missing is a gap.
+        // A missing record appears as a gap.
         let record = record.inspect_err(|_| self.skip()).ok();
         record.map(|(head, body)| Record { sequence: Sequence(*sequence), head, body })
     }
@@ -215,7 +214,7 @@ struct Following {
     what: String,
     messages: Reading,
     chain: Chain,
-    // Something is missing: it is to be read from the last snapshot.
+    // A record is missing: the next read starts with the last snapshot.
     is_cut: bool,
 }
 
@@ -257,12 +256,13 @@ impl Journals for Nats {
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
-            // Raised first: nobody appends under a smaller one in between.
+            // Raise the fence first, so that no node appends under a smaller one in between.
             let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");
             logs.known().remove(journal);
-            // The mark stays, so that an older owner cannot begin it again, and so does what a later claim may have added.
+            // The marker remains, so that an earlier owner cannot recreate the log. Records that a later claim has
+            // added remain too.
             logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;
             Ok(true)
         })

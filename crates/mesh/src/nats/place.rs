@@ -1,33 +1,33 @@
-//! Where the broker is, and how much it is to keep.
+//! The address of the broker and its storage limits.
 
 use crate::{Name, TAKEN_SECONDS};
 
-/// Where the broker is.
+/// The address of the broker and its storage limits.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Addresses of servers of one cluster, `nats://HOST:PORT` or with a user and a password `nats://USER:PASSWORD@HOST:PORT`;
-    /// `tls://` encrypts. One that answers is enough.
+    /// Addresses of servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT` with a user and a
+    /// password. `tls://` encrypts. One reachable server is enough.
     pub servers: Vec<String>,
-    /// With what the names of streams begin: arcades with different prefixes share a broker and nothing else.
+    /// The prefix of stream names. Arcades with different prefixes can share a broker without sharing data.
     pub prefix: Name,
-    /// How much is kept.
+    /// The storage limits.
     pub limits: Limits,
 }
 
-/// How much the broker keeps, in bytes on each of its disks.
+/// Storage limits of the broker, in bytes on each of its disks.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Of the directory.
+    /// The limit of the directory.
     pub directory_bytes: i64,
-    /// Of events; then the oldest go.
+    /// The limit of events. If it is reached, the oldest are dropped.
     pub events_bytes: i64,
-    /// Of journals; then nothing more is stored.
+    /// The limit of journals. If it is reached, appends are rejected.
     pub journals_bytes: i64,
-    /// Of results; then nothing more is stored.
+    /// The limit of results. If it is reached, new results are rejected.
     pub results_bytes: i64,
-    /// How many copies there are of everything: 1, or 3 with three servers or more. By default what the servers can do.
+    /// The number of replicas: 1, or 3 with three servers or more. The default depends on the servers.
     pub copies: Option<usize>,
-    /// How long a consumer has a result to itself, in seconds.
+    /// How long a consumer has exclusive access to a result, in seconds.
     pub taken_seconds: u64,
 }
 

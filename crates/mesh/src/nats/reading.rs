@@ -1,4 +1,4 @@
-//! Messages of a subject, as they are stored.
+//! Reads the stored messages of a subject.
 
 use std::time::Duration;
 
@@ -12,28 +12,29 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use super::{away::PATIENCE, stream::Stream};
 use crate::MeshError;
 
-/// Messages that are asked for at once.
+/// The number of messages per request.
 const BATCH: usize = 256;
-/// How long to wait for a consumer that the server asked does not know yet, since another one of them has it.
+/// The pause before the next attempt if the server that was contacted does not know the consumer yet, because another
+/// server has it.
 const SOON: Duration = Duration::from_millis(5);
 
-/// The messages of a subject, in order and without gaps, also when connections and servers come and go.
+/// The messages of a subject, in order and without gaps, across reconnects.
 ///
-/// The consumer below tries for ever to get another connection and says nothing meanwhile, as it does where nothing is stored. So the
-/// stream is asked for its last message whenever none has come for [`PATIENCE`].
+/// The underlying consumer reconnects forever without reporting it, so an outage looks like a subject without new
+/// messages. If no message arrives for [`PATIENCE`], the last message of the stream is queried instead.
 pub(super) struct Reading {
     stream: Stream,
     what: String,
     subject: String,
     messages: Ordered,
-    // The last one that has come, and the last one of the stream when it was asked.
+    // The sequence of the last received message, and of the last one in the stream at the previous query.
     seen: u64,
     due: u64,
     ask: Instant,
 }
 
 impl Reading {
-    /// Reads a subject, all of it or after the message with this sequence.
+    /// Reads all messages of a subject, or those after the message with this sequence.
     pub(super) async fn begin(
         stream: &Stream,
         what: String,
@@ -45,11 +46,11 @@ impl Reading {
         Ok(Self { stream, what, subject, messages, seen: after.unwrap_or(0), due: 0, ask })
     }
 
-    /// The next message and its sequence. Dropping the future loses none.
+    /// Returns the next message and its sequence. Dropping the future loses no message.
     ///
     /// # Errors
     ///
-    /// If the servers are away, or do not send what they have. It is over then.
+    /// If the servers are unreachable, or do not send stored messages. The reader cannot be used after that.
     pub(super) async fn next(&mut self) -> Result<(u64, Message), MeshError> {
         loop {
             if let Ok(message) = timeout_at(self.ask, self.messages.next()).await {
@@ -61,7 +62,7 @@ impl Reading {
                 return Ok((self.seen, message));
             }
             let last = self.stream.last(&self.what, &self.subject).await?.map_or(0, |last| last.sequence);
-            // What was there before is overdue now; what has come since may still be on its way.
+            // A message that was stored at the previous query is overdue; later ones may still be in transit.
             if self.due > self.seen {
                 return Err(self.stream.away(&self.what, "it is not sent"));
             }
@@ -71,12 +72,12 @@ impl Reading {
     }
 }
 
-/// Reads a subject up to a message, and leaves nothing at the servers: a consumer that only stays until it is old enough counts against the most
-/// that a stream may have, and a node takes a thousand rooms over in half a minute.
+/// Reads a subject up to a message, and removes its consumer. A consumer that remains until it times out counts
+/// against the limit of the stream, and a node may take over a thousand rooms in half a minute.
 ///
 /// # Errors
 ///
-/// If the servers are away, or do not send what they have.
+/// If the servers are unreachable, or do not send stored messages.
 pub(super) async fn read_to(
     stream: &Stream,
     what: &str,
@@ -110,7 +111,7 @@ async fn read_with(
             };
             let info = message.info().map_err(|error| stream.away(what, error))?;
             let (sequence, is_next) = (info.stream_sequence, info.consumer_sequence == messages.len() as u64 + 1);
-            // None is sent twice.
+            // The consumer does not redeliver, so a gap means a lost message.
             if !is_next {
                 return Err(stream.away(what, "some of it was lost on its way"));
             }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::stream::Put;
 use crate::{Answer, Delivery, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, Trouble, value};
 
-/// How long the queue is asked for something: the node that answers may lag behind that which has stored it.
+/// How long a request waits for a result. The server that answers may lag behind the one that stored it.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl Nats {
                 }
                 Err(_) => self.skip(),
             }
-            // One that a later version wrote is left to nodes of that version for some deliveries.
+            // Nodes of the later version that wrote the message get the first deliveries.
             if count >= MAX_DELIVERIES {
                 let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
                 let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));
@@ -61,7 +61,8 @@ impl Nats {
     async fn give_up_result(&self, delivery: &Delivery) -> Result<(), MeshError> {
         let what = format!("move the result of {} to the dead letters", delivery.id);
         let dead = &self.0.dead;
-        // If the answer is lost, it is stored again by the next delivery: the stream knows it by its id.
+        // If the reply is lost, the next delivery stores the message again, and the stream detects the duplicate by
+        // its id.
         let id = Some(delivery.id.as_str());
         dead.put(&what, dead.subject(&delivery.id), Some(delivery.message.clone()), (None, id)).await?;
         self.0.results.request(&what, delivery.receipt.0.clone(), Bytes::from_static(b"+TERM")).await?;
@@ -82,7 +83,7 @@ impl Results for Nats {
     fn acknowledge<'a>(&'a self, receipt: &'a Receipt) -> Answer<'a, Result<(), MeshError>> {
         Box::pin(async move {
             let what = "acknowledge a result";
-            // With an answer: an acknowledgement that is lost would deliver the result again.
+            // Wait for the reply: a lost acknowledgement would cause a redelivery.
             self.0.results.request(what, receipt.0.clone(), Bytes::from_static(b"+ACK")).await
         })
     }

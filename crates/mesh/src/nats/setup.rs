@@ -1,4 +1,4 @@
-//! Connecting, and the streams with their limits.
+//! Connects, and creates the streams with their limits.
 
 use std::{collections::BTreeSet, error::Error, time::Duration};
 
@@ -22,26 +22,26 @@ use crate::{
     ENTRY_AGE_SECONDS, MAX_APPEND, MAX_RESULTS, MeshError, REMEMBERED_SECONDS, Trouble, log::Bounds, value::MAX_HEAD,
 };
 
-/// The oldest server whose answers the client understands.
+/// The oldest server version that the client supports.
 const OLDEST: (u32, u32) = (2, 10);
 /// The longest pause between two attempts to reach a server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-/// Most requests that wait for a connection.
+/// The maximum number of requests that wait for a connection.
 const MAX_REQUESTS: usize = 1_024;
-/// How often the servers are asked whether they can be used.
+/// The maximum number of account queries.
 const LOOKS: usize = 3;
-/// Copies with which one server of three may be lost.
+/// The number of replicas with which one of three servers may fail.
 const COPIES: usize = 3;
 
-/// How long entries of buckets are kept.
+/// The lifetime of bucket entries.
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
-/// Bytes of a bucket with an entry for each node, or less.
+/// The size in bytes of a bucket with at most one entry per node.
 const SMALL_BYTES: i64 = 1 << 20;
-/// How long dead letters are kept, and bytes of them.
+/// The lifetime of dead letters, and their total size in bytes.
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
-/// A connection, before anything is there.
+/// A connection without its streams.
 pub(super) struct Broker {
     context: Context,
     prefix: String,
@@ -58,7 +58,7 @@ pub(super) async fn connect(place: &Place) -> Result<Broker, MeshError> {
     let what = "connect to NATS";
     let mut servers = vec![];
     for server in &place.servers {
-        // The address may have a password.
+        // The address may contain a password.
         let shown = server.rsplit('@').next().unwrap_or_default();
         let address: ServerAddr =
             server.parse().map_err(|error| setup_error(what, shown, error, "write nats://HOST:PORT"))?;
@@ -93,7 +93,7 @@ fn context(client: Client) -> Context {
     context
 }
 
-// Whether the server is one that this crate works with.
+// Checks that this crate supports the server.
 fn check_server(info: &ServerInfo, place: &str) -> Result<(), MeshError> {
     let what = "use the NATS server";
     let mut numbers = info.version.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
@@ -108,7 +108,7 @@ fn check_server(info: &ServerInfo, place: &str) -> Result<(), MeshError> {
     Ok(())
 }
 
-// An error with what caused it.
+// Formats an error with its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -124,11 +124,11 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl Broker {
-    /// The version of the server, whose `JetStream` answers.
+    /// Returns the version of the server after `JetStream` has answered.
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // Servers that have just been started are without a leader for some seconds, in which none of them answers.
+            // Servers have no leader for some seconds after they start, and do not answer until then.
             if account.is_err() {
                 account = self.context.query_account().await;
             }
@@ -143,7 +143,7 @@ impl Broker {
             subjects: vec![format!("{}.{kind}.*", self.prefix)],
             storage: StorageType::File,
             num_replicas: self.copies,
-            // What is written is an append, and at most a head more.
+            // A message is an append and at most a head.
             max_message_size: i32::try_from(MAX_APPEND + 2 * MAX_HEAD).unwrap_or(i32::MAX),
             ..Config::default()
         }
@@ -163,7 +163,7 @@ impl Broker {
         self.bucket("heartbeats", "Heartbeats of the nodes of an arcade", ENTRY_AGE, SMALL_BYTES).await
     }
 
-    /// The bucket of what does not expire.
+    /// The bucket of lasting entries.
     pub(super) async fn common(&self) -> Result<Stream, MeshError> {
         self.bucket("common", "Secrets that all nodes of an arcade share", Duration::ZERO, SMALL_BYTES).await
     }
@@ -210,7 +210,7 @@ impl Broker {
             discard: if is_old_dropped { DiscardPolicy::Old } else { DiscardPolicy::New },
             max_age: Duration::from_secs(bounds.age_seconds),
             max_bytes,
-            // One for each room and node that follows it; servers have a limit of their own for streams that name none.
+            // One consumer for each room and following node. Servers apply their own limit to streams that set none.
             max_consumers: -1,
             ..self.config(bounds.name)
         };
@@ -242,11 +242,11 @@ impl Broker {
         Ok((self.stream(stream, format!("{}.results", self.prefix)), consumer))
     }
 
-    /// The stream of messages of the queue of results that no node could store.
+    /// The stream of results that no node could store.
     pub(super) async fn dead_letters(&self) -> Result<Stream, MeshError> {
         let config = Config {
             retention: RetentionPolicy::Limits,
-            // A new one is always stored.
+            // A new dead letter is always stored.
             discard: DiscardPolicy::Old,
             max_age: DEAD_LETTERS_AGE,
             max_bytes: DEAD_LETTERS_BYTES,
@@ -256,7 +256,7 @@ impl Broker {
         Ok(self.stream(self.ensure(config).await?, format!("{}.dead", self.prefix)))
     }
 
-    // Creates a stream, or checks the one that is there.
+    // Creates a stream, or checks the limits of the existing one.
     async fn ensure(&self, wanted: Config) -> Result<jetstream::stream::Stream, MeshError> {
         let name = wanted.name.clone();
         if self.context.get_stream(&name).await.is_err()
@@ -307,7 +307,7 @@ impl Broker {
 
     fn cannot_create(&self, name: &str, error: &dyn Error) -> MeshError {
         let why = chain(error);
-        // Servers of a cluster need a moment to find each other after they have started.
+        // Servers of a cluster need a moment to discover each other after they start.
         let is_passing =
             ["timed out", "10008", "10005", "no suitable peers"].iter().any(|passing| why.contains(passing));
         let what = format!("create {name} with {} copies", self.copies);

@@ -1,4 +1,4 @@
-//! A stream whose messages name the one before them.
+//! A stream whose messages name their predecessor.
 
 use std::time::Duration;
 
@@ -24,16 +24,16 @@ use crate::{MeshError, Trouble};
 /// The header that marks the removal of an entry of a bucket.
 const OPERATION: &str = "KV-Operation";
 
-/// How long the servers keep a consumer that was not removed.
+/// How long the servers retain an inactive consumer.
 const LEFT: Duration = Duration::from_secs(10);
 
-/// What became of a message.
+/// The outcome of storing a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Put {
     Stored(u64),
-    /// The stream remembers a message with this id.
+    /// The stream already has a message with this id.
     Known,
-    /// The last message of the subject is another one.
+    /// The last message of the subject is not the expected one.
     WrongLast,
 }
 
@@ -63,7 +63,7 @@ impl Stream {
         format!("{}.{key}", self.subjects)
     }
 
-    /// The key of a subject.
+    /// Returns the key of a subject.
     pub(super) fn key<'a>(&self, subject: &'a str) -> Option<&'a str> {
         subject.strip_prefix(&self.subjects)?.strip_prefix('.')
     }
@@ -72,7 +72,7 @@ impl Stream {
         away(what, &self.place, why)
     }
 
-    /// Stores a message. Nothing instead of a value marks a removal.
+    /// Stores a message. `None` as value marks a removal.
     pub(super) async fn put(
         &self,
         what: &str,
@@ -101,7 +101,7 @@ impl Stream {
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Put::WrongLast),
             Err(error) => {
                 let why = error.to_string();
-                // Another code for the same, of newer servers.
+                // Newer servers use another code for this error.
                 if why.contains("wrong last sequence") {
                     return Ok(Put::WrongLast);
                 }
@@ -114,7 +114,7 @@ impl Stream {
         }
     }
 
-    /// The last message of a subject, as the leader of the stream has it.
+    /// Returns the last message of a subject, according to the leader of the stream.
     pub(super) async fn last(&self, what: &str, subject: &str) -> Result<Option<StreamMessage>, MeshError> {
         match self.inner.get_last_raw_message_by_subject(subject).await {
             Ok(message) => Ok(Some(message)),
@@ -127,7 +127,7 @@ impl Stream {
         self.inner.get_info().await.map_err(|error| self.away(what, error))
     }
 
-    /// The messages of a subject after the one with this sequence.
+    /// Reads the messages of a subject after the one with this sequence.
     pub(super) async fn read(&self, what: &str, subject: String, after: Option<u64>) -> Result<Ordered, MeshError> {
         let deliver_policy = match after {
             Some(after) => DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
@@ -144,7 +144,7 @@ impl Stream {
         consumer.messages().await.map_err(|error| self.away(what, error))
     }
 
-    /// A consumer of a subject, from its first message on.
+    /// Creates a consumer of a subject, starting with its first message.
     pub(super) async fn consumer(&self, what: &str, subject: String) -> Result<PullConsumer, MeshError> {
         let config = pull::Config {
             filter_subject: subject,
@@ -157,12 +157,12 @@ impl Stream {
         self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))
     }
 
-    /// Removes a consumer. If that fails, it goes when it is old enough.
+    /// Removes a consumer. If that fails, the servers remove it after its inactivity timeout.
     pub(super) async fn remove_consumer(&self, consumer: &PullConsumer) {
         let _ = self.inner.delete_consumer(&consumer.cached_info().name).await;
     }
 
-    /// Removes the messages of a subject before this one, or all.
+    /// Removes the messages of a subject before this one, or all of them.
     pub(super) async fn purge(&self, what: &str, subject: String, before: Option<u64>) -> Result<(), MeshError> {
         let purge = self.inner.purge().filter(subject);
         let purged = match before {
@@ -172,7 +172,7 @@ impl Stream {
         purged.map(drop).map_err(|error| self.away(what, error))
     }
 
-    /// All subjects with the number of their messages.
+    /// Returns all subjects with their message counts.
     pub(super) async fn subjects(&self, what: &str) -> Result<Vec<(String, usize)>, MeshError> {
         let subjects =
             self.inner.info_with_subjects(self.subject("*")).await.map_err(|error| self.away(what, error))?;

@@ -1,4 +1,4 @@
-//! The questions of a node: one at a time for each key.
+//! Pending requests of a node: at most one for each key.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use netcore::Time;
 
 use crate::{ASK_TIMEOUT, Ask, Key, Node, Output, Reply, Revision, Ticket, Value, Written};
 
-/// How long a key is left alone after an error.
+/// The pause of a key after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Why something was asked.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The entry of this node.
+    /// Writes the entry of this node.
     Live,
-    /// A heartbeat of this node, apart from its entry.
+    /// Stores a heartbeat of this node separately from its entry.
     Heartbeat,
-    /// It leaves.
+    /// Removes the entry of this node.
     Leave,
-    /// Another node is taken for dead.
+    /// Ends the heartbeats of a dead node, or removes its entry.
     Bury,
-    /// A room is claimed.
+    /// Claims a room.
     Claim,
-    /// What lobbies show of it.
+    /// Updates the row that lobbies show for a room.
     Row,
-    /// It is handed over.
+    /// Releases a room for its handover.
     Release,
-    /// It is over.
+    /// Removes the entry of an ended room.
     Close,
-    /// A claim of this life that the node knows nothing of.
+    /// Removes an unknown claim of this life.
     Ghost,
 }
 
-/// A question without an answer.
+/// A pending request.
 #[derive(Debug)]
 pub(super) struct Asked {
     ticket: Ticket,
     pub(super) at: Time,
     purpose: Purpose,
-    // The life of the node in which it was asked.
+    // The life of the node at the time of the request.
     life: Option<Revision>,
 }
 
 impl Node {
-    /// Whether a key can be asked about.
+    /// Whether a request for this key may be sent.
     pub(super) fn is_free(&self, now: Time, key: &Key) -> bool {
         !self.asked.contains_key(key) && self.pauses.get(key).is_none_or(|until| *until <= now)
     }
 
-    /// The time, or when the pause of the key is over.
+    /// Returns the later one of `at` and the end of the pause of the key.
     pub(super) fn not_before(&self, key: &Key, at: Time) -> Time {
         self.pauses.get(key).map_or(at, |until| at.max(*until))
     }
@@ -68,7 +68,7 @@ impl Node {
         out.push(Output::Ask(ticket, Ask { key, value, expected }));
     }
 
-    /// Takes questions that were not answered in time for failed.
+    /// Fails the requests that have timed out.
     pub(super) fn give_up_late(&mut self, now: Time) {
         self.pauses.retain(|_, until| *until > now);
         let late = self.asked.iter().filter(|(_, asked)| now.since(asked.at) >= ASK_TIMEOUT);

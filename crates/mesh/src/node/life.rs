@@ -1,16 +1,17 @@
-//! The entry of a node: joining, heartbeats, leaving, and the entries of nodes that are dead.
+//! The entry of the node: joining, heartbeats and leaving. Also the removal of the entries of dead nodes.
 //!
-//! A life begins with the write of an entry, and ends with its removal. What proves that it goes on depends on the field
-//! [`apart`](crate::NodeValue::apart) of the entry:
+//! A life starts when an entry is written, and ends when it is removed. The field [`apart`](crate::NodeValue::apart)
+//! of the entry determines how a node proves that it is alive:
 //!
-//! - Not apart: each heartbeat writes the entry. Nodes of earlier versions understand only this, so a node does it while it knows of one.
-//! - Apart: heartbeats are entries of their own, which large rows of rooms cannot keep from being stored. To remove the entry of
-//!   a node that has fallen silent, another node first ends its heartbeats by a write that expects the last one. Either that fails, or all
-//!   later heartbeats of this life do.
+//! - Not apart: each heartbeat rewrites the entry. Nodes of earlier versions understand only this, so a node uses it
+//!   while it knows of such a node.
+//! - Apart: heartbeats have separate entries, so large rows of rooms cannot keep them from being stored. Before the
+//!   entry of a silent node is removed, another node ends its heartbeats with a write that expects the last one.
+//!   Either this write fails, or all later heartbeats of this life do.
 //!
-//! Every change between the two is a write of the entry, so a removal that expects the entry of before fails. A node
-//! that joins and does not understand heartbeats that are apart removes no entry before that says that its node has
-//! [seen](crate::NodeValue::seen) it join, or before it has introduced itself to that node.
+//! Every change between the two rewrites the entry, so a removal that expects the earlier entry fails. A joining node
+//! that does not understand separate heartbeats removes no entry until that entry states that its node has
+//! [seen](crate::NodeValue::seen) it join, or until it has introduced itself to that node.
 
 use std::time::Duration;
 
@@ -25,38 +26,39 @@ use crate::{
     Value, Written,
 };
 
-/// How soon a name is looked at again that another one has.
+/// The interval between checks of a name that another node uses.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How often an entry is written again whose heartbeats are apart, so that it does not expire.
+/// How often an entry with separate heartbeats is rewritten, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// What the node knows of its own entry.
+/// The state of the node's own entry.
 #[derive(Debug)]
 pub(super) struct Life {
-    /// The revision that began it.
+    /// The revision that started this life.
     pub(super) since: Revision,
-    /// The last one.
+    /// The last revision of the entry.
     last: Revision,
-    /// Until when its claims hold by what was written of the entry.
+    /// The end of the lease from writes of the entry.
     entry_lease: Time,
-    /// Whether the entry says that heartbeats are apart. False as soon as a write may have been stored that says otherwise.
+    /// Whether the entry states that heartbeats are separate. False as soon as a write that states otherwise may have
+    /// been stored.
     pub(super) apart: bool,
-    /// The last heartbeat that was stored apart from the entry, and until when claims hold by it.
+    /// The last separate heartbeat that was stored, and the end of the lease from heartbeats.
     heartbeat: Option<Revision>,
     heartbeat_lease: Time,
-    /// Whether the entry says that the node drains.
+    /// Whether the entry states that the node drains.
     pub(super) drains: bool,
 }
 
 impl Life {
-    /// Until when its claims hold.
+    /// Returns the end of the lease.
     pub(super) fn lease(&self) -> Time {
         if self.apart { self.entry_lease.max(self.heartbeat_lease) } else { self.entry_lease }
     }
 
-    // Whether it is over, since this is there in place of its last heartbeat. Revisions of a directory that was created again are smaller than
-    // those of before, so they do not tell which of two lives is the later one. But before the first heartbeat, and while
-    // what was written of the entry counts, only an earlier life can have left one.
+    // Whether this life is over because `there` replaces its last heartbeat. A recreated directory starts with smaller
+    // revisions, so they do not show which of two lives is later. But before the first heartbeat, and while the lease
+    // from the entry is valid, only an earlier life can have left a heartbeat.
     fn is_over_by(&self, there: &Value, now: Time) -> bool {
         match there {
             Value::Heartbeat(heartbeat) if heartbeat.life == self.since => heartbeat.ended,
@@ -65,7 +67,7 @@ impl Life {
     }
 }
 
-/// What a heartbeat says, and what of the directory was reached when it was sent.
+/// What a write of the entry states, and how far the watch had progressed when it was sent.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     drains: bool,
@@ -75,7 +77,7 @@ pub(super) struct Said {
 }
 
 impl Node {
-    /// Takes in a change of the directory.
+    /// Processes a change of the directory.
     pub(super) fn see(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
         self.view.apply(now, delta);
         match delta {
@@ -85,7 +87,7 @@ impl Node {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(is_other) {
                     self.die(now);
                 }
-                // Also when its own entry is shown, which says less than is known now.
+                // Also if the watch shows the entry of this node, which states less than is known now.
                 self.hurries |= self.view.has_newcomers(&self.settings.name, self.said.seen);
                 self.confirm(now);
                 self.look_for_orphans(now);
@@ -117,7 +119,7 @@ impl Node {
         self.life.as_ref().is_some_and(|own| heartbeat.ends(own.since))
     }
 
-    // Whether all others understand heartbeats that are apart from the entry, as far as this node knows.
+    // Whether all other nodes in the view understand heartbeats that are separate from the entry.
     fn wants_apart(&self) -> bool {
         let understands = |(name, life): (&Name, Revision)| {
             self.view.understands_heartbeats(name, life) || probe::has(Planted::FormerNodesIgnored)
@@ -125,8 +127,8 @@ impl Node {
         !probe::has(Planted::FormerVersion) && self.view.others(&self.settings.name).all(understands)
     }
 
-    /// Another node in this life exists and may take rooms. If it does not understand heartbeats apart from the entry, only what was written of
-    /// the entry counts from now on.
+    /// Records that another node exists in this life and may take rooms. If it does not understand separate
+    /// heartbeats, only writes of the entry extend the lease from now on.
     pub(super) fn note_asker(&mut self, now: Time, name: &Name, life: Revision) {
         if !self.view.understands_heartbeats(name, life)
             && let Some(own) = self.life.as_mut().filter(|own| own.apart)
@@ -138,7 +140,7 @@ impl Node {
         }
     }
 
-    // The others have taken it for dead. What it owned it may own again, in another life.
+    // Ends this life: other nodes have declared the node dead. It may claim its rooms again in another life.
     fn die(&mut self, now: Time) {
         if probe::has(Planted::ExpiryUnnoticed) {
             return;
@@ -146,13 +148,13 @@ impl Node {
         self.life = None;
         self.promises.forget_met();
         self.next_entry = now;
-        // The answer to a heartbeat of that life is of no use.
+        // A reply to a heartbeat of that life is irrelevant.
         self.asked.remove(&self.key());
         self.asked.remove(&self.heartbeat_key());
         self.look_for_orphans(now);
     }
 
-    /// Writes the entry of the node when that is due.
+    /// Writes the entry of the node if it is due.
     pub(super) fn live(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.key();
         let apart = self.wants_apart();
@@ -178,7 +180,7 @@ impl Node {
             Some(life) => (Some(life.since), Some(life.last)),
             None => match self.view.node(&self.settings.name) {
                 None => (None, None),
-                // An earlier life of this data directory, whose process is dead or is this one.
+                // An earlier life of this data directory. Its process is dead or is this one.
                 Some(entry) if matches!(&entry.value, Value::Node(node) if node.identity == self.settings.identity) => {
                     (None, Some(entry.revision))
                 }
@@ -196,7 +198,8 @@ impl Node {
         let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
         (self.said, self.hurries) = (Said { drains: draining, apart, seen, reached }, false);
         if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
-            // If it is stored, the others count from this write on, which is later than any heartbeat. No further one is sent.
+            // If the write is stored, other nodes count from it, and it is later than any heartbeat. No further
+            // heartbeat is sent.
             (life.entry_lease, life.apart) = (life.lease(), false);
         }
         let (seen, apart) = (Some(seen), Some(apart).filter(|_| !probe::has(Planted::FormerVersion)));
@@ -204,7 +207,7 @@ impl Node {
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
 
-    /// Sends a heartbeat when that is due, if heartbeats are apart from the entry.
+    /// Sends a separate heartbeat if it is due.
     pub(super) fn send_heartbeat(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.heartbeat_key();
         let Some(life) = self.life.as_ref().filter(|life| life.apart) else { return };
@@ -216,12 +219,12 @@ impl Node {
         self.ask(now, Purpose::Heartbeat, key, (Some(value), expected), out);
     }
 
-    /// The answer to a heartbeat that was sent at `at` in a life, apart from the entry.
+    /// Processes the reply to a separate heartbeat that was sent at `at` in the life `of`.
     pub(super) fn heartbeat_answered(&mut self, now: Time, (at, of): (Time, Option<Revision>), written: Written) {
         let Some(life) = self.life.as_mut().filter(|life| Some(life.since) == of) else { return };
         match written {
             Written::Stored(revision) => {
-                // Counted from before it was sent: the others have received it later.
+                // The lease counts from before the send; other nodes receive the heartbeat later.
                 (life.heartbeat, life.heartbeat_lease) = (Some(revision), at.plus(LEASE));
                 self.next_heartbeat = at.plus(HEARTBEAT);
                 if self.life.as_ref().is_some_and(|life| life.lease() > now) {
@@ -230,7 +233,8 @@ impl Node {
             }
             Written::Conflict(there) => {
                 let is_over = there.as_ref().is_some_and(|there| life.is_over_by(&there.value, now));
-                // If it goes on, an earlier attempt was stored though its answer was lost, or an earlier life has left this heartbeat.
+                // If the life continues, an earlier attempt was stored and its reply lost, or an earlier life has left
+                // this heartbeat.
                 life.heartbeat = there.map(|there| there.revision);
                 self.next_heartbeat = now;
                 if is_over {
@@ -240,10 +244,10 @@ impl Node {
         }
     }
 
-    /// The answer to a write of the entry that was sent at `at`.
+    /// Processes the reply to a write of the entry that was sent at `at`.
     pub(super) fn beaten(&mut self, now: Time, at: Time, written: Written) {
         self.take_beat(now, at, written);
-        // It was on its way when the node was to drain.
+        // The write was in transit when draining started.
         let is_late = self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains);
         if is_late || matches!(self.plan, Plan::Leave { .. }) {
             self.next_entry = now;
@@ -251,7 +255,7 @@ impl Node {
         self.confirm(now);
     }
 
-    // Those who have joined bury this node only once its entry says that it knows them.
+    // Nodes that have joined remove the entry of this node only after it states that it knows them.
     fn confirm(&mut self, now: Time) {
         self.view.confirm(now);
         if self.hurries && self.life.is_some() && !self.asked.contains_key(&self.key()) {
@@ -259,7 +263,8 @@ impl Node {
         }
     }
 
-    // When the entry is written again that was written at `at`: others that have joined may still have to be confirmed.
+    // Returns when an entry that was written at `at` is due again. Nodes that have joined may still have to be
+    // confirmed.
     fn entry_due(&self, at: Time) -> Time {
         let is_known = !self.view.has_newcomers(&self.settings.name, self.said.seen);
         at.plus(if self.said.apart && is_known { TOUCH } else { HEARTBEAT })
@@ -269,7 +274,7 @@ impl Node {
         let due = self.entry_due(at);
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
-                // Counted from before it was sent: the others have heard of it later.
+                // The lease counts from before the send; other nodes receive the write later.
                 (life.entry_lease, life.apart) = (at.plus(LEASE), self.said.apart);
                 life.last = revision;
                 life.drains = self.said.drains;
@@ -293,7 +298,7 @@ impl Node {
                 self.hear_again(now);
                 self.look_for_orphans(now);
             }
-            // An earlier attempt was stored though its answer was lost.
+            // An earlier attempt was stored, but its reply was lost.
             (Written::Conflict(Some(entry)), Some(life)) if entry.life() == Some(life.since) => {
                 life.last = entry.revision;
                 life.apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
@@ -304,7 +309,7 @@ impl Node {
                 self.next_entry = at.plus(HEARTBEAT);
             }
             (Written::Conflict(_), Some(_)) => self.die(now),
-            // What is there is known now.
+            // The view contains the existing entry now.
             (Written::Conflict(entry), None) => {
                 if entry.is_none() {
                     self.view.forget_node(&self.settings.name, Revision(u64::MAX));
@@ -330,8 +335,8 @@ impl Node {
         self.next_entry = Time::from_nanos(u64::MAX);
     }
 
-    /// Removes the entries of nodes that have been silent for too long. It fails if one has written again. Heartbeats that are apart from the
-    /// entry are ended first.
+    /// Removes the entries of nodes that have been silent for too long, after their separate heartbeats are ended. The
+    /// removal fails if the node has written again.
     pub(super) fn bury(&mut self, now: Time, out: &mut Vec<Output>) {
         let silent: Vec<_> = self.burials().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
         for (key, revision) in silent {
@@ -350,44 +355,46 @@ impl Node {
         }
     }
 
-    /// The answer to a write that ends the heartbeats of another node.
+    /// Processes the reply to a write that ends the heartbeats of another node.
     pub(super) fn heartbeats_ended(&mut self, node: &Name, written: &Written) {
         match (written, self.promises.doomed_life(node)) {
             (Written::Stored(revision), Some(life)) => {
                 self.view.end_heartbeats(node, *revision, HeartbeatValue { life, ended: true });
             }
             (Written::Conflict(None), _) => self.view.forget_heartbeats(node),
-            // What is there is known now.
+            // The view contains the existing heartbeat now.
             _ => {}
         }
     }
 
-    /// Entries of nodes that are to be removed, of which revision, and when if nothing more is heard of them.
+    /// Returns the entries of nodes to remove, with their revisions and when the removal is due if no heartbeat
+    /// arrives.
     pub(super) fn burials(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
         let silent = self.view.nodes().filter(|(name, ..)| self.may_bury(name));
         silent.map(|(name, entry, heard)| (Key::Node(name.clone()), entry.revision, self.burial(name, entry, heard)))
     }
 
-    /// Whether an entry is that of another node, or of another data directory that uses the name of this one.
+    /// Whether an entry may be removed: that of another node, or of another data directory that uses the name of this
+    /// one.
     pub(super) fn may_bury(&self, node: &Name) -> bool {
         if *node == self.settings.name { self.life.is_none() } else { !self.is_deaf }
     }
 
-    // Whoever was not heard while this node could not hear has as long again.
+    // Restarts the expiry of nodes whose heartbeats this node may have missed.
     fn hear_again(&mut self, now: Time) {
         if std::mem::take(&mut self.is_deaf) {
             self.view.hear_all(now);
         }
     }
 
-    /// The answer to a burial.
+    /// Processes the reply to the removal of a node's entry.
     pub(super) fn buried(&mut self, node: &Name, written: &Written) {
         match written {
             Written::Stored(revision) => {
                 self.view.forget_node(node, *revision);
                 self.view.note_over(node, *revision);
             }
-            // Somebody else was faster. That all its lives are over the watch tells, which has the revision.
+            // Another node was faster. The watch reports the revision, and thereby that all its lives are over.
             Written::Conflict(None) => self.view.forget_node(node, Revision(u64::MAX)),
             Written::Conflict(Some(_)) => {}
         }

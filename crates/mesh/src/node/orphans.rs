@@ -10,22 +10,22 @@ use netcore::{
 use super::{asking::Purpose, plan::Plan};
 use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
-/// How much longer each node waits than the one before it, of those that may take over a room.
+/// How much longer each candidate for a room waits than the one ranked before it.
 const TAKE_STEP: Duration = Duration::from_secs(2);
 
-/// What a node makes of the entry of a room that is not its own.
+/// How a node classifies the entry of a room that it does not own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Orphan {
-    /// It may have it.
+    /// The node may take it over.
     Takeable(How),
-    /// Nothing is known of its owner.
+    /// The state of its owner is unknown.
     Unclear,
-    /// It is a claim of this life that the node knows nothing of: of a write that arrived late.
+    /// A claim of this life that the node does not know, from a write that arrived late.
     Ghost,
 }
 
 impl Node {
-    // What the node may do with a room that it does not own.
+    // Classifies a room that the node does not own.
     pub(super) fn classify(&self, entry: &Entry) -> Option<Orphan> {
         let Value::Room(room) = &entry.value else { return None };
         if !self.runs(room) {
@@ -44,12 +44,12 @@ impl Node {
         (!self.view.seems_alive(holder)).then_some(Orphan::Unclear)
     }
 
-    // Whether this node can run what a room needs.
+    // Whether this node can run the rules of a room.
     fn runs(&self, room: &RoomValue) -> bool {
         room.needs.is_empty() || self.settings.runs.contains(&room.needs)
     }
 
-    /// Looks whether any room lost its owner.
+    /// Checks all rooms for lost owners.
     pub(super) fn look_for_orphans(&mut self, now: Time) {
         let names: Vec<Name> = self.view.rooms().cloned().collect();
         for name in &names {
@@ -57,7 +57,7 @@ impl Node {
         }
     }
 
-    /// Looks whether a room has lost its owner.
+    /// Checks whether a room has lost its owner.
     pub(super) fn look_at(&mut self, now: Time, name: &Name) {
         let entry = self.view.room(name).filter(|_| !self.rooms.contains_key(name));
         if entry.is_some_and(|entry| self.classify(entry).is_some()) {
@@ -67,7 +67,7 @@ impl Node {
         }
     }
 
-    /// When this node does something about a room without an owner.
+    /// Returns when this node acts on a room without an owner.
     pub(super) fn orphan_due(&self, name: &Name, since: Time) -> Option<Time> {
         self.life.as_ref()?;
         let entry = self.view.room(name)?;
@@ -85,14 +85,14 @@ impl Node {
             Orphan::Takeable(_) => {
                 let due = since.plus(TAKE_STEP * self.rank(name, entry));
                 let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return Some(due) };
-                // A node that has taken its leave has as long to come back as one that was killed.
+                // A node that has left has as long to return as one that was killed.
                 Some(self.view.waits_for(&holder.node).map_or(due, |until| due.max(until)))
             }
         }
     }
 
-    // How many nodes are to take a room over before this one. All nodes agree, as far as they know the same nodes; the former owner comes
-    // first. A node that drains comes after all that do not.
+    // Returns how many nodes may take a room over before this one. Nodes with the same view compute the same order.
+    // The former owner is first, and a draining node follows all others.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
         let (former, needs) = match &entry.value {
             Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),
@@ -106,7 +106,7 @@ impl Node {
         u32::try_from(self.view.takers(needs).filter(is_before).count()).unwrap_or(u32::MAX)
     }
 
-    /// Takes over rooms whose turn it is.
+    /// Takes over the rooms that are due.
     pub(super) fn take_over(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.life.is_none() {
             return;
@@ -122,13 +122,13 @@ impl Node {
                     self.ask(now, Purpose::Ghost, key, (None, Some(entry.revision)), out);
                 }
                 (Some(Orphan::Unclear), Value::Room(RoomValue { holder: Some(holder), .. })) => {
-                    // If no node has this name, this write is stored; otherwise its entry is learned.
+                    // If no node has this name, the write is stored; otherwise the conflict returns its entry.
                     let node = Key::Node(holder.node.clone());
                     if self.is_free(now, &node) {
                         self.ask(now, Purpose::Bury, node, (None, None), out);
                     }
                 }
-                // The last one may have reached the limit.
+                // The previous takeover may have reached the limit.
                 (Some(Orphan::Takeable(how)), Value::Room(value))
                     if self.rooms.len() < self.settings.most_rooms.min(MAX_ROOMS) =>
                 {
@@ -141,11 +141,11 @@ impl Node {
     }
 }
 
-/// Which node is to have a room (rendezvous hashing by FNV-1a): a node more or less moves only its own rooms.
+/// The weight of a node for a room (rendezvous hashing by FNV-1a): adding or removing a node moves only its own rooms.
 fn weight(room: &Name, node: &Name) -> u64 {
     let bytes = room.as_str().bytes().chain([0]).chain(node.as_str().bytes());
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    // The last bytes decide over high bits too.
+    // Mix the last bytes into the high bits too.
     (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,6 +1,5 @@
-//! What a node is to do.
+//! The operating mode of a node.
 
-/// What a node is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plan {
     Serve,

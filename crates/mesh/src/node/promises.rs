@@ -1,12 +1,14 @@
-//! How a node goes on that cannot reach the directory: all others promise to leave its rooms alone.
+//! How a node continues without the directory: all other nodes promise not to take its rooms.
 //!
-//! A node whose lease runs out cannot know whether the directory is gone for all, or only for itself. So it asks every node that could take
-//! its rooms. One that does not hear the directory either promises not to bury it for a while; one that does hear it promises no longer
-//! than it would have waited anyway. While all promises hold, nobody takes the rooms, and the node may tell.
+//! A node whose lease runs out cannot know whether the directory is unreachable for all nodes or only for itself. It
+//! sends a request to every node that could take its rooms. A node that does not reach the directory either promises
+//! not to remove its entry for a while. A node that does reach it promises no more time than it would have waited
+//! anyway. While all promises hold, no node takes the rooms, and the node may publish.
 //!
-//! Which nodes those are must be agreed: an entry says up to which revision its node has [seen](crate::NodeValue::seen) the others join. A
-//! node that joined later is not asked, so it does not bury before it has introduced itself, by asking too, or before the time is over for
-//! which a node goes on without the directory.
+//! The nodes must agree on the recipients: an entry states up to which revision its node has
+//! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
+//! no entry until it has introduced itself, also with a request, or until the maximum time without the directory has
+//! passed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,34 +22,34 @@ use crate::{
     ASK_TIMEOUT, EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, Revision, Ticket, Value,
 };
 
-/// How long after its lease a node goes on that does not reach the directory, while all others promise it.
+/// How long after its lease a node continues without the directory, while all other nodes promise it.
 pub const OUTAGE: Duration = Duration::from_secs(30 * 60);
-/// For how long a node promises that does not hear the directory either.
+/// The duration of a promise by a node that does not reach the directory either.
 const PROMISE: Duration = Duration::from_secs(6);
-/// How often others are asked.
+/// The interval between requests for promises.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// How often a node is asked that may not know this one.
+/// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
 
-/// A question from one life of a node to one life of another one: for how long are my rooms left alone?
+/// A request from one life of a node to one life of another: how long will it leave the rooms of the sender alone?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plea {
-    /// Who is asked.
+    /// The recipient.
     pub to: Holder,
-    /// Who asks, and in which life; none before it has joined.
+    /// The sender and its life; `None` before it has joined.
     pub from: (Name, Option<Revision>),
 }
 
-/// The answer to a [`Plea`].
+/// The reply to a [`Plea`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// So long, from when the question arrived. From now on the one who was asked knows the one who asks.
+    /// The duration, from the arrival of the request. From now on, the recipient knows the sender.
     For(Duration),
-    /// Nobody is there in that life, and nobody will ever be.
+    /// That life of the recipient is over permanently.
     Gone,
 }
 
-/// A question without an answer.
+/// A pending request.
 #[derive(Debug)]
 struct Asked {
     ticket: Ticket,
@@ -55,50 +57,50 @@ struct Asked {
     plea: Plea,
 }
 
-/// What was asked of others, and promised.
+/// Pending requests, and the promises received and given.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
     asked: BTreeMap<Name, Asked>,
-    // Others are asked again then.
+    // When the next requests for promises are due.
     next: Time,
-    // What others in their lives have promised: until when, by the clock of this node.
+    // The promises of other nodes in their lives, and when they end by the clock of this node.
     made: BTreeMap<Name, (Revision, Time)>,
-    // What this node has promised to others.
+    // The promises that this node has given, and when they end.
     given: BTreeMap<Name, Time>,
-    // Entries that this node has wanted to remove. The write may still be on its way.
+    // Entries that this node has tried to remove. The write may still be in transit.
     doomed: BTreeMap<Name, Revision>,
-    // The same of lives whose heartbeats are to end: the life, and the last heartbeat that is expected.
+    // The same for lives whose heartbeats are to end: the life, and the last heartbeat that the write expects.
     doomed_heartbeats: BTreeMap<Name, (Revision, Option<Revision>)>,
-    // Lives of others that know this node, or are over.
+    // Lives of other nodes that know this node, or are over.
     met: BTreeMap<Name, Revision>,
-    // When those are asked again that may not know it.
+    // When to send the next request to nodes that may not know this one.
     introduces: BTreeMap<Name, Time>,
 }
 
 impl Promises {
-    /// This life of the node is over, and nobody knows the next one.
+    /// Forgets which nodes know this one: its life is over, and no node knows the next one.
     pub(super) fn forget_met(&mut self) {
         self.met.clear();
     }
 
-    /// The entry of a node of this revision is to be removed.
+    /// Records that this revision of a node's entry is to be removed.
     pub(super) fn doom(&mut self, name: Name, revision: Revision) {
         self.doomed.insert(name, revision);
     }
 
-    /// The heartbeats of a life of a node are to end after this one.
+    /// Records that the heartbeats of a life are to end after `last`.
     pub(super) fn doom_heartbeats(&mut self, name: Name, life: Revision, last: Option<Revision>) {
         self.doomed_heartbeats.insert(name, (life, last));
     }
 
-    /// The life of a node whose heartbeats were to end.
+    /// Returns the life of a node whose heartbeats were to end.
     pub(super) fn doomed_life(&self, name: &Name) -> Option<Revision> {
         self.doomed_heartbeats.get(name).map(|(life, _)| *life)
     }
 }
 
 impl Node {
-    /// Until when the node may tell anybody anything of its rooms, as far as it knows.
+    /// Returns until when the rooms of the node may publish.
     pub fn tells_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
         if probe::has(Planted::LeaseIgnored) {
@@ -113,12 +115,12 @@ impl Node {
         Some(life.lease().max(all))
     }
 
-    // Whether a heartbeat should have been stored by now that was not.
+    // Whether a heartbeat is missing that should have been stored by now.
     fn doubts(&self, now: Time) -> bool {
         self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + ASK_AGAIN))
     }
 
-    /// Answers another node.
+    /// Answers a request of another node.
     pub fn promise(&mut self, now: Time, plea: &Plea) -> Promise {
         let own = self.life.as_ref().map(|life| life.since);
         if !self.holds(&plea.to) || own.is_some_and(|own| own > plea.to.life) {
@@ -127,7 +129,7 @@ impl Node {
         let (name, Some(life)) = &plea.from else { return Promise::For(Duration::ZERO) };
         self.view.meet(name, *life);
         self.note_asker(now, name, *life);
-        // The reply that says that this life has begun may still be on its way.
+        // The reply that confirms the start of this life may still be in transit.
         if own.is_some_and(|own| own < plea.to.life) {
             return Promise::For(Duration::ZERO);
         }
@@ -149,9 +151,10 @@ impl Node {
         self.view.has_ended(name, life) || doomed.is_some_and(|doomed| *doomed == (life, last))
     }
 
-    /// When the entry of another node, or of another data directory with the name of this one, may be removed if nothing more is heard of it.
+    /// Returns when the entry of another node, or of another data directory with the name of this one, may be removed
+    /// if no heartbeat arrives.
     pub(super) fn burial(&self, name: &Name, entry: &Entry, heard: Time) -> Time {
-        // Whoever takes a minority of the time that it is allowed to be silent for death, has two owners.
+        // An expiry below the lease permits two owners.
         let expiry = if probe::has(Planted::ExpiredTooEarly) { EXPIRY / 4 } else { EXPIRY };
         let knows = self.is_known_to(name, entry) || probe::has(Planted::StrangerBuries);
         let due = heard.plus(if knows { expiry } else { EXPIRY + self.settings.outage * 3 / 2 });
@@ -159,13 +162,13 @@ impl Node {
         given.map_or(due, |given| due.max(*given))
     }
 
-    // Whether the node of this entry asks this node for promises, if it still runs.
+    // Whether the node of this entry requests promises from this node, if it still runs.
     fn is_known_to(&self, name: &Name, entry: &Entry) -> bool {
         let has_seen = self.life.as_ref().is_some_and(|life| entry.seen().is_none_or(|seen| life.since <= seen));
         has_seen || entry.life().is_some_and(|life| self.promises.met.get(name) == Some(&life))
     }
 
-    // Those who are asked now: for promises, or to know this node before it buries them.
+    // Returns the nodes to contact and when: for promises, or as an introduction before their entries are removed.
     fn pleas(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
         let begins = self.life.as_ref().map(|life| {
             let sent = life.lease().since(Time::ZERO.plus(LEASE));
@@ -181,13 +184,13 @@ impl Node {
         others.chain(strangers)
     }
 
-    /// When somebody is asked next, or an answer is given up.
+    /// Returns when the next request is due, or a pending one times out.
     pub(super) fn next_plea(&self) -> Option<Time> {
         let free = self.pleas().filter(|(_, name, _)| !self.promises.asked.contains_key(name)).map(|(at, ..)| at);
         free.chain(self.promises.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT))).min()
     }
 
-    /// Asks those whose turn it is.
+    /// Sends the requests that are due.
     pub(super) fn plead(&mut self, now: Time, out: &mut Vec<Output>) {
         self.promises.asked.retain(|_, asked| now.since(asked.at) < ASK_TIMEOUT);
         self.promises.given.retain(|_, until| *until > now);
@@ -199,7 +202,7 @@ impl Node {
         }
         self.promises.next = now.plus(ASK_AGAIN);
         for (_, name, life) in due {
-            // Whoever was not seen for long, or is of a later version, cannot be asked.
+            // A node that has been absent for long, or is of a later version, cannot be contacted.
             let Some(Value::Node(NodeValue { identity, .. })) = self.view.node(&name).map(|entry| &entry.value) else {
                 continue;
             };
@@ -218,7 +221,7 @@ impl Node {
         }
     }
 
-    /// What another node has answered; nothing if it could not be asked.
+    /// Processes the reply of another node; `None` if it could not be reached.
     pub(super) fn promised(&mut self, now: Time, ticket: Ticket, promise: Option<Promise>) {
         let name = self.promises.asked.iter().find(|(_, asked)| asked.ticket == ticket).map(|(name, _)| name.clone());
         let Some(Asked { at, plea, .. }) = name.and_then(|name| self.promises.asked.remove(&name)) else { return };
@@ -226,7 +229,7 @@ impl Node {
         let own = self.life.as_ref().map(|life| life.since);
         let (until, knows) = match promise {
             None => return,
-            // Its clock may be slower.
+            // The clock of the other node may be slower.
             Some(Promise::For(time)) => (at.plus(time * 2 / 3), own.is_some() && plea.from.1 == own),
             Some(Promise::Gone) => (Time::from_nanos(u64::MAX), true),
         };
@@ -236,7 +239,7 @@ impl Node {
         let before =
             self.promises.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
         let lease = self.life.as_ref().map_or(Time::ZERO, Life::lease);
-        // Whoever is gone may have taken the rooms before, if nothing kept it from that.
+        // A node that is gone may have taken the rooms before, unless a promise or the lease prevented it.
         if promise != Some(Promise::Gone) || now < before.max(lease) {
             self.promises.made.insert(name, (life, until.max(before)));
         }

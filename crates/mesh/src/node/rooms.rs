@@ -1,4 +1,4 @@
-//! The rooms of a node, and those that it takes over.
+//! The rooms of a node, including those that it takes over.
 
 mod answers;
 
@@ -15,38 +15,38 @@ use crate::{
     Revision, RoomValue, Stays, Value,
 };
 
-/// How long lobbies wait at most for what a room shows.
+/// The maximum delay until lobbies receive a changed row.
 const ROW_PAUSE: Duration = Duration::from_millis(500);
-/// How often an entry is written again that does not change, so that it is not too old to be kept.
+/// How often an unchanged entry is rewritten, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// What is to become of a room.
+/// The intended state of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aim {
     Keep,
-    /// Another node is to have it.
+    /// Another node is to own it.
     HandOver(Handing),
     Close,
 }
 
-/// How far the handing over of a room is.
+/// The progress of a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handing {
-    /// It goes on.
+    /// The room still runs.
     Wanted,
-    /// The hub was told to suspend it, and may tell of it as long as it has not.
+    /// The hub is suspending the room, which may publish until then.
     Suspending,
     Suspended,
 }
 
-/// A claim that was stored.
+/// A stored claim.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     fence: Fence,
     life: Revision,
 }
 
-/// A room that the node owns, or wants to.
+/// A room that the node owns or wants to own.
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) durability: Durability,
@@ -55,13 +55,13 @@ pub(super) struct Room {
     written: Time,
     needs: String,
     how: How,
-    // Whether it may be taken over though it was to be opened.
+    // Whether the room may be taken over although the hub has opened it.
     returns: bool,
-    // Whether it was taken over and the hub may not have its state yet.
+    // Whether the room was taken over and the hub may not have its state yet.
     unread: bool,
     aim: Aim,
     claim: Option<Claim>,
-    // Of its entry; none if there is no entry.
+    // The revision of its entry; `None` if there is no entry.
     revision: Option<Revision>,
 }
 
@@ -91,7 +91,7 @@ impl Room {
         self.claim.is_some_and(|claim| claim.life == life)
     }
 
-    /// When something is to be written about it in this life of its node.
+    /// Returns when the entry is to be written in this life of its node.
     pub(super) fn due(&self, life: Revision) -> Option<Time> {
         if !self.claimed_in(life) || self.revision.is_none() {
             return Some(Time::ZERO);
@@ -115,7 +115,7 @@ impl Node {
         }
     }
 
-    /// Wants a room that has no owner.
+    /// Adds a room without an owner, to claim it.
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
         let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
         self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
@@ -125,14 +125,14 @@ impl Node {
         if let Some(room) = self.rooms.get_mut(name)
             && std::mem::take(&mut room.unread)
         {
-            // Whoever has handed the room over waits for this.
+            // The former owner waits for this write.
             (room.row_changed, room.written) = (true, Time::ZERO);
         }
     }
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
-            // Its opening showed nothing, so what it shows first does not wait.
+            // A new room has an empty row, so its first row is written without delay.
             if room.row.is_empty() {
                 room.written = Time::ZERO;
             }
@@ -140,7 +140,7 @@ impl Node {
         }
     }
 
-    /// What was to be shown was not stored.
+    /// Schedules the row again after a failed write.
     pub(super) fn show_again(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
             room.row_changed = true;
@@ -173,7 +173,7 @@ impl Node {
         }
     }
 
-    /// Has rooms suspended that are to be handed over, once the others know that this node does not take them again.
+    /// Suspends the rooms to be handed over, once the entry shows other nodes that this node does not take them again.
     pub(super) fn suspend(&mut self, out: &mut Vec<Output>) {
         if !self.life.as_ref().is_some_and(|life| life.drains) {
             return;
@@ -198,7 +198,7 @@ impl Node {
         match (room.claim, room.how, room.aim) {
             (_, _, Aim::Close) => {}
             (_, _, Aim::HandOver(Handing::Suspended)) => self.handed_over(name, out),
-            // The hub knows nothing of it.
+            // The hub does not know the room.
             (None, How::Returned | How::TakenOver, _) if !room.returns => {}
             (None, ..) => out.push(Output::Taken(name.clone())),
             (Some(_), ..) => out.push(Output::Lost(name.clone())),
@@ -210,13 +210,13 @@ impl Node {
         holder.node == self.settings.name && holder.identity == self.settings.identity
     }
 
-    // The life of this data directory that has made the claim.
+    // Returns the life of this data directory that has made the claim.
     fn own_life(&self, entry: &Entry) -> Option<Revision> {
         let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
         self.holds(holder).then_some(holder.life)
     }
 
-    /// The watch shows an entry of a room.
+    /// Processes an entry of a room from the watch.
     pub(super) fn room_changed(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) {
         let is_mine = self.own_life(entry).is_some();
         let Some(room) = self.rooms.get_mut(name) else { return };
@@ -230,7 +230,7 @@ impl Node {
         }
     }
 
-    /// The entry of a room is gone.
+    /// Processes the removal of a room's entry.
     pub(super) fn room_removed(&mut self, name: &Name, removed: Revision, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         if room.revision.is_none_or(|known| known >= removed) {
@@ -239,15 +239,15 @@ impl Node {
         room.revision = None;
         match (room.aim, room.durability, &mut room.claim) {
             (Aim::Close, ..) => self.forget(name, out),
-            // It was too old, or an operator has removed it. Nobody else has had the room.
+            // The entry expired, or an operator has removed it. No other node has owned the room.
             (_, Durability::Node, Some(claim)) => claim.life = Revision(0),
-            // Somebody may have taken it over and finished it.
+            // Another node may have taken it over and finished it.
             (_, Durability::Cluster, Some(_)) => self.lose(name, out),
             (.., None) => {}
         }
     }
 
-    /// Writes what is due about the rooms of this node.
+    /// Writes the room entries that are due.
     pub(super) fn tend_rooms(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return };
         let due = |room: &Room| room.due(life).is_some_and(|due| due <= now);
@@ -265,13 +265,13 @@ impl Node {
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
             {
-                // An opened room is a new one, unless it was here before.
+                // An opened room is a new one, unless it returns from an earlier run.
                 if room.how == How::New && !room.returns {
                     self.lose(&name, out);
                     self.look_at(now, &name);
                     continue;
                 }
-                // Since an earlier attempt another node may have had it, so that what this one has of it is old.
+                // Another node may have owned the room since an earlier attempt, so the local state is outdated.
                 (room.how, room.unread) = (how, how == How::TakenOver);
             }
             let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
@@ -290,7 +290,7 @@ impl Node {
                     Some((Some(Orphan::Takeable(_) | Orphan::Ghost), revision)) => {
                         (Purpose::Claim, (value(holder, None), Some(revision)))
                     }
-                    // It may become free; but nobody waits for that who opens a room.
+                    // The room may become free, but the caller that opens a room does not wait for that.
                     Some(_) => {
                         self.lose(&name, out);
                         self.look_at(now, &name);

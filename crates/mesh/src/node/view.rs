@@ -1,4 +1,4 @@
-//! What a node knows of the directory.
+//! A node's view of the directory.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use netcore::{
 
 use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, Revision, Value};
 
-/// What a node knows of the directory. It may lag behind; facts about lives that are over stay true.
+/// A node's view of the directory. It may lag behind, but facts about past lives stay true.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// The last change that was seen.
+    /// The last change that was received.
     seen: Revision,
-    /// The last change since the watch began anew.
+    /// The last change since the watch restarted.
     reached: Revision,
-    /// All others that had joined by this revision are known.
+    /// All nodes that joined up to this revision are known.
     known: Revision,
-    /// What was reached when the entry of this node was written last, when that was, and its revision.
+    /// The value of `reached` when the entry of this node was last written, the time of that write, and its revision.
     written: Option<(Revision, Time, Revision)>,
-    /// The lives of nodes that are not in `nodes` and may still take rooms: those from before a reset, and those that have introduced
-    /// themselves before the watch has shown them.
+    /// The lives of nodes that are not in `nodes` and may still take rooms: those from before a reset, and those that
+    /// have introduced themselves before the watch has shown them.
     absent: BTreeMap<Name, Revision>,
     rooms: BTreeMap<Name, Entry>,
     nodes: BTreeMap<Name, (Entry, Time)>,
-    /// The last heartbeats that are apart from entries.
+    /// The last separate heartbeats.
     heartbeats: BTreeMap<Name, (Revision, HeartbeatValue)>,
-    /// Lives before these are over, by node.
+    /// For each node, the revision before which its lives are over.
     over: BTreeMap<Name, Revision>,
-    /// Nodes whose entries are gone, and until when they may come back before others take their rooms.
+    /// Nodes whose entries are removed, and until when they may return before other nodes take their rooms.
     gone: BTreeMap<Name, Time>,
 }
 
@@ -46,7 +46,7 @@ impl View {
         Some(&self.nodes.get(name)?.0)
     }
 
-    /// Nodes that take rooms with these needs.
+    /// Returns the nodes that accept rooms with these needs.
     pub(super) fn takers(&self, needs: &str) -> impl Iterator<Item = &Name> {
         let takes = move |entry: &Entry| {
             let Value::Node(node) = &entry.value else { return false };
@@ -55,17 +55,17 @@ impl View {
         self.nodes.iter().filter(move |(_, (entry, _))| takes(entry)).map(|(name, _)| name)
     }
 
-    /// Nodes, and when they were heard last.
+    /// Returns the nodes with their entries and the time of their last heartbeat.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
         self.nodes.iter().map(|(name, (entry, heard))| (name, entry, *heard))
     }
 
-    /// When a node was heard last.
+    /// Returns the time of the last heartbeat of a node.
     pub(super) fn heard(&self, name: &Name) -> Time {
         self.nodes.get(name).map_or(Time::ZERO, |(_, heard)| *heard)
     }
 
-    /// All other nodes that may know of this one, in their latest lives.
+    /// Returns all other nodes that may know of this one, in their latest lives.
     pub(super) fn others(&self, own: &Name) -> impl Iterator<Item = (&Name, Revision)> {
         let here = self.nodes.iter().map(|(name, (entry, _))| {
             let life = entry.life().unwrap_or(entry.revision);
@@ -75,7 +75,7 @@ impl View {
         here.chain(absent.map(|(name, life)| (name, *life))).filter(move |(name, _)| *name != own)
     }
 
-    /// Another node has said that it is there.
+    /// Records the life of a node that has introduced itself.
     pub(super) fn meet(&mut self, name: &Name, life: Revision) {
         if life > self.known {
             let known = self.absent.entry(name.clone()).or_default();
@@ -83,18 +83,19 @@ impl View {
         }
     }
 
-    /// All others that had joined by this revision are known, and what was reached.
+    /// Returns the revision up to which all joined nodes are known, and the last change since the watch restarted.
     pub(super) const fn known(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
 
-    /// The entry of this node was written; when that was asked, this much was reached.
+    /// Records a write of this node's entry, and the change that was reached when it was sent.
     pub(super) const fn note_written(&mut self, reached: Revision, at: Time, revision: Revision) {
         self.written = Some((reached, at, revision));
     }
 
-    /// Once the watch shows the entry of this node soon after it was written, it has shown everybody who had joined before: who writes
-    /// again meanwhile is shown later, but nobody does so twice in that time.
+    /// Extends the known nodes. Once the watch shows this node's entry soon after it was written, it has shown every
+    /// node that had joined before. A node that writes again meanwhile appears later, but no node writes twice in that
+    /// time.
     pub(super) fn confirm(&mut self, now: Time) {
         if let Some((reached, at, revision)) = self.written
             && self.reached >= revision
@@ -112,18 +113,18 @@ impl View {
         self.others(own).any(|(_, life)| life > since)
     }
 
-    /// Whether the life that made a claim is surely over.
+    /// Whether the life that made a claim is certainly over.
     pub(super) fn is_over(&self, holder: &Holder) -> bool {
         self.over.get(&holder.node).is_some_and(|before| holder.life < *before)
     }
 
-    /// Whether the life that made a claim seems to go on.
+    /// Whether the life that made a claim appears to continue.
     pub(super) fn seems_alive(&self, holder: &Holder) -> bool {
-        // An entry that is not understood is that of a later version: it stands for any life.
+        // An entry that cannot be decoded is of a later version and may belong to any life.
         self.node(&holder.node).is_some_and(|entry| entry.life().is_none_or(|life| life == holder.life))
     }
 
-    /// Notes that lives of a node before this one are over. Returns whether that is new.
+    /// Records that lives of a node before this one are over. Returns whether that is new.
     pub(super) fn note_over(&mut self, node: &Name, before: Revision) -> bool {
         let known = self.over.entry(node.clone()).or_default();
         let is_new = *known < before;
@@ -131,7 +132,7 @@ impl View {
         is_new
     }
 
-    /// Forgets a node that was removed.
+    /// Drops the entry of a removed node.
     pub(super) fn forget_node(&mut self, node: &Name, removed: Revision) {
         if self.node(node).is_some_and(|entry| entry.revision < removed)
             && let Some((_, heard)) = self.nodes.remove(node)
@@ -140,25 +141,25 @@ impl View {
         }
     }
 
-    /// All nodes are there as if they had written now.
+    /// Resets the time of the last heartbeat of all nodes to `now`.
     pub(super) fn hear_all(&mut self, now: Time) {
         self.nodes.values_mut().for_each(|(_, heard)| *heard = now);
     }
 
-    /// Until when a node that is gone may come back before others take its rooms.
+    /// Returns until when a removed node may return before other nodes take its rooms.
     pub(super) fn waits_for(&self, node: &Name) -> Option<Time> {
         self.gone.get(node).copied()
     }
 
-    /// Whether another node, in this life, understands heartbeats that are apart from entries.
+    /// Whether another node, in this life, understands separate heartbeats.
     pub(super) fn understands_heartbeats(&self, name: &Name, life: Revision) -> bool {
         self.node(name).is_some_and(|entry| {
             entry.life() == Some(life) && matches!(entry.value, Value::Node(NodeValue { apart: Some(_), .. }))
         })
     }
 
-    /// The life of a node whose heartbeats must end before its entry may be removed, and the last of them; none if the entry says
-    /// everything.
+    /// Returns the life of a node whose heartbeats must end before its entry may be removed, and the last of them;
+    /// `None` if no heartbeats need to end.
     pub(super) fn heartbeats_to_end(&self, name: &Name) -> Option<(Revision, Option<Revision>)> {
         let entry = self.node(name)?;
         let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }))
@@ -168,27 +169,27 @@ impl View {
         Some((life, self.last_heartbeat(name)))
     }
 
-    /// Whether no heartbeat of this life is stored any more.
+    /// Whether the heartbeats of this life have ended, so that no further one is stored.
     pub(super) fn has_ended(&self, name: &Name, life: Revision) -> bool {
         self.heartbeats.get(name).is_some_and(|(_, heartbeat)| heartbeat.ends(life))
     }
 
-    /// The last heartbeat of a node that is known.
+    /// Returns the last known heartbeat of a node.
     pub(super) fn last_heartbeat(&self, name: &Name) -> Option<Revision> {
         self.heartbeats.get(name).map(|(revision, _)| *revision)
     }
 
-    /// The heartbeats of a life were ended.
+    /// Records that the heartbeats of a life were ended.
     pub(super) fn end_heartbeats(&mut self, name: &Name, revision: Revision, ended: HeartbeatValue) {
         self.heartbeats.insert(name.clone(), (revision, ended));
     }
 
-    /// There is no heartbeat of this node.
+    /// Records that a node has no heartbeat.
     pub(super) fn forget_heartbeats(&mut self, name: &Name) {
         self.heartbeats.remove(name);
     }
 
-    // The entry of the last heartbeat.
+    // Applies a heartbeat.
     fn take_heartbeat(&mut self, now: Time, name: &Name, entry: &Entry) {
         let Value::Heartbeat(heartbeat) = &entry.value else { return };
         if let Some((node, heard)) = self.nodes.get_mut(name)
@@ -201,10 +202,10 @@ impl View {
         self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
     }
 
-    /// Learns an entry from a conflict, if the watch has not shown a later state already.
+    /// Applies an entry from a conflict, unless the watch has already shown a later state.
     pub(super) fn learn(&mut self, now: Time, key: &Key, entry: &Entry) {
         if let Key::Heartbeat(name) = key {
-            // Heartbeats that are shown again, and those of before the broker has lost them, do not matter here.
+            // Repeated heartbeats, and those from before the broker lost its data, are harmless here.
             self.take_heartbeat(now, name, entry);
         } else if entry.revision > self.seen {
             self.put(now, key, entry.clone());
@@ -227,7 +228,7 @@ impl View {
         }
     }
 
-    /// Takes a change in.
+    /// Applies a change.
     pub(super) fn apply(&mut self, now: Time, delta: &Delta) {
         match delta {
             Delta::Reset => {
@@ -239,7 +240,7 @@ impl View {
                 (self.reached, self.written) = (Revision(0), None);
             }
             Delta::Put(Key::Heartbeat(name), entry) => {
-                // Those of before are shown again when a watch is resumed.
+                // A resumed watch repeats earlier heartbeats.
                 if self.last_heartbeat(name).is_none_or(|last| last < entry.revision) {
                     self.take_heartbeat(now, name, entry);
                 }

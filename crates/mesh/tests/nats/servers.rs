@@ -1,4 +1,4 @@
-//! NATS servers of a test's own, to be killed.
+//! Separate NATS servers for tests that kill them.
 
 use std::{
     env,
@@ -21,11 +21,11 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Starts a server, or several that are one cluster.
+    /// Starts one server, or several that form a cluster.
     pub(super) fn start(count: usize, has_jetstream: bool) -> Self {
         let begun = Instant::now();
         loop {
-            // All at once, so that they differ.
+            // Reserve all ports at the same time, so that they differ.
             let free: Vec<_> = (0..2 * count).map(|_| TcpListener::bind(("127.0.0.1", 0)).unwrap()).collect();
             let mut ports: Vec<u16> = free.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
             drop(free);
@@ -36,7 +36,7 @@ impl Servers {
             if (0..count).all(|number| servers.answers(number)) {
                 return servers;
             }
-            // Another program has taken one of the ports in between.
+            // Another program has taken one of the ports in the meantime.
             assert!(begun.elapsed() < PATIENCE, "the servers do not start");
         }
     }
@@ -56,7 +56,7 @@ impl Servers {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    // Waits until a server accepts connections; `false` if it has ended instead.
+    // Waits until a server accepts connections. Returns `false` if it has exited instead.
     fn answers(&mut self, number: usize) -> bool {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.ports[number])).is_err() {
@@ -73,7 +73,7 @@ impl Servers {
         self.ports.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect()
     }
 
-    /// Kills a server as `kill -9` does.
+    /// Kills a server, like `kill -9`.
     pub(super) fn kill(&mut self, number: usize) {
         if let Some(mut server) = self.running[number].take() {
             server.kill().unwrap();
@@ -81,7 +81,7 @@ impl Servers {
         }
     }
 
-    /// Starts a killed server again, with what is on its disk.
+    /// Restarts a killed server with the data on its disk.
     pub(super) fn restart(&mut self, number: usize) {
         self.running[number] = Some(self.spawn(number));
         assert!(self.answers(number), "server {number} does not start again");
@@ -93,12 +93,12 @@ impl Servers {
         stream.get_info().await.unwrap()
     }
 
-    /// How many copies a stream has.
+    /// Returns the number of replicas of a stream.
     pub(super) async fn copies(&self, stream: &str) -> usize {
         self.info(stream).await.config.num_replicas
     }
 
-    /// Which server leads a stream.
+    /// Returns the number of the server that leads a stream.
     pub(super) async fn leader(&self, stream: &str) -> usize {
         let leader = self.info(stream).await.cluster.unwrap().leader.unwrap();
         leader.trim_start_matches("server-").parse().unwrap()

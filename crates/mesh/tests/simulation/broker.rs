@@ -1,4 +1,4 @@
-//! What the broker does with requests, and how its answers and changes travel.
+//! The broker: executes requests, and sends replies and changes.
 
 use bytes::Bytes;
 use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results, Written};
@@ -8,7 +8,7 @@ use rand::RngExt;
 use super::world::{Answer, Call, Event, SECOND, Watched, World, now};
 
 impl World {
-    // The broker is away: whoever asks is told so, or nothing at all.
+    // During an outage, a request fails or receives no reply.
     pub(super) fn fail(&mut self, to: usize, process: u64, call: &Call) {
         let answer = match call {
             Call::Directory(ticket, _) => Answer::Directory(*ticket, Reply::Failed),
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    // Sends watchers what has changed.
+    // Sends changes to watchers.
     pub(super) fn show_changes(&mut self) {
         self.watches.retain(|_, watched| {
             self.machines[watched.to].process.as_ref().is_some_and(|process| process.number == watched.process)
@@ -99,7 +99,7 @@ impl World {
         }
     }
 
-    // The connection of a watcher is cut; it notices at once, later or when it is paused.
+    // Cuts the connection of a watcher, which notices it immediately, later, or when it is paused.
     pub(super) fn break_watch(&mut self, number: u64) {
         let Some(Watched { to, process, .. }) = self.watches.remove(&number) else { return };
         if let Some(process) = self.machines[to].process.as_mut().filter(|now| now.number == process) {
@@ -140,7 +140,8 @@ impl World {
                     let writer = if is_journal { &mut running.journal } else { &mut running.events };
                     if let Some(pieces) = writer.reply(local, ticket, reply) {
                         if pieces.is_empty() {
-                            // Nothing was stored, and so nobody was told anything, unless the durability does not say so.
+                            // Nothing was stored, and therefore nothing was published, unless the durability permits
+                            // it.
                             process.rooms.remove(&room);
                             self.oracle.without_journal(&room, durability);
                             self.input(to, Input::Close(room));

@@ -1,4 +1,4 @@
-//! Whether everything has come to its end.
+//! Checks of the final state.
 
 use mesh::{Delta, Directory, Durability, Key, Name};
 
@@ -9,9 +9,9 @@ use super::{
 };
 
 impl World {
-    // Rooms that nobody can have any more: they were on a machine that is lost, as their durability allows.
+    // Whether no node can have the room any more: it was on a lost machine, which its durability permits.
     pub(super) fn is_gone(&self, room: &Name) -> bool {
-        // Nothing of it was stored, so whoever has taken it over has closed it.
+        // Nothing of it was stored, so the node that has taken it over has closed it.
         self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
             || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
     }
@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    // At the end everybody knows the same.
+    // Checks at the end that all watchers know the same entries.
     pub(super) fn check_watches(&mut self) {
         let mut all = now(self.mesh.watch(None)).unwrap().unwrap();
         let mut truth = Mirror::new();
@@ -61,7 +61,7 @@ impl World {
         truth.retain(|key, _| !is_node(key));
         for machine in &mut self.machines {
             let Some(process) = machine.process.as_mut().filter(|process| process.watch.is_some()) else { continue };
-            // Heartbeats are on their way at any time.
+            // Heartbeats may be in transit at any time.
             process.mirror.retain(|key, _| !is_node(key));
             oracle::watched(&machine.name, &process.mirror, &truth);
         }

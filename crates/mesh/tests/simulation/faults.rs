@@ -1,4 +1,4 @@
-//! What goes wrong with machines, the broker and the network, and who reaches whom.
+//! Faults of machines, the broker and the network, and reachability.
 
 use mesh::{Input, Plea, Promise, Ticket};
 use netcore::Time;
@@ -14,12 +14,12 @@ impl World {
         self.machines[machine].cut.is_some_and(|(until, _)| until > self.now)
     }
 
-    // Whether no other machine reaches it either.
+    // Whether other machines cannot reach it either.
     fn is_alone(&self, machine: usize) -> bool {
         self.machines[machine].cut.is_some_and(|(until, is_alone)| is_alone && until > self.now)
     }
 
-    /// One machine asks another one for a promise.
+    /// Sends a request for a promise from one machine to another.
     pub(super) fn plead(&mut self, (from, process): (usize, u64), ticket: Ticket, plea: Plea) {
         let Some(to) = self.machines.iter().position(|machine| machine.name == plea.to.node) else { return };
         let Machine { paused, is_lost, clock, .. } = &self.machines[to];
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    // The faults stop: everything that can come back does.
+    // Stops the faults: everything that can return does.
     pub(super) fn heal(&mut self) {
         self.away = self.now;
         for machine in 0..self.machines.len() {

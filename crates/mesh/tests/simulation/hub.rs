@@ -1,4 +1,4 @@
-//! What hubs, players and watchers do.
+//! The behaviour of hubs, players and watchers.
 
 use mesh::{Directory, Durability, Events, Input, Key, Opening};
 use netcore::Time;
@@ -12,7 +12,7 @@ use super::{
 };
 
 impl World {
-    // What a hub does after anything has happened: it asks, tells and publishes.
+    // Runs the hub after each event: it sends requests, and publishes.
     pub(super) fn look_after(&mut self, to: usize) {
         let calls = self.machines[to].ask_logs(self.now);
         self.calls(to, calls);
@@ -67,7 +67,7 @@ impl World {
         }
     }
 
-    // Players of all rooms do something, at every node that believes to have the room.
+    // Players of all rooms act, at every node that believes it owns the room.
     pub(super) fn play(&mut self) {
         self.later(PLAY / 2..PLAY, Event::Play);
         self.open_rooms();
@@ -76,7 +76,7 @@ impl World {
                 continue;
             }
             let Machine { process: Some(process), disk, .. } = &mut self.machines[machine] else {
-                // It has left, to come back as a newer version.
+                // It has left, to restart as a newer version.
                 if self.rng.random_range(0..20) == 0 {
                     self.put(self.now, Event::Start(machine));
                 }
@@ -98,7 +98,7 @@ impl World {
             let (rewatch, rows) = (process.watch.is_none(), process.rooms.keys().cloned().collect::<Vec<_>>());
             let since = process.last;
             let empty = process.rooms.is_empty() && process.node.owned().next().is_none();
-            // Nobody waits for ever until all rooms have moved.
+            // A node does not wait indefinitely until all rooms have moved.
             let done = process.draining && (empty || self.rng.random_range(0..20) == 0);
             let hands: Vec<_> = process.rooms.keys().filter(|_| process.draining).cloned().collect();
             self.calls(machine, submits);
@@ -112,7 +112,7 @@ impl World {
                 }
             }
             for room in hands {
-                // Now and then it takes too long, and the room goes on where it is.
+                // Sometimes a handover takes too long, and the room stays.
                 let stays = self.rng.random_range(0..8) == 0;
                 if stays
                     && let Some(process) = &mut self.machines[machine].process
@@ -143,7 +143,7 @@ impl World {
         self.input(machine, Input::Open(room, Opening::new(durability, String::new())));
     }
 
-    // Watchers of rooms, some of which come again.
+    // Follows rooms. Some followers reconnect.
     pub(super) fn follow(&mut self) {
         for room in self.rooms.keys().cloned().collect::<Vec<_>>() {
             let (mut follow, mut last, mut seen) = self

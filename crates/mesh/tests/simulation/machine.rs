@@ -1,4 +1,4 @@
-//! A machine with a clock and a disk, and the process on it.
+//! A machine with a clock, a disk and a process.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use super::{
     world::{Call, OUTAGE},
 };
 
-/// A clock that has another beginning and another speed than real time.
+/// A clock whose origin and speed differ from real time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     pub(super) offset: u64,
-    /// In a thousandth of real time.
+    /// In thousandths of real time.
     pub(super) rate: u64,
-    /// How much of real time it has missed.
+    /// How much real time it has missed.
     pub(super) frozen: u64,
 }
 
@@ -30,7 +30,7 @@ impl Clock {
         Time::from_nanos(self.offset + passed / 1_000 * self.rate)
     }
 
-    /// When it shows this.
+    /// Returns the real time at which the clock shows `local`.
     pub(super) fn real(self, local: Time) -> Time {
         let passed = local.as_nanos().saturating_sub(self.offset).div_ceil(self.rate).saturating_mul(1_000);
         Time::from_nanos(passed.saturating_add(self.frozen))
@@ -43,14 +43,14 @@ pub(super) struct Machine {
     pub(super) identity: Name,
     pub(super) clock: Clock,
     pub(super) paused: Option<Time>,
-    /// Until when the broker cannot be reached from it, and whether other machines can.
+    /// Until when it cannot reach the broker, and whether other machines cannot reach it either.
     pub(super) cut: Option<(Time, bool)>,
-    /// Rooms as the files of the machine have them.
+    /// Rooms in the files of the machine.
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
-    /// It never comes back.
+    /// Whether it never returns.
     pub(super) is_lost: bool,
-    /// Its program is of the version before heartbeats had entries of their own.
+    /// Whether its program is of the version without separate heartbeats.
     pub(super) is_former: bool,
 }
 
@@ -90,7 +90,7 @@ impl Machine {
         self.process = Some(Process::new(number, (&self.name, &self.identity)));
     }
 
-    /// Does something with the node, as the version of its program does.
+    /// Calls the node in the version of its program.
     pub(super) fn with_node<T>(&mut self, act: impl FnOnce(&mut Node) -> T) -> Option<T> {
         let process = self.process.as_mut()?;
         let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
@@ -99,7 +99,7 @@ impl Machine {
         Some(acted)
     }
 
-    /// Gives the node an input; returns what is to be asked of the broker.
+    /// Passes an input to the node. Returns the requests to the broker.
     pub(super) fn input(&mut self, now: Time, input: Input, durable: &BTreeMap<Name, Durability>) -> Vec<Call> {
         let local = self.clock.at(now);
         let (mut out, mut calls) = (vec![], vec![]);
@@ -126,7 +126,7 @@ impl Machine {
                 }
                 Output::HandedOver(room) => {
                     process.rooms.remove(&room);
-                    // What was handed over is not the state of this machine any more.
+                    // A released room is no longer the state of this machine.
                     self.disk.remove(&room);
                 }
                 Output::NameTaken | Output::Stays(..) => {}
@@ -153,7 +153,7 @@ impl Machine {
         process.rooms.insert(room.clone(), Running::new(fence, durability, state));
     }
 
-    /// The journal of a room was read.
+    /// Processes the journal of a room.
     pub(super) fn read(&mut self, room: &Name, pieces: &[mesh::Piece]) {
         let Some(running) = self.process.as_mut().and_then(|process| process.rooms.get_mut(room)) else { return };
         let state = room::replay(pieces);
@@ -163,7 +163,7 @@ impl Machine {
         running.state = Some(state);
     }
 
-    /// What rooms want to ask of their journals and of their streams of events.
+    /// Returns the requests of rooms to their journals and event streams.
     pub(super) fn ask_logs(&mut self, now: Time) -> Vec<Call> {
         let local = self.clock.at(now);
         let Some(process) = &mut self.process else { return vec![] };

@@ -1,4 +1,4 @@
-//! What is promised, checked from outside.
+//! Checks the guarantees from outside.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use mesh::{Durability, Entry, Fence, Name, Revision, Value};
 
 use super::room::MATCH;
 
-/// Who tells something.
+/// The node that publishes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Teller<'a> {
     pub(super) node: &'a Name,
@@ -14,22 +14,22 @@ pub(super) struct Teller<'a> {
     pub(super) fence: Fence,
 }
 
-/// What all players of a room have been told, and what the database has.
+/// The published state of all rooms, and the contents of the database.
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
-    /// By the last owner that has told anything.
+    /// The state that the last owner has published.
     pub(super) told: BTreeMap<Name, Vec<u32>>,
-    // Of rooms that may lose what is not stored: by each owner.
+    // For rooms that may lose unstored state: the state that each owner has published.
     told_by: BTreeMap<(Name, Fence), Vec<u32>>,
-    // What is in their journals as their owners were told, the last by the greatest fence.
+    // The state in their journals that owners know to be stored, the last one with the greatest fence.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
-    // Claims up to this one are of rooms that are over.
+    // Claims up to this one belong to rooms that are over.
     closed: BTreeMap<Name, Fence>,
     committed: BTreeMap<Name, u32>,
 }
 
 impl Oracle {
-    /// Somebody tells players of a room the state `now`, while the directory says `entry`.
+    /// A node publishes the state `now` of a room while the directory contains `entry`.
     pub(super) fn tell(
         &mut self,
         room: &Name,
@@ -44,7 +44,7 @@ impl Oracle {
         });
         let owns = match durability {
             Durability::Cluster => frozen || entry.and_then(Entry::fence) == Some(fence),
-            // Its claim may be made anew meanwhile.
+            // Its claim may be renewed meanwhile.
             Durability::Node => {
                 let is_its_own = |holder: &mesh::Holder| holder.node == *node && holder.identity == *identity;
                 frozen || entry.is_none() || holder.is_some_and(is_its_own)
@@ -55,7 +55,7 @@ impl Oracle {
             return self.tell_behind(room, fence, now);
         }
         let told = self.told.entry(room.clone()).or_default();
-        // A frozen node may tell again what is no news.
+        // A frozen node may repeat an earlier state.
         let is_old = frozen && told.starts_with(now);
         assert!(
             is_old || now.starts_with(told),
@@ -66,7 +66,7 @@ impl Oracle {
         }
     }
 
-    // Nothing is lost that was told under the same claim, or that was stored under an earlier one.
+    // State that was published under the same claim, or stored under an earlier one, must not be lost.
     fn tell_behind(&mut self, room: &Name, fence: Fence, now: &[u32]) {
         let told = self.told_by.entry((room.clone(), fence)).or_default();
         assert!(now.starts_with(told), "what was told of {room} is lost: it was told {told:?}, and then {now:?}");
@@ -80,7 +80,7 @@ impl Oracle {
         self.told.insert(room.clone(), now.to_vec());
     }
 
-    /// An owner hears that this much of a room is stored.
+    /// An owner learns that this state of a room is stored.
     pub(super) fn stored(&mut self, room: &Name, fence: Fence, state: &[u32]) {
         if self.closed.get(room).is_some_and(|closed| fence <= *closed) {
             return;
@@ -91,18 +91,18 @@ impl Oracle {
         }
     }
 
-    /// A room is over for its owner. A former owner that has not heard of it may go on with what it has.
+    /// A room is over for its owner. A former owner that does not know it may continue with its own state.
     pub(super) fn removed(&mut self, room: &Name, last: Revision) {
         self.stored.remove(room);
         self.closed.insert(room.clone(), Fence(last.0));
     }
 
-    /// Whether nothing of a room was stored.
+    /// Whether no state of a room was stored.
     pub(super) fn is_not_stored(&self, room: &Name) -> bool {
         !self.stored.contains_key(room)
     }
 
-    /// Whoever takes a room over finds no journal: nobody was told anything, or it is over.
+    /// A node that takes a room over finds no journal: nothing was published, or the room is over.
     pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
         let told = self.told.get(room).map_or(0, Vec::len);
         if durability == Durability::Node {
@@ -113,7 +113,7 @@ impl Oracle {
         assert!(told == 0 || told == MATCH, "what was told of {room} is lost: there is no journal of {told} inputs");
     }
 
-    /// Somebody who follows a room believes this.
+    /// A follower of a room has received this state.
     pub(super) fn followed(&self, room: &Name, seen: &[u32]) {
         let told = self.told.get(room).map_or(&[][..], |told| told);
         let by_others = self.told_by.iter().filter(|((of, _), _)| of == room).any(|(_, told)| told.starts_with(seen));
@@ -123,21 +123,21 @@ impl Oracle {
         );
     }
 
-    /// The database commits a result: as `store` does, once for each match.
+    /// The database commits a result, once for each match, as `store` does.
     pub(super) fn commit(&mut self, id: &Name) {
         self.committed.insert(id.clone(), 1);
     }
 
-    /// The result of a match that was told to be over.
+    /// Whether the result of a match that was published as over is committed.
     pub(super) fn has_result(&self, id: &Name) -> bool {
         self.committed.get(id) == Some(&1)
     }
 }
 
-/// What somebody knows who watches the directory.
+/// The entries that a watcher of the directory knows.
 pub(super) type Mirror = BTreeMap<String, Revision>;
 
-/// Checks that a watcher has missed nothing.
+/// Checks that a watcher has missed no change.
 pub(super) fn watched(node: &Name, mirror: &Mirror, truth: &Mirror) {
     for (key, revision) in mirror {
         assert!(truth.contains_key(key), "a watcher misses a change: {node} still sees {key} of {revision:?}");

@@ -1,4 +1,4 @@
-//! Faults that are planted in the code, and the check that finds each.
+//! Planted bugs, and the check that finds each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,10 +6,10 @@ use netcore::probe::{self, Planted, Probe};
 
 use super::world::{Options, World};
 
-/// The most fleets that it may take to find one.
+/// The maximum number of fleets to find one.
 const SEEDS: u64 = 1_600;
 
-/// Runs fleets with this fault from a seed on until a check finds it, and compares what it says.
+/// Runs fleets with this bug, starting at a seed, until a check fails, and compares its message.
 fn find(planted: Planted, first: u64, options: Options, expected: &[&str]) {
     let before = probe::enter(Probe::new(Some(planted)));
     let found = (first..first + SEEDS).find_map(|seed| {
@@ -25,20 +25,21 @@ fn find(planted: Planted, first: u64, options: Options, expected: &[&str]) {
     }
 }
 
-/// One test for each fault.
+/// Creates one test for each bug.
 macro_rules! found {
     ($($name:ident: $planted:ident, $($expected:literal)|+;)*) => {
         $(#[test]
         #[cfg_attr(debug_assertions, ignore = "takes many fleets; .ci/run runs it")]
         fn $name() {
             let planted = Planted::$planted;
-            // One is about writes that arrive when their node has long forgotten them, and one about clocks that stand still.
+            // One bug needs writes that arrive long after their node has forgotten them, and one needs clocks that
+            // stop.
             let options = Options {
                 calm: planted == Planted::GhostsStay,
                 frozen: planted == Planted::ReadBeforeOpen,
                 mixed: planted == Planted::FormerNodesIgnored,
             };
-            // It takes a rare order of events, so the search begins shortly before it.
+            // It takes a rare order of events, so the search starts shortly before it.
             let first = match planted {
                 Planted::ReadBeforeOpen => 2_100,
                 Planted::StrangerBuries => 500,
@@ -52,8 +53,8 @@ macro_rules! found {
     };
 }
 
-// What the directory or a lease should have kept apart shows as two owners, or as something told that is lost. In a `node` room it may
-// show as something stored that is lost: the former owner appended between the reading and the opening.
+// A failure of the directory or of a lease appears as two owners, or as the loss of published state. In a `node` room
+// it may appear as the loss of stored state: the former owner appended between the read and the open.
 found! {
     a_fence_that_is_not_checked: FenceNotChecked, "what was told of" | "who follows";
     an_append_that_is_stored_twice: RetryStoredTwice, "what was told of" | "who follows";

@@ -1,23 +1,23 @@
-//! A room as a hub runs it: inputs come in, the state follows from them, and what was told follows from the state.
+//! A room as a hub runs it: the inputs determine the state, and the state determines what is published.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 use mesh::{Durability, Fence, Piece, Writer};
 
-/// Inputs after which a match is over.
+/// The number of inputs of a match.
 pub(super) const MATCH: usize = 40;
-/// Inputs of a segment.
+/// The number of inputs of a segment.
 const SEGMENT: usize = 10;
 
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) fence: Fence,
     pub(super) durability: Durability,
-    /// None as long as the journal is being read.
+    /// `None` while the journal is being read.
     pub(super) state: Option<Vec<u32>>,
     pub(super) journal: Writer,
-    // Numbers of pieces, and how many inputs they and those before have.
+    // The numbers of pieces, and how many inputs each of them and all earlier ones contain.
     pieces: VecDeque<(u64, usize)>,
     stored: usize,
     pub(super) told: usize,
@@ -35,7 +35,7 @@ pub(super) fn inputs(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.chunks_exact(4).map(|four| u32::from_be_bytes(four.try_into().unwrap()))
 }
 
-/// The state that the pieces of a journal give.
+/// Returns the state after the pieces of a journal.
 pub(super) fn replay(pieces: &[Piece]) -> Vec<u32> {
     let mut state = vec![];
     for piece in pieces {
@@ -69,7 +69,7 @@ impl Running {
         self.state.as_ref().is_some_and(|state| state.len() >= MATCH)
     }
 
-    /// A player does something. Returns whether it is taken.
+    /// Applies the input of a player. Returns whether it is accepted.
     pub(super) fn play(&mut self, input: u32) -> bool {
         if self.is_over() || self.suspending {
             return false;
@@ -88,7 +88,7 @@ impl Running {
         true
     }
 
-    /// Writes all of the state.
+    /// Writes the entire state.
     pub(super) fn begin_segment(&mut self) {
         if let Some(state) = &self.state
             && let Some(number) = self.journal.write(true, bytes(state))
@@ -97,18 +97,18 @@ impl Running {
         }
     }
 
-    /// Suspends it: its whole journal is written.
+    /// Suspends the room, whose journal is then written completely.
     pub(super) fn suspend(&mut self) {
         self.suspending = true;
     }
 
-    /// Whether all of it is in the mesh.
+    /// Whether the entire state is in the mesh.
     pub(super) fn is_stored(&self) -> bool {
         let journal = &self.journal;
         self.state.is_some() && journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0
     }
 
-    /// How much of the state is in the mesh for all that this owner knows.
+    /// Returns how much of the state is in the mesh, as known to this owner.
     pub(super) fn stored(&mut self) -> usize {
         while let Some((number, length)) = self.pieces.front().copied()
             && number <= self.journal.stored()
@@ -119,7 +119,7 @@ impl Running {
         self.stored
     }
 
-    /// How much of the state may be told, as far as the durability goes.
+    /// Returns how much of the state may be published under its durability.
     pub(super) fn tellable(&mut self) -> usize {
         let stored = self.stored();
         match (self.durability, &self.state) {
@@ -129,7 +129,7 @@ impl Running {
         }
     }
 
-    /// Has watchers shown what was told.
+    /// Publishes to watchers.
     pub(super) fn publish(&mut self) {
         let Some(state) = &self.state else { return };
         if self.events.wants_anchor() && self.told > 0 {

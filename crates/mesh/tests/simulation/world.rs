@@ -29,25 +29,25 @@ use super::{
 };
 
 pub(super) const SECOND: u64 = 1_000_000_000;
-/// How long there are faults.
+/// The duration of the faults.
 pub(super) const FAULTS: u64 = 120 * SECOND;
-/// How long it takes at most until everything is as it should be, also where nobody is left whom a lost node knew.
+/// The maximum time until the fleet has recovered, even if no node remains that a lost node knew.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
-/// How long a node goes on without the broker.
+/// How long a node continues without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
-/// How many rooms are opened.
+/// The number of rooms.
 pub(super) const ROOMS: usize = 8;
-/// How often players do something, and hubs look at their rooms.
+/// The interval between actions of players, and between checks of hubs.
 pub(super) const PLAY: u64 = SECOND / 2;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Options {
-    /// Clocks stand still while a machine is paused.
+    /// Whether clocks stop while a machine is paused.
     pub(super) frozen: bool,
-    /// Only messages are lost, late and repeated; machines and the broker run.
+    /// Whether messages are lost, delayed and repeated, but machines and the broker never fail.
     pub(super) calm: bool,
-    /// Some machines have the former version of the program, and another one when they start again: a rolling upgrade, of which some steps are
-    /// taken back.
+    /// Whether some machines have the former version of the program, and switch versions when they restart: a rolling
+    /// upgrade with some reverted steps.
     pub(super) mixed: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Options {
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Directory(Ticket, Ask),
-    /// To another machine.
+    /// A request to another machine.
     Plead(Ticket, Plea),
     Log {
         is_journal: bool,
@@ -69,7 +69,7 @@ pub(super) enum Call {
     Watch(Option<Revision>),
 }
 
-/// Its answer.
+/// The reply to a request.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Directory(Ticket, Reply),
@@ -94,11 +94,11 @@ pub(super) struct Watched {
     pub(super) to: usize,
     pub(super) process: u64,
     pub(super) watch: Box<dyn Watch>,
-    // When the last change arrives: none overtakes another.
+    // When the last change arrives; changes are not reordered.
     pub(super) arrives: Time,
 }
 
-/// Who follows a room, the last event, and what was seen.
+/// A follower of a room, its last event, and the received state.
 pub(super) type Follower = (Box<dyn Follow>, Option<mesh::Sequence>, Vec<u32>);
 
 pub(super) struct World {
@@ -116,12 +116,12 @@ pub(super) struct World {
     pub(super) away: Time,
     pub(super) rooms: BTreeMap<Name, Durability>,
     pub(super) inputs: u32,
-    /// When the directory changed, but for heartbeats.
+    /// The time of the last change of the directory, except for heartbeats.
     pub(super) changed: u64,
     pub(super) oracle: Oracle,
 }
 
-/// The answer, if it is there.
+/// Returns the result if it is ready.
 pub(super) fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -177,7 +177,7 @@ impl World {
         world
     }
 
-    /// Runs it to its end. Returns what came of it.
+    /// Runs the world to its end. Returns a hash of the trace.
     pub(super) fn run(mut self) -> u64 {
         let mut trace = DefaultHasher::new();
         let (mut healed, mut done) = (false, None);
@@ -193,7 +193,7 @@ impl World {
             if done.is_none() && is_play && healed && self.is_done() {
                 done = Some(self.at());
             }
-            // What is on its way has arrived.
+            // Messages in transit have arrived.
             if done.is_some_and(|done| {
                 self.at() > (done + 30 * SECOND).max(FAULTS + 60 * SECOND).max(self.changed + 10 * SECOND)
             }) {
@@ -229,7 +229,7 @@ impl World {
         self.is_faulty() && self.rng.random_range(0..100) < percent
     }
 
-    // How long a message takes.
+    // Returns the range of delays of a message.
     pub(super) fn delay(&mut self) -> Range<u64> {
         if self.chance(4) { SECOND..20 * SECOND } else { SECOND / 1_000..SECOND / 5 }
     }
@@ -274,7 +274,7 @@ impl World {
             Event::Answer { to, .. } | Event::Delta { to, .. } | Event::Tick(to) | Event::Start(to) => Some(*to),
             _ => None,
         };
-        // A paused machine does everything later, in the same order.
+        // A paused machine processes everything later, in the same order.
         if let Some(until) = target.and_then(|machine| self.machines[machine].paused).filter(|until| *until > self.now)
         {
             self.put(until, event);
@@ -329,7 +329,7 @@ impl World {
         }
     }
 
-    // The consumer of results dies now and then, wherever it is.
+    // The consumer of results fails now and then, at any step.
     pub(super) fn consume(&mut self) {
         self.later(SECOND..3 * SECOND, Event::Consume);
         if self.away > self.now {

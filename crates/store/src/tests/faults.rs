@@ -1,4 +1,4 @@
-//! What happens when a statement breaks, or nobody waits for it.
+//! Tests of statements that fail, or whose caller is cancelled.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_result_is_stored_once_whichever_statement_breaks() {
                 let expected = if fault == Fault::Full { Trouble::NoSpace } else { Trouble::Away };
                 assert_eq!(first.unwrap_err().trouble(), expected, "{fault:?} at {step}");
                 let again = store.record(&a_match(number)).await.unwrap();
-                // If only the answer to COMMIT is lost, the match is stored.
+                // If only the reply to COMMIT is lost, the match is stored.
                 assert!(again || fault == Fault::Unheard, "{fault:?} at {step}");
                 check(&store, number).await;
             }
@@ -64,7 +64,7 @@ async fn notes_and_questions_work_again_after_each_broken_statement() {
 async fn a_caller_that_does_not_wait_leaves_no_broken_connection() {
     on_each(async |store, _| {
         for number in 1..=20 {
-            // Stopped at another place each time.
+            // Cancelled at another point each time.
             let limit = Duration::from_micros(u64::from(number) * 150);
             let first = tokio::time::timeout(limit, store.record(&a_match(number))).await;
             let again = store.record(&a_match(number)).await.unwrap();

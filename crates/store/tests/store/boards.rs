@@ -1,4 +1,4 @@
-//! What counts on boards, and what does not: each way in which somebody could rise there by anything but playing well.
+//! Tests of what counts on boards: no player can rise by anything except playing well.
 
 use store::{ALL_TIME, Board, DAILY, Kind, LADDER, Match, MatchPlayer, Order, Score, Store, season_of};
 
@@ -43,7 +43,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         }
         let ann = score(&store, "Ann", Kind::Proven).await.unwrap();
         assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));
-        // Others of the same host go on: in a class everybody meets everybody.
+        // Other pairs of the same host still count: in a class, all players meet each other.
         let players =
             at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)), proven(entry(3, "Cy", 0))]);
         store.record(&a_match(13, "nuggets", players)).await.unwrap();
@@ -52,7 +52,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         let eve = score(&store, "Eve", Kind::Proven).await.unwrap();
         assert_eq!(eve.matches, 4);
         assert!(eve.history[3].1 > eve.history[2].1, "only Cy counts, whom she has beaten");
-        // The next day they may again.
+        // The next day they count again.
         let mut tomorrow =
             a_match(14, "nuggets", at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]));
         tomorrow.ended += 86_400_000;
@@ -70,13 +70,13 @@ async fn new_names_without_proof_are_no_other_opponents_of_the_same_host() {
             store.record(&a_match(number, "nuggets", players)).await.unwrap();
         }
         assert_eq!(score(&store, "Ann", Kind::Proven).await.unwrap().matches, 3);
-        // A host that is not known may be any.
+        // An unknown host matches every host.
         for number in 11..=18 {
             let unknown = MatchPlayer { host: String::new(), ..entry(2, "Bob", 1) };
             store.record(&a_match(number, "robots", vec![entry(1, "Dan", 9), unknown])).await.unwrap();
         }
         assert_eq!(score(&store, "Dan", Kind::Unproven).await.unwrap().matches, 3);
-        // Others are.
+        // Matches between different known hosts are not limited.
         for number in 21..=28 {
             store.record(&a_match(number, "robots", vec![entry(1, "Fay", 9), entry(2, "Gus", 1)])).await.unwrap();
         }
@@ -101,7 +101,7 @@ async fn bots_are_rated_by_their_level_whatever_they_are_called() {
         assert!(rows.iter().all(|leader| leader.score.ranked));
         assert_eq!(store.kinds("bot, easy").await.unwrap(), [Kind::Bot]);
         let easy = score(&store, "bot, easy", Kind::Bot).await.unwrap();
-        // Two of equal rank that have lost to one and beaten another are what they were.
+        // Two players of equal rank that have lost to one and beaten another keep their rating.
         assert!((900..1_100).contains(&easy.rating), "{easy:?}");
         let found = store.find("j1-1").await.unwrap().unwrap();
         assert_eq!(found.players.iter().filter(|player| player.rating.is_none()).count(), 1, "{found:?}");
@@ -122,7 +122,7 @@ async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as
         }
         let ladder = Board { game: "robots", class: LADDER, season: ALL_TIME };
         let rating = async |name, kind, now| store.rating(ladder, (name, kind), now).await.unwrap();
-        // Not even by not playing.
+        // Inactivity does not change it either.
         for now in [0, 1_000 * 86_400_000] {
             assert_eq!(rating("bot, hard", Kind::Bot, now).await, Some((1_200, 0)));
         }
@@ -206,14 +206,14 @@ async fn a_player_is_ranked_after_ten_matches_and_falls_behind_without_any() {
         let (before, after) = (ask(true, now).await.remove(0).score, ask(true, now + year).await.remove(0).score);
         assert!(after.uncertainty > before.uncertainty + 50, "{before:?} {after:?}");
         assert_eq!(after.rating, before.rating);
-        // Somebody who has played since is in front, though Ann was surer of more then.
+        // A player who has played since is ahead, although Ann had the higher lower bound then.
         for number in 21..=30 {
             let mut new = a_match(number, "nuggets", vec![entry(1, "Fay", 9), entry(2, "Gus", 5)]);
             (new.started, new.ended) = (new.started + 2 * year, new.ended + 2 * year);
             store.record(&new).await.unwrap();
         }
         assert_eq!(names(&ask(true, now + 2 * year).await)[0], "Fay");
-        // The next match begins with the uncertainty of now, so it changes more.
+        // The next match starts with the current uncertainty, so it changes the rating more.
         let mut back = a_match(40, "nuggets", vec![entry(1, "Gus", 9), entry(2, "Ann", 5)]);
         (back.started, back.ended) = (now + 2 * year, now + 2 * year);
         store.record(&back).await.unwrap();

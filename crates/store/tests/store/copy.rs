@@ -1,4 +1,4 @@
-//! Copies of all that is stored, between databases of both kinds.
+//! Tests of copies between databases of both kinds.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use testkit::TempDir;
 
 use crate::support::{a_match, change, entry, on_each};
 
-/// More matches than some pages have.
+/// More matches than fit into several pages.
 const MANY: u32 = 603;
 
-/// All rows of all tables, as text.
+/// Returns all rows of all tables, as text.
 async fn dump(path: &Path) -> Vec<String> {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     let text = "SELECT m.name, group_concat('quote(' || c.name || ')', ' || '' '' || ') FROM sqlite_master m \
@@ -27,13 +27,13 @@ async fn dump(path: &Path) -> Vec<String> {
     rows
 }
 
-/// Compares two dumps; says the first row that differs.
+/// Compares two dumps, and reports the first row that differs.
 fn same(one: &[String], other: &[String]) {
     let differ = one.iter().zip(other).find(|(one, other)| one != other);
     assert!(differ.is_none() && one.len() == other.len(), "{differ:?}, {} and {} rows", one.len(), other.len());
 }
 
-/// A database with something in each column.
+/// Creates a database with a value in each column.
 async fn filled(path: &Path) -> Store {
     let store = Store::file(path).unwrap();
     store.prepare().await.unwrap();
@@ -86,12 +86,12 @@ async fn everything_is_copied_and_copied_back_and_nothing_twice() {
         assert_eq!((rows("matches"), rows("names"), rows("seats")), (u64::from(MANY) + 2, 4, 1));
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), before.len() as u64);
         same(&dump(&last).await, &before);
-        // The key of a name is still that of its owner.
+        // The key of a name still belongs to its owner.
         assert_eq!(other.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
         assert_eq!(other.claim("Ann", &[9; 32], 10).await.unwrap(), Claim::Taken);
         assert_eq!(new(&one.copy_to(&other).await.unwrap()), 0);
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), 0);
-        // More results follow, and then only they are copied.
+        // Only new results are copied the next time.
         one.record(&a_match(3, "nuggets", vec![entry(1, "Eve", 3), entry(2, "Bob", 1)])).await.unwrap();
         assert_eq!(new(&one.copy_to(&other).await.unwrap()), 1 + 2 + 4);
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), 1 + 2 + 4);

@@ -1,5 +1,5 @@
-//! Files that cannot grow for a while, for real: by a limit on their size, which needs a process of its own. So this program runs itself.
-//! The tests of results in the hub fill a whole disk.
+//! Tests with files that cannot grow for a while. The limit on the file size needs a separate process, so this program
+//! runs itself. The tests of results in the hub fill a whole disk.
 
 use std::{env, path::PathBuf, process::Command};
 
@@ -9,10 +9,10 @@ use testkit::TempDir;
 
 use crate::support::{self, check, entry};
 
-/// The directory for the process that runs alone.
+/// The directory for the separate process.
 const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
 
-// Each needs space of its own.
+// Each match needs additional space.
 fn a_match(number: u32) -> Match {
     let players = vec![entry(1, "Ann", 0), entry(2, "Bob", 0)];
     Match { title: "x".repeat(20_000), ..support::a_match(number, "robots", players) }
@@ -22,7 +22,7 @@ fn a_match(number: u32) -> Match {
 fn a_write_that_fails_at_any_step_is_done_once_when_it_is_tried_again() {
     let directory = TempDir::new();
     let output = Command::new("sh")
-        // The signal would end the process.
+        // Otherwise the signal would end the process.
         .args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#])
         .arg(env::current_exe().unwrap())
         .args(["--exact", "full::with_files_of_limited_size", "--ignored", "--nocapture"])
@@ -47,7 +47,7 @@ async fn with_files_of_limited_size() {
     };
     let log = directory.join("results.db-wal");
     let mut failures = 0;
-    // The log grows by this for a match; each limit cuts it at another place.
+    // The log grows by this for a match, and each limit cuts it at another position.
     for number in 2.. {
         let length = log.metadata().map_or(0, |about| about.len());
         limit(Some(length + u64::from(number - 2) * 1_000));

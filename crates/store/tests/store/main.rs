@@ -1,4 +1,4 @@
-//! The crate as the hub uses it, on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+//! Tests of the public interface, on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 // What counts on boards, and what does not.
@@ -10,8 +10,8 @@ mod copy;
 mod full;
 // Databases of earlier and later versions.
 mod migration;
-// What a host is told when the database cannot be used.
+// Errors for operators when the database cannot be used.
 mod refusals;
-// Matches, names, journals and seats, stored and asked for.
+// Storing and querying matches, names, journals and seats.
 mod results;
 mod support;

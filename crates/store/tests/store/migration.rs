@@ -1,4 +1,4 @@
-//! Databases that earlier versions of this program have made, and one of a later version.
+//! Tests of databases of earlier versions of this program, and of a later version.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use testkit::TempDir;
 
 use crate::support::change;
 
-/// A database of version 2 with eleven matches, as the program wrote it then.
+/// A database of version 2 with eleven matches, written by that version.
 const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     fs::copy(VERSION_2, &path).unwrap();
     change(&path, "INSERT INTO names VALUES ('Bill', '02', 9), ('BiIl', '03', 9)").await;
     let store = Store::file(&path).unwrap();
-    // The second time there is nothing to do.
+    // The second call has no effect.
     store.prepare().await.unwrap();
     store.prepare().await.unwrap();
 
@@ -36,7 +36,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let ties = store.against(("Bob", Kind::Unproven), ("Ann", Kind::Proven)).await.unwrap();
     assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 2, losses: 4, ties: 0 })]);
 
-    // What was rated before stays on boards of its own.
+    // Earlier ratings remain on separate boards.
     let leaders = earlier(&store, "mastermind", Order::LowestScore).await;
     let means: Vec<_> = leaders.iter().map(|leader| (leader.name.as_str(), leader.score.mean_score)).collect();
     assert_eq!(means, [("Bob", 4.0), ("Ann", 6.0)]);
@@ -56,12 +56,12 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     assert_eq!(store.journal("robots.journal").await.unwrap().known, Known { until: 90_000_005, zero: 1_000_000 });
     assert_eq!(store.seats("robots-1").await.unwrap().len(), 1);
     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
-    // Both stay, and no third name looks like them. Ann has played.
+    // Both remain, and no similar third name can be claimed. Ann has played.
     assert_eq!(store.claim("Bi1l", &[1; 32], 10).await.unwrap(), Claim::Resembles(None));
     let mut released = store.release_unused_names(u64::MAX, 11).await.unwrap();
     released.sort_unstable();
     assert_eq!(released, ["BiIl", "Bill"]);
-    // It goes on, on a board that begins anew.
+    // The journal continues on a new board.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
     let players = next.players.iter().map(|player| store::MatchPlayer {
         won: player.rank == 1,
@@ -131,7 +131,7 @@ async fn an_update_that_fails_in_the_middle_changes_nothing_and_is_done_the_next
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     fs::copy(VERSION_2, &path).unwrap();
-    // An index in the way of the last statement.
+    // An index that makes the last statement fail.
     change(&path, "CREATE INDEX seats_by_age ON seats (room)").await;
     let store = Store::file(&path).unwrap();
     assert!(store.prepare().await.is_err());

@@ -1,4 +1,4 @@
-//! What a host is told when the database cannot be used: one sentence, with what to do.
+//! Tests of errors for operators when the database cannot be used: one sentence with advice.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,7 +12,7 @@ use testkit::TempDir;
 
 use crate::support::on_each;
 
-/// How a client asks for encryption, in place of the version of the protocol.
+/// The code with which a client requests encryption, in place of the protocol version.
 const SSL_REQUEST: u32 = 80_877_103;
 
 fn number(stream: &mut TcpStream) -> u32 {
@@ -21,7 +21,7 @@ fn number(stream: &mut TcpStream) -> u32 {
     u32::from_be_bytes(bytes)
 }
 
-/// What a server says that refuses whoever comes, with this code and message.
+/// Rejects a client with this error code and message, as a server does.
 fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     loop {
         let length = number(&mut stream);
@@ -38,7 +38,7 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).unwrap();
 }
 
-/// The chain of what an error says.
+/// Returns the messages of an error and its sources.
 fn told(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {
@@ -108,11 +108,11 @@ async fn a_wrong_port_and_an_unknown_host_are_told_apart() {
         )
     );
     assert_eq!(error.trouble(), Trouble::Away);
-    // The same of a query, after the time for a connection.
+    // A query returns the same error after the connection timeout.
     let error =
         Store::server(&format!("postgres://ann@127.0.0.1:{unused}/games")).unwrap().find("x").await.unwrap_err();
     assert_eq!(error.trouble(), Trouble::Away, "{error:?}");
-    // A name that can have no address, so nobody is asked for it.
+    // This name cannot have an address, so no name server is queried.
     let error = error_at(&format!("postgres://ann@{}.invalid/games", "x".repeat(70))).await;
     assert!(told(&error).contains("there is no host 'xxx"), "{}", told(&error));
 }

@@ -1,4 +1,4 @@
-//! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+//! The same tests on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use store::{
     ALL_TIME, Claim, JournalNote, Kind, Known, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
@@ -9,7 +9,8 @@ use tokio::time::timeout;
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
-/// Runs a test on each database, which has tables. It is also given a way to open the same database again.
+/// Runs a test on each kind of database, with tables. The test also receives a function that opens the same database
+/// again.
 async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
     support::on_each(async |open, _| {
         let store = open();
@@ -25,7 +26,7 @@ async fn a_match_is_stored_once_with_its_ratings() {
         let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
         assert!(store.record(&first).await.unwrap());
         let leaders = leaders(&store, "nuggets").await;
-        // Once more, also after a restart, and with another content: the first counts.
+        // A repeated result is ignored, even after a restart and with another content.
         assert!(!store.record(&first).await.unwrap());
         let again = open();
         again.prepare().await.unwrap();
@@ -48,7 +49,7 @@ async fn a_match_is_stored_once_with_its_ratings() {
 async fn an_examination_leaves_nothing_behind() {
     support::on_each(async |open, _| {
         let store = open();
-        // Before there are tables, and after.
+        // Before the tables exist, and after.
         for _ in 0..2 {
             let ahead = store.examine().await.unwrap();
             assert!(ahead.is_none_or(|ahead| ahead.abs() < 5_000), "a server on this machine has its clock: {ahead:?}");
@@ -65,7 +66,7 @@ async fn two_hubs_that_store_the_same_matches_store_each_once() {
         let record = async |store: &Store| {
             for number in 1..=20 {
                 let new = a_match(number, "robots", vec![entry(1, "Ann", 0), entry(2, "Bob", 3)]);
-                // A conflict of two writers is told, and tried again.
+                // A conflict of two writers is reported, and the call repeated.
                 while store.record(&new).await.is_err() {}
             }
         };
@@ -93,7 +94,7 @@ async fn the_same_name_with_and_without_proof_is_two_persons() {
         let leaders = leaders(&store, "nuggets").await;
         let kinds: Vec<Kind> = leaders.iter().map(|leader| leader.kind).collect();
         assert_eq!(kinds, [Kind::Proven, Kind::Unproven, Kind::Bot]);
-        // The second seat of a person counts for nothing.
+        // The second seat of a person does not count.
         assert!(leaders.iter().all(|leader| leader.score.matches == 1));
         assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven, Kind::Bot]);
         let ties = store.against(("Ann", Kind::Proven), ("Ann", Kind::Unproven)).await.unwrap();
@@ -151,7 +152,7 @@ async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
         let names: Vec<_> =
             leaders.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.mean_score)).collect();
         assert_eq!(names, [(1, "Bob", 4.0), (2, "Ann", 6.0), (2, "Eve", 6.0)]);
-        // Without players there is nothing to store.
+        // A match without players is not stored.
         assert!(!store.record(&a_match(6, "nuggets", vec![])).await.unwrap());
     })
     .await;
@@ -183,13 +184,13 @@ async fn a_name_belongs_to_the_first_key() {
 async fn a_name_that_looks_like_a_taken_one_is_refused() {
     on_each(async |store, _| {
         assert_eq!(store.claim("Bill", &[1; 32], 7).await.unwrap(), Claim::Own);
-        // Nobody has seen this name yet.
+        // This name is not public yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
         store.hold_name("Bill").await.unwrap();
         let like_bill = Claim::Resembles(Some("Bill".into()));
         assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
-        // Of one script, and still the same to the eye.
+        // Of one script, and visually identical.
         assert_eq!(store.claim("\u{441}\u{43e}\u{440}\u{430}", &[1; 32], 10).await.unwrap(), Claim::Own);
         assert_eq!(store.claim("copa", &[2; 32], 11).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.claim("Billy", &[2; 32], 12).await.unwrap(), Claim::Own);
@@ -264,7 +265,7 @@ async fn what_is_no_database_is_refused() {
         .unwrap();
     let store = Store::file(&path).unwrap();
     assert!(store.prepare().await.is_err());
-    // Nobody listens there.
+    // No server listens there.
     let away = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
     assert!(away.prepare().await.is_err());
 }
@@ -273,7 +274,7 @@ const fn key(number: u8) -> [u8; 32] {
     [number; 32]
 }
 
-/// Issues a code for Ann by a key that owns the name, and redeems it for another key.
+/// Issues a code for Ann with a key that owns the name, and redeems it for another key.
 async fn add_key(store: &Store, owner: u8, number: u8) -> Redeemed {
     assert!(store.issue_code("Ann", &key(owner), &[number], 100).await.unwrap());
     store.redeem_code(&[number], &key(number), 99).await.unwrap()
@@ -292,7 +293,7 @@ async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_i
             assert_eq!(store.names_of(&key(number)).await.unwrap(), ["Ann"], "{number}");
             assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Own);
         }
-        // A key has so many names, however it came to them.
+        // The limit of names per key includes redeemed ones.
         for number in 1..MAX_NAMES {
             assert_eq!(store.claim(&format!("Bob {number}"), &key(4), 9).await.unwrap(), Claim::Own);
         }
@@ -315,7 +316,7 @@ async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_i
         assert_eq!(store.recent_names_of(&key(3)), [] as [&str; 0]);
         assert_eq!(store.names_of(&key(3)).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
-        // Neither the skeleton of the name nor its other keys are left.
+        // Neither the skeleton of the name nor its other keys remain.
         assert_eq!(store.claim("Ann", &key(9), 10).await.unwrap(), Claim::Own);
         assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
     })
@@ -366,7 +367,7 @@ async fn name_that_loses_a_key_at_one_hub_loses_it_at_others() {
         assert_eq!(changed(hour + 2_000).await, ["Ann"]);
         assert_eq!(other.recent_names_of(&key(1)), ["Bob"]);
         assert_eq!(changed(hour + 4_000).await, [] as [&str; 0], "each change is read once");
-        // By a hub whose clock is a minute late.
+        // By a hub whose clock is one minute behind.
         assert!(one.release_name("Ann", &key(2), hour - 60_000).await.unwrap());
         assert_eq!(changed(hour + 6_000).await, ["Ann"]);
     })

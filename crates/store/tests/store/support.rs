@@ -1,4 +1,4 @@
-//! What the tests inside and outside of the crate share.
+//! Helpers shared by the tests inside and outside of the crate.
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -13,15 +13,15 @@ use sqlx::{
 use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
-/// The variable of the environment with the address of a server.
+/// The environment variable with the address of a server.
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
 
-/// Runs a test on an empty database of SQLite and, if there is a server, of PostgreSQL. It is given a way to open the database, and the
-/// address of the server.
+/// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that
+/// opens the database, and the address of the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
-    // With characters that mean something in an address.
+    // The path contains characters that are special in an address.
     let path = directory.path().join("results #1?%.db");
     test(&|| Store::file(&path).unwrap(), None).await;
     let Ok(server) = std::env::var(POSTGRES) else {
@@ -40,14 +40,14 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
-/// Changes a database of SQLite behind the back of the crate.
+/// Changes an SQLite database without the crate.
 pub(crate) async fn change(path: &Path, text: &str) {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// A player of a match, at a host of its own.
+/// Returns a player of a match, at a separate host.
 pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     MatchPlayer {
         rank,
@@ -60,12 +60,12 @@ pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     }
 }
 
-/// The board of all time for the matches of a game.
+/// Returns the board for all time of a game.
 pub(crate) const fn board(game: &str) -> Board<'_> {
     Board { game, class: "main", season: ALL_TIME }
 }
 
-/// All on a board, those that are ranked first.
+/// Returns all players on a board, ranked ones first.
 pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) -> Vec<Leader> {
     let now = 1_000_000_000;
     let mut all = store.leaders(board, (order, true), 10, now).await.unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) ->
     all
 }
 
-/// The same by rating.
+/// Returns all players on the board of a game, by rating.
 pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
     leaders_on(store, board(game), Order::Rating).await
 }
@@ -97,7 +97,8 @@ pub(crate) fn a_match(number: u32, game: &str, players: Vec<MatchPlayer>) -> Mat
     }
 }
 
-/// So many matches of a game are stored, with so many players each, and each was rated once.
+/// Checks that the given number of matches is stored, with the given number of players each, and that each was rated
+/// once.
 pub(crate) async fn check(store: &Store, game: &str, matches: u32, players: usize) {
     let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert_eq!(found.len(), matches as usize);

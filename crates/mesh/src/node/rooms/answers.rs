@@ -1,4 +1,4 @@
-//! What came of what was asked about a room.
+//! Replies to requests about rooms.
 
 use netcore::Time;
 
@@ -6,7 +6,7 @@ use super::{Aim, Claim, Handing};
 use crate::{Durability, Entry, Fence, How, Name, Node, Output, Revision, Written};
 
 impl Node {
-    /// The answer to a claim.
+    /// Processes the reply to a claim.
     pub(in crate::node) fn claimed(
         &mut self,
         now: Time,
@@ -16,7 +16,7 @@ impl Node {
     ) {
         let (fence, revision) = match written {
             Written::Stored(revision) => (Fence(revision.0), *revision),
-            // An earlier attempt was stored though its answer was lost.
+            // An earlier attempt was stored, but its reply was lost.
             Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
                 (entry.fence().unwrap_or_default(), entry.revision)
             }
@@ -26,7 +26,7 @@ impl Node {
                 let Some(room) = self.rooms.get_mut(name) else { return };
                 room.revision = entry.as_ref().map(|entry| entry.revision);
                 let goes_on = match (room.claim, room.how) {
-                    // Of a room that is gone, somebody may have had it in between.
+                    // If the entry is gone, another node may have owned the room in between.
                     (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
                     (None, How::New) => is_free,
                     (None, _) => is_free && entry.is_some(),
@@ -38,7 +38,7 @@ impl Node {
                 return;
             }
         };
-        // If that life is over meanwhile, it is claimed again.
+        // If that life is over by now, the room is claimed again.
         let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
@@ -46,13 +46,13 @@ impl Node {
         if !matches!(room.aim, Aim::Close | Aim::HandOver(Handing::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how));
         }
-        // The hub may have to suspend it once more, under the new fence.
+        // The hub may have to suspend the room again, under the new fence.
         if room.aim == Aim::HandOver(Handing::Suspending) {
             out.push(Output::Suspend(name.clone()));
         }
     }
 
-    /// The answer to a new row.
+    /// Processes the reply to a new row.
     pub(in crate::node) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
@@ -63,7 +63,7 @@ impl Node {
                 room.row_changed = true;
             }
             Written::Conflict(Some(entry)) => {
-                // Or somebody has a greater fence.
+                // Otherwise another node has a greater fence.
                 if !self.take_late_claim(name, &entry, out) {
                     self.lose(name, out);
                     self.look_at(now, name);
@@ -73,8 +73,8 @@ impl Node {
         }
     }
 
-    /// Takes an entry for what an earlier attempt of a claim of this life has left: it arrived after another one was stored. Returns
-    /// whether it is that.
+    /// Accepts an entry that an earlier attempt of a claim of this life has left, if it arrived after another attempt
+    /// was stored. Returns whether the entry is such a claim.
     pub(super) fn take_late_claim(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) -> bool {
         let life = self.life.as_ref().map(|life| life.since);
         let is_own = life.is_some() && self.own_life(entry) == life;
@@ -91,7 +91,7 @@ impl Node {
         true
     }
 
-    /// The answer to a removal or a release.
+    /// Processes the reply to a removal or a release.
     pub(in crate::node) fn ended(&mut self, now: Time, name: &Name, written: &Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
