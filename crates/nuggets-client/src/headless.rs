@@ -1,4 +1,4 @@
-//! Bots: how they play, and those without a screen, each on a socket of its own.
+//! Bots: their style of play, and bots without a screen, each on its own socket.
 
 use std::{
     collections::VecDeque,
@@ -23,22 +23,22 @@ use tracing::{info, warn};
 
 use crate::session::Session;
 
-/// How a bot plays.
+/// The style of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) level: Level,
-    /// The least time between two keys; without one that of the level.
+    /// The least time between two keys. `None` uses the pace of the level.
     pub(crate) delay: Option<Duration>,
 }
 
 impl Style {
-    /// A bot that plays like that, with a random seed.
+    /// A bot with this style and a random seed.
     pub(crate) fn bot(self) -> anyhow::Result<Typist> {
         Ok(Typist::new(self.level, self.delay, SysRng.try_next_u64()?))
     }
 }
 
-/// What a bot did, in one line.
+/// A one-line summary of a bot's game.
 pub(crate) fn account(bot: &Typist, client: &Client, name: &str) -> String {
     let letter = client.letter().map_or_else(|| "-".into(), |letter| letter.to_string());
     format!("bot {letter} ({name}): {} keys, {} nuggets", bot.keys(), client.purse())
@@ -48,13 +48,13 @@ pub(crate) fn account(bot: &Typist, client: &Client, name: &str) -> String {
 pub(crate) struct Outcome {
     name: Name,
     end: End,
-    // What it did, if it was let in.
+    // The summary of its game, if the server admitted it.
     account: Option<String>,
-    // The server's port is closed.
+    // Whether the server's port is closed.
     refused: bool,
-    // The user asked it to leave.
+    // Whether the user requested it to leave.
     leaving: bool,
-    // The last addresses of the server.
+    // The last known addresses of the server.
     addresses: Vec<SocketAddr>,
 }
 
@@ -64,8 +64,8 @@ impl Outcome {
     }
 }
 
-/// Runs the bots until the game is over for all. With `rematch` they stay for the next game of a server that has one. Prints each last
-/// message of the server once, after all bots have received it.
+/// Runs the bots until the game is over for all of them. With `rematch` they stay for the next game of a server that
+/// has one. Prints each distinct QUIT text of the server once, after all bots have received it.
 pub(crate) async fn run(
     (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
@@ -102,7 +102,7 @@ pub(crate) async fn run(
         let outcome = match outcome {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(error)) => {
-                // The others leave in order.
+                // The other bots leave regularly.
                 let _ = stop.send(true);
                 broken.get_or_insert(error);
                 continue;
@@ -115,7 +115,7 @@ pub(crate) async fn run(
         };
         let again = rematch && outcome.is_complete() && !*stop.borrow();
         complete |= outcome.is_complete();
-        // A server without another game ends, which is no failure of a bot that requests one.
+        // A server without another game ends, which is not a failure of a bot that requests one.
         let declined = rematch && complete && outcome.end == End::NoAnswer;
         if let Some(account) = outcome.account.filter(|_| !declined) {
             let _ = writeln!(io::stderr(), "{account}");
@@ -132,7 +132,7 @@ pub(crate) async fn run(
             bots.spawn(play((outcome.addresses, directory.clone()), outcome.name, style, stopped.clone()));
         }
     }
-    // Those that some bots have not received.
+    // Prints the messages that only some of the bots have received.
     messages.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
@@ -150,15 +150,15 @@ pub(crate) async fn run(
     Ok(if failures + refused + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
 }
 
-// Nothing else is printed before the game is over.
+// No other output is printed before the game is over.
 fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     let who = if bots == 1 { "1 bot plays".to_owned() } else { format!("{bots} bots play") };
     let (level, whom) = (format!("{level:?}").to_lowercase(), if bots == 1 { "it" } else { "them" });
     format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
 }
 
-/// The last messages of the server, and how many bots have received each. A message is printed after all bots have, below the accounts of
-/// the bots.
+/// The last messages of the server, and the number of bots that have received each. A message is printed after all bots
+/// have received it, below the summaries of the bots.
 struct LastMessages {
     bots: usize,
     waiting: VecDeque<(String, usize)>,
@@ -180,7 +180,7 @@ impl LastMessages {
         {
             print(&text)?;
         }
-        // No bot is two games behind the others.
+        // No bot is two games behind another one.
         if self.waiting.len() > 2 * self.bots
             && let Some((text, _)) = self.waiting.pop_front()
         {
@@ -219,13 +219,13 @@ pub(crate) async fn play(
         select! {
             () = session.turn() => bot.listen(session.client(), session.now()),
             () = typing, if !leaving => {}
-            // Also if the sender is gone.
+            // Also completes if the sender has been dropped.
             _ = stopped.changed(), if !leaving => {
                 leaving = true;
                 session.leave();
             }
         }
-        // Immediately if it is due: the timer counts in milliseconds, a server answers in less.
+        // Types a due key immediately: the timer counts in milliseconds, and a server responds faster.
         if !leaving && let Some(key) = bot.key(session.client(), session.now()) {
             session.key(key);
         }
@@ -249,13 +249,13 @@ pub(crate) async fn play(
 }
 
 const PLAYER: &[u8] = b"you";
-/// How long everybody may look around before the game begins.
+/// How long the players can look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);
 
-/// A server that only this machine can reach, and bots that play one game there after the other. They end when it is
+/// A server that only this machine can reach, and bots that play one game after another on it. Both end when it is
 /// dropped.
 ///
-/// They are tasks of the same thread as the client, so Ctrl-Z stops the game for all of them.
+/// They are tasks of the client's thread, so Ctrl-Z stops the game for all of them.
 pub(crate) struct Demo {
     address: SocketAddr,
     player: Name,
@@ -265,7 +265,7 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    /// Starts both, within a runtime. The first game begins when the player has joined.
+    /// Starts the server and the bots, within a runtime. The first game begins after the player has joined.
     pub(crate) fn start(bots: &[Name], style: Style) -> anyhow::Result<Self> {
         let (grid, _) = Grid::parse(BUILT_IN_MAP)?;
         let config = Config {

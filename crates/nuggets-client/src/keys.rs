@@ -1,65 +1,65 @@
-//! What a key means, and when.
+//! The meaning of keys by context.
 
 use nuggets::Direction;
 use termkit::{Key, Pad};
 
-/// What is to be done about a key.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Send(u8),
     Leave,
-    /// Leave at once if the server's goodbye is already waited for, else leave the game.
+    /// Leave immediately if the client already waits for the server's goodbye, else leave the game.
     Interrupt,
-    /// Show the keys, or show the game again.
+    /// Show or hide the list of keys.
     ToggleHelp,
-    /// Show the last board without the result, or the result again.
+    /// Hide the result and show the last board, or show the result again.
     ToggleResult,
-    /// Show the result of the game before, or show the game again.
+    /// Show or hide the result of the previous game.
     ToggleLast,
-    /// Take part in the next game.
+    /// Join the next game.
     Again,
     /// Show another part of the map.
     Scroll(Direction),
     Redraw,
-    /// Stop until the shell goes on with the program.
+    /// Stop until the shell continues the program.
     Suspend,
     Ignore,
 }
 
-/// What the screen shows.
+/// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     Game,
     Help,
     Result,
-    /// The result of the game before.
+    /// The result of the previous game.
     LastResult,
-    /// That the window is too small for anything else.
+    /// The notice that the window is too small.
     TooSmall,
 }
 
-/// Who steers the player.
+/// The controls of the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Steered {
     ByHand,
     ByBot,
-    /// Nobody: a spectator has no player.
+    /// A spectator has no player.
     Not,
 }
 
-/// The circumstances in which a key is typed.
+/// The context of a typed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
     pub(crate) shown: Shown,
     pub(crate) steered: Steered,
-    /// Whether the result of a game before can be shown.
+    /// Whether the result of a previous game is available.
     pub(crate) has_last: bool,
 }
 
-/// What `typed` means in this context.
+/// The action of `typed` in this context.
 ///
-/// Leaving, drawing again and the help work always. Nobody can steer what is not shown, so a key that is typed at the
-/// help, at the last result or at a window that is too small is not sent.
+/// The keys to leave, to redraw and for help always work. A hidden game cannot be controlled, so keys that are typed at
+/// the help, at the last result or in a window that is too small are not sent.
 pub(crate) fn action(typed: Key, context: Context) -> Action {
     match typed {
         Key::Interrupt => Action::Interrupt,

@@ -1,7 +1,7 @@
-//! The nuggets client, as a library so that its screens can be drawn by others.
+//! The nuggets client, as a library so that other programs can draw its screens.
 //!
-//! [`nuggets::Client`] folds what the server says into what is known; this crate adds the world around it: the command
-//! line ([`Args`]), the picture ([`View`]) and, not public, what a key means, the socket, the terminal and the bots.
+//! [`nuggets::Client`] folds the server's messages into a state. This crate adds its environment: the command line
+//! ([`Args`]), the picture ([`View`]) and, not public, the meaning of keys, the socket, the terminal and the bots.
 //!
 //! ```
 //! use netcore::{Client as _, Time};
@@ -52,7 +52,7 @@ use crate::{
 /// Runs the program.
 ///
 /// # Errors
-/// When the server cannot be found, does not answer or says no goodbye, or the terminal or a file refuses.
+/// If the server cannot be found, does not respond or sends no goodbye, or if the terminal or a file fails.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
@@ -60,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (rematch, bell) = (args.rematch, args.bell);
     let directory = args.directory.of("nuggets").map(Arc::new);
-    // Asked before there is a screen, so that what it says can be read.
+    // The directory is queried before the screen is set up, so that its messages are legible.
     let there = args.server(directory.as_deref())?;
     let place = format!("{} port {}", there.host, there.port);
     runtime.block_on(async {
@@ -91,13 +91,13 @@ fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
         let _ = writeln!(io::stderr(), "{account}");
     }
     match report_end(place, parting) {
-        // The terminal has hung up, so nobody reads the message.
+        // The terminal has hung up, so a message would not be read.
         Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
         told => told,
     }
 }
 
-// What to say when the system reports that the server's port is closed.
+// The error for a server port that the system reports as closed.
 fn refused(place: &str) -> String {
     format!("nobody listens at {place}; is that the server's port?")
 }
@@ -116,14 +116,14 @@ fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
             headless::print(text)?;
             Ok(ExitCode::SUCCESS)
         }
-        // The user did not want to go on, and got just that.
+        // The user requested to leave, so this is a success.
         End::LeftEarly => Ok(ExitCode::SUCCESS),
         End::NoAnswer if parting.refused => bail!("{}", refused(place)),
         End::NoAnswer => {
             bail!("no answer from {place} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
         }
         End::Gone => bail!("the server at {place} is gone: its port is closed"),
-        // Datagrams have no connection that could end.
+        // Unreachable over datagrams, which have no connection.
         End::Disconnected(_) => bail!("the connection to {place} is gone"),
         End::NoGoodbye => bail!("left, but {place} said no goodbye within {} s", GOODBYE.as_secs()),
     }

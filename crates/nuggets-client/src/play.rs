@@ -1,4 +1,4 @@
-//! One client at a terminal, steered by hand or by a bot, and the time after its game.
+//! One client at a terminal, controlled by a user or by a bot, and the time after its game.
 
 use std::{
     future,
@@ -26,10 +26,10 @@ use crate::{
     view::View,
 };
 
-/// How long keys are ignored once a result is shown: they were meant for the game.
+/// How long keys are ignored after a result appears, because they were meant for the game.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long a server's port has to be closed before the server counts as gone. A match that is resumed at once goes on
-/// unnoticed.
+/// How long a server's port must be closed before the server counts as gone. A match that is resumed earlier continues
+/// without a notice.
 const GONE: Duration = Duration::from_secs(2);
 
 /// How long a result is shown before the next game is joined automatically.
@@ -52,14 +52,14 @@ pub(crate) struct Options {
     pub(crate) bell: bool,
 }
 
-/// A client, what it is steered by and where it is shown.
+/// A client with its controls and its screen.
 pub(crate) struct Player {
     options: Options,
     session: Session,
     view: View,
     stage: Stage,
     bot: Option<Typist>,
-    // Keys come from the terminal that is drawn on, so somebody is there to look at a result.
+    // Keys come from the terminal that shows the game, so a user is there to read a result.
     attended: bool,
     over: Option<AfterGame>,
     leaving: bool,
@@ -68,16 +68,16 @@ pub(crate) struct Player {
     ended: Option<End>,
 }
 
-/// How a client's part in the game ended, once the terminal is the user's own again.
+/// How a client's part in the game ended, after the terminal has been restored.
 pub(crate) struct Parting {
     pub(crate) end: End,
-    /// What the bot did, if one played.
+    /// The summary of the bot, if one played.
     pub(crate) account: Option<String>,
     /// The server's port is closed.
     pub(crate) refused: bool,
     /// Why the directory did not locate the server.
     pub(crate) search_error: Option<String>,
-    /// The terminal was gone before the end.
+    /// The terminal hung up before the end.
     pub(crate) hung_up: bool,
 }
 
@@ -89,7 +89,7 @@ impl Player {
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
         let source = match (typed, drawn, bot) {
             (true, true, _) => Source::Terminal,
-            // Nobody steers a bot, and one that runs in a script often has nothing to read.
+            // A bot needs no input, and in a script it often has none to read.
             (_, _, Some(_)) => Source::Nothing,
             _ => Source::Pipe,
         };
@@ -111,12 +111,12 @@ impl Player {
         })
     }
 
-    /// Plays until it is over, then gives the terminal back and tells how it ended.
+    /// Plays to the end, then restores the terminal and returns the result.
     pub(crate) async fn run(mut self) -> Parting {
         loop {
             self.look_for_the_end();
             if let Some(end) = self.ended.take() {
-                // The terminal is the user's own again before anything is printed.
+                // The terminal is restored before any output is printed.
                 drop(self.stage);
                 let name = match self.session.client().participant() {
                     Participant::Player(name) => name.to_string(),
@@ -140,7 +140,7 @@ impl Player {
                 () = typing => {}
                 () = gone => self.stage.change(),
             }
-            // What a client has that comes back is no news.
+            // The purse that a reconnected client receives is not a new find.
             if self.options.bell && joined && self.session.client().purse() > purse {
                 self.stage.ring();
             }
@@ -155,16 +155,16 @@ impl Player {
         }
     }
 
-    // After how long the server counts as gone, if it says nothing before that.
+    // After how long the server counts as gone, unless it sends a message.
     fn gone_in(&self) -> Option<Duration> {
         let (client, now) = (self.session.client(), self.session.now());
         let closed = client.closed_for(now).filter(|_| self.attended && self.over.is_none() && client.is_joined())?;
-        // With a directory it is looked for elsewhere first.
+        // With a directory, the session first searches for the server at other addresses.
         let gone = if self.session.follows() { self.session.patience() } else { GONE };
         Some(gone.saturating_sub(closed))
     }
 
-    // Shows how the game ended, if it has and somebody is there to look at it, or ends the program.
+    // After the game has ended, shows the result if a user is there to read it, or ends the program.
     fn look_for_the_end(&mut self) {
         if self.over.as_ref().is_some_and(AfterGame::has_joined) {
             self.play_on();
@@ -174,7 +174,7 @@ impl Player {
         let (has_board, is_heard) = (client.size().is_some(), client.closed_for(now).is_none());
         let gone = self.gone_in().is_some_and(|gone| gone.is_zero());
         match (&mut self.over, end) {
-            // A server that was gone is back.
+            // The server was gone and is back.
             (Some(over), None) if is_heard && !over.is_joining() => {
                 self.over = None;
                 self.stage.change();
@@ -208,7 +208,7 @@ impl Player {
         if let Some(session) = self.over.take().and_then(AfterGame::into_session) {
             self.view = self.view.next_game(Verdict::of_last(self.session.client()));
             self.session = session;
-            // If no new seed can be drawn, the old bot plays on.
+            // If no new seed can be drawn, the old bot continues.
             self.bot =
                 self.bot.take().and_then(|bot| self.options.bot.and_then(|style| style.bot().ok()).or(Some(bot)));
             self.stage.change();
@@ -232,13 +232,13 @@ impl Player {
                 self.act(action);
             }
             StageEvent::Byte(b'Q') | StageEvent::End => self.leave(),
-            // A key that is no byte of ASCII is no key of the game.
+            // A key outside ASCII is not a key of the game.
             StageEvent::Byte(byte) if byte.is_ascii() => self.session.key(byte),
             StageEvent::Leave if self.requests.insist(Instant::now().into_std()) => self.interrupt(),
             StageEvent::Leave => self.leave(),
             StageEvent::Gone(error) => {
                 info!(%error, "the terminal is gone");
-                // So nobody plays any more.
+                // The user is no longer there to play.
                 self.hung_up = true;
                 self.leave();
             }
@@ -271,7 +271,7 @@ impl Player {
         }
     }
 
-    // Who insists does not wait for the server's goodbye.
+    // A second request does not wait for the server's goodbye.
     fn interrupt(&mut self) {
         if self.leaving {
             self.ended = Some(End::LeftEarly);
@@ -284,7 +284,7 @@ impl Player {
         self.leaving = true;
         self.stage.change();
         if let Some(over) = &mut self.over {
-            // Nobody waits for a seat that may have been given just now.
+            // A seat that may just have been assigned is released without a wait for the goodbye.
             over.leave();
             self.ended = self.session.end().cloned();
         }
@@ -292,7 +292,7 @@ impl Player {
     }
 }
 
-// Waits until there is something new about the next game.
+// Waits for a change of the next game's state.
 async fn turn(over: Option<&mut AfterGame>) {
     match over {
         Some(over) => over.turn().await,
@@ -300,34 +300,34 @@ async fn turn(over: Option<&mut AfterGame>) {
     }
 }
 
-/// The time after a game: its result stays on the screen until the next game begins or the user leaves.
+/// The time after a game. Its result stays on the screen until the next game begins or the user leaves.
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
-    // Why there is no next game.
+    // Why the next game could not be joined.
     trouble: Option<String>,
     // The server has ended, so Enter is not offered.
     ended: bool,
-    // When the next game is joined by itself.
+    // When the next game is joined automatically.
     joins_at: Option<Instant>,
-    // The server is gone: Enter asks for a seat in a new match, not for the next game.
+    // The server is gone: Enter requests a seat in a new match, not in the next game.
     gone: bool,
 }
 
 impl AfterGame {
-    /// The time after the game of `client`, which was told the result or whose server is gone.
+    /// The time after the game of `client`, which has received the result or lost its server.
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();
         let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
         Self { options, next: None, trouble: None, ended: false, joins_at, gone }
     }
 
-    /// What the result says now; keys are named once they are no longer ignored.
+    /// The result as shown now. Keys are listed once they are no longer ignored.
     pub(crate) fn verdict(&self, client: &Client, ignores_keys: bool) -> Verdict {
         let mut verdict = Verdict::of(client);
         verdict.keys = self.keys();
         if let Some(line) = verdict.keys.last_mut().filter(|_| ignores_keys) {
-            // As wide as before, so that the box stays as it is.
+            // Keeps the width of the line, so that the box does not change.
             *line = " ".repeat(line.len());
         } else {
             verdict.bar = self.choices("table");
@@ -348,7 +348,7 @@ impl AfterGame {
         lines
     }
 
-    // The keys that do something now. Tab shows `other`.
+    // The keys that are available now. Tab shows `other`.
     fn choices(&self, other: &str) -> String {
         let again = match self.next {
             Some(_) => None,
@@ -358,14 +358,15 @@ impl AfterGame {
         };
         let (tab, leave) = (format!("Tab {other}"), "Q leave");
         match again {
-            // The first key is the one that leads away from what is shown.
+            // The first key is the one that leaves the current screen.
             Some(again) if other == "table" => [&*tab, again, leave].join("   "),
             Some(again) => [again, &*tab, leave].join("   "),
             None => [&*tab, leave].join("   "),
         }
     }
 
-    /// Asks for a place in the next game, at a socket of its own: what still comes for the last one is not heard there.
+    /// Requests a seat in the next game on a new socket, so that late datagrams of the last game are not received
+    /// there.
     pub(crate) fn join(&mut self) {
         if self.next.is_some() {
             return;
@@ -393,7 +394,7 @@ impl AfterGame {
         self.next
     }
 
-    /// Joins the next game when the pause is over, and checks whether joining has failed. Returns whether the screen changed.
+    /// Joins the next game after the pause, and checks whether joining has failed. Returns whether the screen changed.
     pub(crate) fn go_on(&mut self) -> bool {
         if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
             self.join();
@@ -412,18 +413,18 @@ impl AfterGame {
         true
     }
 
-    /// Gives back a place that may have been given just now.
+    /// Releases a seat that may just have been assigned.
     pub(crate) fn leave(&mut self) {
         if let Some(next) = &mut self.next {
             next.leave();
         }
     }
 
-    /// Waits until there is something new.
+    /// Waits for a change of the state.
     pub(crate) async fn turn(&mut self) {
         match (&mut self.next, self.joins_at) {
             (Some(next), _) => next.turn().await,
-            // The seconds are counted down on the screen.
+            // The screen counts down the seconds.
             (None, Some(joins_at)) => sleep_until(joins_at.min(Instant::now() + SECOND)).await,
             (None, None) => future::pending().await,
         }

@@ -1,4 +1,4 @@
-//! What is shown when a game is over: who has won, or why it ended otherwise.
+//! The screen at the end of a game: the ranks, or why the game ended otherwise.
 
 use nuggets::{Client, End, Score, Scores};
 use ratatui::{
@@ -9,9 +9,9 @@ use ratatui::{
 };
 use termkit::{Rank, Ranking, fit};
 
-/// Lines of a server's last words that are shown.
+/// The number of lines shown of a server's last message.
 const MAX_LINES: usize = 12;
-/// Columns of each of them.
+/// The number of columns shown of each line.
 const MAX_COLUMNS: usize = 240;
 
 /// The result of a game, shown over its last board or beside it.
@@ -20,14 +20,15 @@ pub(crate) struct Verdict {
     title: String,
     ranks: Vec<Rank>,
     text: Vec<String>,
-    /// Lines at the bottom about what can be done now.
+    /// Lines at the bottom with the available keys.
     pub(crate) keys: Vec<String>,
     /// The keys while the board is shown without the result, in the last line of the window.
     pub(crate) bar: String,
 }
 
 impl Verdict {
-    /// The result that `client` was told, in its own row marked if it has played; without one, that its server is gone.
+    /// The result that `client` has received, with its own row marked if it has played. Without one, the notice that
+    /// its server is gone.
     pub(crate) fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
@@ -42,7 +43,7 @@ impl Verdict {
         Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
 
-    /// The ranks of a game that is over, to be shown during the next one.
+    /// The ranks of a finished game, to be shown during the next one.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
         let keys = vec!["Any key goes back to the game.".to_owned()];
@@ -50,7 +51,7 @@ impl Verdict {
     }
 }
 
-// What was won when the server went.
+// The purse at the time when the server was lost.
 fn left(client: &Client) -> String {
     let remaining = client.remaining();
     match client.letter() {
@@ -59,7 +60,7 @@ fn left(client: &Client) -> String {
     }
 }
 
-// Best first; who has as much as another has the same rank.
+// Best first. Equal purses share a rank.
 fn ranks(scores: &Scores, client: &Client) -> Vec<Rank> {
     let mut order: Vec<&Score> = scores.rows.iter().collect();
     order.sort_by_key(|row| std::cmp::Reverse(row.purse));
@@ -89,7 +90,7 @@ impl Verdict {
         }
     }
 
-    /// How many columns it takes to show all of it.
+    /// The number of columns that the full content needs.
     pub(crate) fn width(&self) -> u16 {
         let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();
         Ranking::new(&self.title, &self.ranks, &lines).size().width

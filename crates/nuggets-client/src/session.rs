@@ -18,10 +18,11 @@ const LOGGED: usize = 100;
 const TRIES: u32 = 2;
 /// The pause after a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a player waits for an answer after a move before it requests a seat: the server does not know its address, or the answer is
-/// lost.
+/// How long a player waits for a response to a key before it requests a seat: the server does not know its address, or
+/// the response is lost.
 const UNKNOWN: Duration = Duration::from_secs(2);
-/// How long a server is silent before the directory is requested. A server sends nothing while nothing happens, so this is no error.
+/// How long a server is silent before the directory is queried. A server sends no messages while the game does not
+/// change, so this is not an error.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// A client and the connection to its server.
@@ -30,14 +31,14 @@ pub(crate) struct Session {
     client: Client,
     wire: Wire,
     clock: Clock,
-    // How often the first message was sent to the current address, and how many addresses refused it.
+    // The number of first messages sent to the current address, and the number of addresses that refused one.
     tries: u32,
     refusals: usize,
     // Whether the server at the current address has sent anything.
     answered: bool,
     // When the server last sent something, or its address changed.
     last: Time,
-    // When a player requests a seat at an address to which the server has moved.
+    // When a player requests a seat after the server has moved to another address.
     rejoins: Option<Time>,
     search: Option<Search>,
     // Whether the deviation of this server's DISPLAYs is logged.
@@ -59,8 +60,8 @@ struct Search {
 }
 
 impl Session {
-    /// Sends the first message to the first of `servers` that the system has a route to. With a directory the session follows the server
-    /// to other addresses.
+    /// Sends the first message to the first of `servers` that the system has a route to. With a directory, the session
+    /// follows the server to other addresses.
     pub(crate) fn start(
         part: Participant,
         servers: Vec<SocketAddr>,
@@ -102,7 +103,7 @@ impl Session {
         self.client.end()
     }
 
-    /// Whether the system reported a closed port, and the server has sent nothing.
+    /// Whether the system reported a closed port and no message from the server has arrived.
     pub(crate) const fn is_refused(&self) -> bool {
         !self.answered && self.refusals > 0
     }
@@ -149,7 +150,7 @@ impl Session {
         self.flush();
     }
 
-    /// Waits for the server, the clock or the directory, and handles what has arrived. Cancellation safe.
+    /// Waits for the server, the clock or the directory, and handles the event. Cancellation safe.
     pub(crate) async fn turn(&mut self) {
         let now = self.now();
         let deadline = self.until(self.client.deadline(now).into_iter().chain(self.rejoins).min());
@@ -209,7 +210,7 @@ impl Session {
         received
     }
 
-    // When the directory is requested: after a silence, or immediately if the port is closed.
+    // When to query the directory: after a silence, or immediately if the port is closed.
     fn request_at(&self, now: Time) -> Option<Time> {
         let search = self.search.as_ref().filter(|search| search.request.is_none() && self.client.end().is_none())?;
         let wanted = if self.client.closed_for(now).is_some() { now } else { self.last.plus(QUIET) };
@@ -234,7 +235,7 @@ impl Session {
     fn move_to(&mut self, servers: Option<Vec<SocketAddr>>) {
         let (Some(servers), now) = (servers, self.now()) else { return };
         if servers.contains(&self.wire.server()) {
-            // It is where it was, and may have nothing to send.
+            // The address is unchanged, and the server may have no message to send.
             self.last = now;
             return;
         }
@@ -248,8 +249,8 @@ impl Session {
         self.client.moved(now);
     }
 
-    // Requests a seat where the server does not know this player. While the server may be found at another address, starts again instead
-    // of giving up.
+    // Requests a seat where the server does not know this player. While the server may be found at another address, the
+    // session restarts instead of giving up.
     fn rejoin(&mut self) {
         let now = self.now();
         if self.rejoins.is_some_and(|due| due <= now) {
@@ -264,7 +265,7 @@ impl Session {
     fn refused(&mut self) {
         debug!("the port is closed");
         self.refusals += 1;
-        // A host's name may stand for an address at which the server does not listen, as `localhost` often does.
+        // A hostname may have an address on which the server does not listen, as is common for `localhost`.
         if !self.answered && self.refusals < self.wire.servers().len() && self.wire.try_next() {
             self.tries = 0;
             self.send_first_message();
@@ -286,10 +287,10 @@ impl Session {
                 self.wire.send(datagram);
                 continue;
             }
-            // Without an answer the first message may have to go to another address.
+            // If there is no response, the first message may have to be sent to another address.
             self.refusals = 0;
             if self.tries >= TRIES && self.wire.servers().len() > 1 {
-                // If the server is there and its answers are lost, it must not keep a seat.
+                // If the server is there and its responses are lost, it must not keep a seat.
                 self.wire.send(ClientMessage::Key(b'Q').to_bytes());
                 if self.wire.try_next() {
                     self.tries = 0;

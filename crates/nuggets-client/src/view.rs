@@ -1,4 +1,4 @@
-//! What the screen shows: the status in line 1, the map below it.
+//! The screen: the status in line 1, the map below it.
 
 #[cfg(test)]
 mod tests;
@@ -24,17 +24,17 @@ use crate::{
     result::Verdict,
 };
 
-/// The smallest window in which a part of a larger map makes sense; a smaller map needs no more than its own size.
+/// The smallest window that shows a part of a larger map. A smaller map only needs its own size.
 const SMALLEST: Size = Size::new(16, 4);
-/// How many columns and rows an arrow key of a spectator moves the map.
+/// The number of columns and rows that an arrow key of a spectator scrolls.
 const SCROLL: (i32, i32) = (8, 4);
-/// With so many columns or rows beyond its map, a window has the map in its middle. With fewer the map begins at the left
-/// edge, and in line 2, where the rule wants it.
+/// The number of spare columns or rows at which a window centres its map. With fewer, the map begins at the left edge
+/// and in line 2, as the requirements define.
 const ROOMY: u16 = 12;
-/// Keys that the status line names where it has room.
+/// The keys that the status line mentions if it has room.
 const HINT: &str = "? keys  Q leave";
 
-/// What the user looks at, which is more than what the server said: the part of the map, the help.
+/// The state of the display besides the client: the visible part of the map, the help, the results.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each is shown or not")]
 pub struct View {
@@ -45,18 +45,18 @@ pub struct View {
     hint: bool,
     bot: bool,
     verdict: Option<Verdict>,
-    // Whether the last board is looked at without the result.
+    // Whether the last board is shown without the result.
     pub(crate) board: bool,
-    // The result of the game before.
+    // The result of the previous game.
     last: Option<Verdict>,
     pub(crate) shows_last: bool,
     window: Size,
-    // Where the server is, in words.
+    // The name of the server's place.
     place: String,
 }
 
 impl View {
-    /// The view of a client that is steered by hand or by a bot.
+    /// The view of a client that a user or a bot controls.
     pub fn new(palette: Palette, bot: bool) -> Self {
         let (camera, seen) = (Camera::default(), Seen::default());
         let window = Size::ZERO;
@@ -77,20 +77,20 @@ impl View {
         }
     }
 
-    /// The view of the next game, in which the result of the last one can be shown.
+    /// The view of the next game, with the result of the last one available.
     #[must_use]
     pub(crate) fn next_game(&self, last: Option<Verdict>) -> Self {
         Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
-    /// The view of somebody who takes part: the status line hints at the keys that show all keys and that leave, and names
-    /// the place of the server until it answers.
+    /// The view of a participant. The status line mentions the keys for help and for leaving, and names the place of
+    /// the server until it responds.
     #[must_use]
     pub(crate) fn taking_part(self, place: String) -> Self {
         Self { hint: true, place, ..self }
     }
 
-    /// Follows what `client` knows now, for a window of this size. To be called before [`View::picture`].
+    /// Updates the view to the state of `client`, for a window of this size. Call it before [`View::picture`].
     pub fn prepare(&mut self, client: &Client, window: Size) {
         self.window = window;
         self.seen.update(client);
@@ -98,7 +98,7 @@ impl View {
         self.camera.follow(grid(client), map_window(window), focus);
     }
 
-    /// Shows a result over the board, or none.
+    /// Shows a result over the board, or hides it.
     pub(crate) fn set_verdict(&mut self, verdict: Option<Verdict>) {
         self.board &= verdict.is_some();
         self.help &= verdict.is_none();
@@ -106,13 +106,13 @@ impl View {
         self.verdict = verdict;
     }
 
-    /// Moves the part of the map that is shown.
+    /// Scrolls the visible part of the map.
     pub fn scroll(&mut self, client: &Client, direction: Direction) {
         let (rows, columns) = direction.delta();
         self.camera.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
     }
 
-    /// In which context a key is typed now.
+    /// The context of a key that is typed now.
     pub(crate) fn context(&self, client: &Client) -> Context {
         let shown = match self.missing(client) {
             _ if self.verdict.is_some() => Shown::Result,
@@ -132,12 +132,12 @@ impl View {
         }
     }
 
-    /// What can be drawn.
+    /// The drawable form of the view.
     pub const fn picture<'a>(&'a self, client: &'a Client, now: Time) -> Picture<'a> {
         Picture { view: self, client, now }
     }
 
-    // The size that is needed, if the window has not got it.
+    // The required size, if the window is smaller.
     fn missing(&self, client: &Client) -> Option<Size> {
         let grid = grid(client);
         if grid == Size::ZERO {
@@ -156,14 +156,14 @@ impl View {
             (ROOM, true) => (Color::Reset, Modifier::empty()),
             (PASSAGE, true) => (Color::Cyan, Modifier::empty()),
             (_, true) => (Color::LightBlue, Modifier::empty()),
-            // The terminal's own colour, dimmed, can be read on dark and on light.
+            // The terminal's own colour, dimmed, is legible on dark and on light backgrounds.
             (_, false) => (Color::Reset, Modifier::DIM),
         };
         self.palette.style(colour, modifier)
     }
 }
 
-/// One picture of a [`View`]. Drawing changes nothing.
+/// One picture of a [`View`]. Drawing does not change its state.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     view: &'a View,
@@ -210,7 +210,7 @@ impl Widget for &Picture<'_> {
 }
 
 impl View {
-    // What stands at the right edge: where the map goes on, and the keys if there is room for them.
+    // The text at the right edge: the directions in which the map continues, and the keys if they fit.
     fn right(&self, marks: &str, status: &str, width: u16) -> String {
         let gap = if marks.is_empty() { "" } else { "  " };
         let both = format!("{HINT}{gap}{marks}");
@@ -219,7 +219,7 @@ impl View {
     }
 }
 
-// The part of `area` that shows a map of this size.
+// The part of `area` for a map of this size.
 fn in_the_middle(area: Rect, grid: Size) -> Rect {
     let margin = |room: u16, needed: u16| match room.saturating_sub(needed) {
         spare @ ROOMY.. => spare / 2,
@@ -229,34 +229,34 @@ fn in_the_middle(area: Rect, grid: Size) -> Rect {
     Rect::new(area.x + x, area.y + y, area.width - x, area.height - y)
 }
 
-// The size of the map, none before the server has told.
+// The size of the map, or zero before it has been received.
 fn grid(client: &Client) -> Size {
     client.size().map_or(Size::ZERO, |(rows, cols)| Size::new(cols, rows))
 }
 
-// The part of the window that the map has.
+// The part of the window for the map.
 const fn map_window(window: Size) -> Size {
     Size::new(window.width, window.height.saturating_sub(1))
 }
 
-/// Tells the cells that the player sees now from those that it remembers.
+/// Distinguishes the cells that the player sees now from those that it remembers.
 ///
-/// A DISPLAY does not say which is which, so sight is computed anew from the player's place, on the map as far as it is
-/// known. What is unknown lets no sight through. So a cell whose only line of sight passes a gap that the player never
-/// saw may be taken for a remembered one; never the other way round.
+/// A DISPLAY does not mark them, so sight is computed again from the player's place on the known part of the map.
+/// Unknown cells are opaque. So a visible cell may be treated as remembered if its only line of sight passes an unknown
+/// gap, but a remembered cell is never treated as visible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    // The DISPLAY that this is about.
+    // The number of the DISPLAY that this state belongs to.
     displays: u64,
-    // The map as far as it is known, below gold and players.
+    // The known part of the map, without gold and players.
     map: Vec<u8>,
     sighter: Sighter,
-    // None for a spectator, who sees everything.
+    // `None` for a spectator, which sees the whole map.
     sight: Option<Sight>,
 }
 
 impl Seen {
-    /// Takes in the client's last DISPLAY.
+    /// Updates the state to the client's last DISPLAY.
     pub(crate) fn update(&mut self, client: &Client) {
         let text = client.display();
         if self.displays == client.displays() && self.map.len() == text.len() {
@@ -267,7 +267,7 @@ impl Seen {
             self.map = vec![ROCK; text.len()];
         }
         for (known, &shown) in self.map.iter_mut().zip(text) {
-            // Most players stand in a room.
+            // Most players are in a room.
             *known = map_below(*known, shown).unwrap_or(ROOM);
         }
         self.sight = client.size().zip(client.position()).and_then(|((rows, cols), place)| {
@@ -277,9 +277,9 @@ impl Seen {
         });
     }
 
-    /// Whether what the last DISPLAY shows as `shown` at `cell` is in sight now.
+    /// Whether a cell that the last DISPLAY shows as `shown` is in sight now.
     pub(crate) fn is_visible(&self, cell: Cell, shown: u8) -> bool {
-        // Gold and players are shown only where they are seen.
+        // Gold and players are shown only if they are visible.
         matches!(shown, b'*' | b'@' | b'A'..=b'Z') || self.sight.as_ref().is_none_or(|sight| sight.contains(cell))
     }
 }
@@ -290,7 +290,7 @@ pub(crate) mod sight_tests {
     use netcore::{Client as _, Time};
     use nuggets::{Grid, Name, Participant, view::SELF};
 
-    /// A client that was let in and is shown these rows, the longest of which is as wide as the map.
+    /// An admitted client with a DISPLAY of these rows. The longest row is as wide as the map.
     pub(crate) fn client(part: Participant, rows: &[&str]) -> Client {
         let mut client = Client::new(part, Time::ZERO);
         let width = rows.iter().map(|row| row.len()).max().unwrap();
@@ -311,7 +311,7 @@ pub(crate) mod sight_tests {
         Participant::Player(Name::new(b"Ann").unwrap())
     }
 
-    // The display with what is remembered, or unknown, as a blank.
+    // The display with a blank for each remembered or unknown cell.
     fn visible(seen: &Seen, client: &Client) -> Vec<String> {
         let shown = |(offset, &byte): (usize, &u8)| {
             let cell = Cell(u16::try_from(offset).unwrap());
@@ -340,7 +340,7 @@ pub(crate) mod sight_tests {
         assert_eq!(visible(&seen, &client), ["+-----+", "|@*B..|", "+-----+"]);
     }
 
-    // On every spot of a map with pillars and passages, all over the place, against sight on the map itself.
+    // Compares with the sight on the complete map, from every spot of a map with pillars and passages.
     #[test]
     fn what_is_remembered_is_never_taken_for_visible_and_seldom_the_other_way_round() {
         const MAP: &[u8] =
@@ -385,7 +385,7 @@ pub(crate) mod sight_tests {
 
     #[test]
     fn the_floor_below_a_player_is_remembered() {
-        // A player in a passage that was seen before blocks sight as the passage does.
+        // A player in a known passage is opaque, like the passage.
         let mut client = client(player(), &["...###..", ".@.###..", "...###.."]);
         let mut seen = Seen::default();
         seen.update(&client);

@@ -34,7 +34,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         bind: &args.bind,
         port: args.port,
         wire: Wire::Udp,
-        // The course's words.
+        // The wording of the course.
         ready: "Ready to play",
         scores: "nuggets",
         log: &args.log,
@@ -51,7 +51,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Prints every breach and ends; the exit code says whether there is one.
+// Prints every breach. The exit code states whether there is one.
 fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     let report = nuggets::check_map(&map::read(path)?);
     let name = map::name(path);

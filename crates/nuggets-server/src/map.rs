@@ -1,4 +1,4 @@
-//! Finding the map to play on.
+//! Loading of the map.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -6,15 +6,15 @@ use anyhow::Context;
 use nuggets::{BUILT_IN_MAP, Grid, MAX_MAP_FILE};
 use tracing::warn;
 
-/// How people call the map at `path`.
+/// The name of the map at `path` in messages.
 pub(crate) fn name(path: Option<&Path>) -> String {
     path.map_or_else(|| "the built-in map".to_owned(), |path| format!("map '{}'", path.display()))
 }
 
-/// Reads the map at `path`, or the built-in one. What is put right on the way is said in the log.
+/// Reads the map at `path`, or the built-in one. Logs each repair.
 ///
 /// # Errors
-/// When the file cannot be read or cannot be played.
+/// If the file cannot be read or is not a playable map.
 pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     let name = name(path);
     let text = read(path)?;
@@ -29,17 +29,17 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     Ok(grid)
 }
 
-// A number where the map belongs is most likely a seed.
+// A number in the place of the map is most likely a seed.
 fn hint(path: &Path) -> String {
     let typed = path.to_string_lossy();
     let is_number = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { format!(" (a seed alone is --seed {typed})") } else { String::new() }
 }
 
-/// Reads a map file, but never more than any map can need.
+/// Reads a map file with a size limit that no valid map exceeds.
 ///
 /// # Errors
-/// When the file cannot be read or is far too large.
+/// If the file cannot be read or is far too large.
 pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     let Some(path) = path else { return Ok(BUILT_IN_MAP.to_vec()) };
     let name = name(Some(path));

@@ -1,4 +1,4 @@
-//! Opponents: players that play by themselves, as well and as fast as their level says.
+//! Bots: automatic players with the skill and pace of a level.
 
 pub(crate) mod typist;
 
@@ -12,17 +12,17 @@ use crate::{
     grid::Direction,
 };
 
-/// How fast and how well somebody plays.
+/// The pace and skill of a player.
 #[derive(Debug)]
 struct Style {
     // The shortest and the longest time between two keys, in milliseconds.
     pause: (u64, u64),
-    // Of so many keys one is a wrong one; 0 for none.
+    // One of this many keys is wrong; 0 for none.
     slips: u32,
     habits: Habits,
 }
 
-// The easiest never runs, and the hardest fetches gold from afar.
+// The easiest level never runs, and the hardest collects distant gold.
 const fn style(level: Level) -> Style {
     match level {
         Level::Easy => Style { pause: (300, 500), slips: 8, habits: Habits { patience: 0, runs: false } },
@@ -31,12 +31,12 @@ const fn style(level: Level) -> Style {
     }
 }
 
-/// A player that plays by itself: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
+/// An automatic player: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
 ///
-/// `docs/nuggets.md` says how often each level beats somebody who plays at a human pace, and how that was measured.
+/// `docs/nuggets.md` documents how often each level beats a player at a human pace, and the measurement.
 ///
-/// Mistakes and pauses come from the caller's generator, so the same generator and the same pictures
-/// lead to the same keys at the same times.
+/// Mistakes and pauses are drawn from the caller's generator, so the same generator and the same pictures lead to the
+/// same keys at the same times.
 ///
 /// ```
 /// use netcore::{Client as _, Level, Time};
@@ -59,14 +59,14 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// A bot of this level that knows nothing yet.
+    /// A bot of this level that has seen no picture yet.
     pub fn new(level: Level) -> Self {
         let style = style(level);
         Self { explorer: Explorer::with_habits(style.habits), style }
     }
 
-    /// The key to press next, given what the client has been told so far. `None` while it is not in the game, or if it
-    /// is walled in.
+    /// The next key to press, given the client's state. `None` while the client is not in the game, or if it is walled
+    /// in.
     pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
         let key = self.explorer.next_key(client)?;
         let slips = self.style.slips;
@@ -77,7 +77,7 @@ impl Bot {
         Some(Direction::ALL[rng.random_range(0..Direction::ALL.len())].key())
     }
 
-    /// How long it takes to press the next key.
+    /// The pause before the next key.
     pub fn pause(&self, rng: &mut impl Rng) -> Duration {
         let (shortest, longest) = self.style.pause;
         Duration::from_millis(rng.random_range(shortest..=longest))

@@ -1,7 +1,7 @@
-//! The map checker: every breach of the rules for maps, with its place.
+//! The map checker: finds every breach of the rules for maps, with its position.
 //!
-//! A server plays on any map that [`Grid::parse`] accepts. The rules for maps ask for more: rooms that are closed, walls
-//! that meet in corners, passages one spot wide that break walls but never corners, and no spot that cannot be reached.
+//! A server plays on any map that [`Grid::parse`] accepts. The rules for maps require more: closed rooms, walls that
+//! meet in corners, passages one spot wide that break walls but never corners, and only reachable spots.
 
 use alloc::{
     format,
@@ -20,21 +20,21 @@ use crate::{
     protocol::DISPLAY_HEADER,
 };
 
-/// Bytes of UDP payload that travel in one piece over Ethernet.
+/// The largest UDP payload that is not fragmented over Ethernet, in bytes.
 const UNFRAGMENTED: usize = 1_472;
 
-/// One thing that is wrong with a map.
+/// A breach of the rules for maps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Breach {
-    /// The text cannot be played at all.
+    /// The text is not a playable map.
     Unplayable(ParseGridError),
-    /// A slip that a server puts right.
+    /// A defect that a server repairs.
     Repaired(Repair),
-    /// Too few room spots, namely so many, for a full table and the largest number of piles.
+    /// Too few room spots for a full table and the largest number of piles: their number.
     FewRoomSpots(usize),
-    /// A place where the drawing breaks a rule: what is wrong there, and what would be right.
+    /// A position that breaks a rule, with the reason and the correction.
     At(Position, &'static str),
-    /// Spots that cannot be reached from the rest: the first of them, and how many they are.
+    /// Spots that cannot be reached from the rest: the first of them, and their number.
     Unreachable(Position, usize),
 }
 
@@ -57,16 +57,16 @@ impl fmt::Display for Breach {
     }
 }
 
-/// What the checker found.
+/// The result of the checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// All breaches, those of the whole map first, then row by row.
+    /// All breaches: first those of the whole map, then row by row.
     pub breaches: Vec<Breach>,
-    /// What is good to know and no breach.
+    /// Remarks that are no breaches.
     pub notes: Vec<String>,
 }
 
-/// Checks a map file's text.
+/// Checks the text of a map file.
 pub fn check_map(text: &[u8]) -> Report {
     let (foreign, parsed) = without_foreign(text);
     let mut breaches = foreign;
@@ -104,7 +104,7 @@ pub fn check_map(text: &[u8]) -> Report {
 
 type Parsed = Result<(Grid, Vec<Repair>), ParseGridError>;
 
-// All foreign characters of a text, up to a bound, and what it is when they are taken for rock.
+// All foreign characters of a text, up to a limit, and the parsed text with rock in their place.
 fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     const MOST: usize = 100;
     let mut breaches = vec![];
@@ -122,7 +122,7 @@ fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     }
 }
 
-// The character `rows` below and `cols` right of a place; rock beyond the edges, where nothing is.
+// The character `rows` below and `cols` right of a place. Positions beyond the edges are rock.
 struct Around<'a> {
     grid: &'a Grid,
     row: i32,
@@ -152,7 +152,7 @@ impl Around<'_> {
 const LEFT_RIGHT: [(i32, i32); 2] = [(0, -1), (0, 1)];
 const UP_DOWN: [(i32, i32); 2] = [(-1, 0), (1, 0)];
 const DIAGONALS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
-// What a wall goes on as: itself, a corner, or a passage that breaks it.
+// The characters that may continue a wall: itself, a corner, or a passage that breaks it.
 const ALONG: &[u8] = &[HORIZONTAL, CORNER, PASSAGE];
 const UPRIGHT: &[u8] = &[VERTICAL, CORNER, PASSAGE];
 
@@ -229,7 +229,7 @@ fn passage_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
     if passage((0, 1)) && passage((1, 0)) && passage((1, 1)) {
         found("a passage is two spots wide here: one is allowed");
     }
-    // Each pair is met once, from its upper end.
+    // Each pair is checked once, from its upper end.
     let loose =
         |cols| passage((1, cols)) && !around.is((0, cols), &[PASSAGE, ROOM]) && !around.is((1, 0), &[PASSAGE, ROOM]);
     if loose(-1) || loose(1) {

@@ -1,8 +1,8 @@
-//! A client without its socket and its screen: folds what the server says into what the screen shows.
+//! A client without socket and screen: it folds the server's messages into the state that a screen shows.
 //!
-//! The owner drives it as a [`netcore::Client`] over whatever [`Link`] it has: what comes from the server, commands of the
-//! user and the time go in, messages, a wake-up and an end come out. What it knows is asked for, as often as one likes:
-//! [`Client::display`], [`Client::status`], [`Client::end`]; a new number of [`Client::displays`] is a new picture.
+//! The caller drives it as a [`netcore::Client`] over any [`Link`]. Server messages, user commands and the time are its
+//! inputs; messages, a deadline and an end are its outputs. Its state can be queried at any time: [`Client::display`],
+//! [`Client::status`], [`Client::end`]. A new value of [`Client::displays`] means a new picture.
 
 mod display;
 mod end;
@@ -36,41 +36,43 @@ pub use self::{
     timers::{GIVE_UP, GOODBYE, RETRIES},
 };
 
-/// The key of a probe: a server ignores it, or answers with an ERROR that is not shown.
+/// The key of a probe. A server ignores it, or responds with an ERROR that is not shown.
 const PROBE_KEY: u8 = b'?';
 
-/// As what a client takes part.
+/// The role of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Participant {
     /// Plays under this name.
     Player(Name),
-    /// Looks on.
+    /// Watches.
     Spectator,
 }
 
-/// What a user wants.
+/// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// To press a key. It is sent without judging it, but not before the server has let the client in; `Q` leaves.
+    /// Press a key. Once the server has admitted the client, the key is sent without validation; `Q` leaves.
     Key(u8),
-    /// To leave: says Q to the server and waits a little for its goodbye. Before it is let in, it ends at once.
+    /// Leave: send Q to the server and wait briefly for its goodbye. A client that is not admitted yet ends
+    /// immediately.
     Leave,
 }
 
-/// One client's knowledge of the game.
+/// The state of one client.
 #[derive(Debug, Clone)]
 pub struct Client {
     participant: Participant,
     link: Link,
     timers: Timers,
-    // The front of a message on a stream. What cannot be read stays there, so nothing behind it is read.
+    // The start of an incomplete message on a stream. A message that cannot be decoded stays here, so no later one is
+    // read.
     incoming: BytesMut,
     letter: Option<Letter>,
     size: Option<(u16, u16)>,
     purse: u32,
     remaining: u32,
     gold_known: bool,
-    // The rows of the last DISPLAY, each followed by a newline; empty until one came.
+    // The rows of the last DISPLAY, each followed by a newline; empty until the first arrives.
     display: Vec<u8>,
     displays: u64,
     adjusted: bool,
@@ -81,12 +83,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over datagrams that has its first message ready to be sent.
+    /// A client over datagrams whose first message is ready to be sent.
     pub fn new(participant: Participant, now: Time) -> Self {
         Self::with_link(Link::Datagram, participant, now)
     }
 
-    /// A client over any link that has its first message ready to be sent.
+    /// A client over any link whose first message is ready to be sent.
     pub fn with_link(link: Link, participant: Participant, now: Time) -> Self {
         let mut client = Self {
             timers: Timers::new(link, participant == Participant::Spectator, now),
@@ -110,17 +112,17 @@ impl Client {
         client
     }
 
-    /// As what the client takes part.
+    /// The role of the client.
     pub const fn participant(&self) -> &Participant {
         &self.participant
     }
 
-    /// The player's letter, once the server has given one.
+    /// The player's letter, once the server has assigned one.
     pub const fn letter(&self) -> Option<Letter> {
         self.letter
     }
 
-    /// Rows and columns of the map, once the server has told.
+    /// Rows and columns of the map, once they have been received.
     pub const fn size(&self) -> Option<(u16, u16)> {
         self.size
     }
@@ -130,50 +132,50 @@ impl Client {
         self.purse
     }
 
-    /// Nuggets that nobody has found yet, as far as the server has told.
+    /// Unclaimed nuggets, by the last GOLD.
     pub const fn remaining(&self) -> u32 {
         self.remaining
     }
 
-    /// The rows of the last DISPLAY, each followed by a newline: `rows * (columns + 1)` bytes of printable ASCII, or
-    /// none before the first came.
+    /// The rows of the last DISPLAY, each followed by a newline: `rows * (columns + 1)` bytes of printable ASCII. Empty
+    /// before the first DISPLAY.
     pub fn display(&self) -> &[u8] {
         &self.display
     }
 
-    /// How many DISPLAYs came; a new number is a new picture.
+    /// Number of DISPLAYs received. A new value means a new picture.
     pub const fn displays(&self) -> u64 {
         self.displays
     }
 
-    /// Whether a DISPLAY did not have the shape of the GRID, so that its rows were padded or cut.
+    /// Whether a DISPLAY did not match the size of the GRID, so that its rows were padded or cut.
     pub const fn is_adjusted(&self) -> bool {
         self.adjusted
     }
 
-    /// Where the player stands, by the `@` of the last DISPLAY.
+    /// The player's position: the `@` of the last DISPLAY.
     pub fn position(&self) -> Option<Position> {
         let (_, cols) = self.size?;
         let at = u16::try_from(self.display.iter().position(|&byte| byte == b'@')?).ok()?;
         Some(Position::new(at / (cols + 1), at % (cols + 1)))
     }
 
-    /// Whether the server has let the client in, so that keys have a meaning.
+    /// Whether the server has admitted the client, so that it accepts keys.
     pub const fn is_joined(&self) -> bool {
         matches!(self.timers.phase(), Phase::Playing)
     }
 
-    /// How it ended, once it has.
+    /// How the client's part ended, once it has.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
 
-    /// How long the server's port has been closed, as far as the system has told and nothing was heard since.
+    /// How long the server's port has been closed, if the system reported that and no message has arrived since.
     pub fn closed_for(&self, now: Time) -> Option<Duration> {
         self.timers.closed_for(now)
     }
 
-    /// The table of the server's last words, if they hold one.
+    /// The final table in the server's QUIT, if it has one.
     pub fn scores(&self) -> Option<Scores> {
         match &self.end {
             Some(End::Quit(text)) => Scores::read(text),
@@ -181,7 +183,7 @@ impl Client {
         }
     }
 
-    /// The message that asks to be let in, which goes out as often as is needed.
+    /// The message that requests admission. It is resent as often as necessary.
     pub fn first_message(&self) -> ClientMessage {
         match &self.participant {
             Participant::Player(name) => ClientMessage::Play(Some(name.clone())),
@@ -189,8 +191,9 @@ impl Client {
         }
     }
 
-    /// Takes in that the server is at another address now, and asks there. A player sends a key without a meaning, which the server answers
-    /// if it knows the player's address from before; everybody else asks to be let in.
+    /// Records that the server has moved to another address, and sends a request there. A player sends an unassigned
+    /// key, which the server answers if it recognizes the player's address. Any other client sends its first message
+    /// again.
     pub fn moved(&mut self, now: Time) {
         if matches!(self.timers.phase(), Phase::Over | Phase::Leaving { .. }) {
             return;
@@ -215,9 +218,9 @@ impl Client {
 
     fn leave(&mut self, now: Time) {
         let end = match self.timers.phase() {
-            // The server may have let us in while its answer was lost: the Q takes the seat back.
+            // The server may have admitted the client while its response was lost: the Q releases the seat.
             Phase::Joining { .. } => Some(End::LeftEarly),
-            // It may be open again.
+            // The port may be open again.
             Phase::Playing if self.closed_for(now).is_some() => Some(End::Gone),
             Phase::Playing => {
                 self.timers.leave(now);
@@ -231,8 +234,8 @@ impl Client {
         }
     }
 
-    // Whether a key leads somewhere by the last DISPLAY, so that an answer is certain. A step into a wall is answered by
-    // nothing, and not every server answers a key that means nothing.
+    // Whether a key moves the player by the last DISPLAY, so that a response is certain. Servers do not respond to a
+    // step into a wall, and not every server responds to an unassigned key.
     fn must_move(&self, key: u8) -> bool {
         let (Some(way), Some((_, cols)), Some(at)) = (
             Direction::from_key(key.to_ascii_lowercase()),
@@ -256,10 +259,10 @@ impl netcore::Client for Client {
     type Action = Command;
     type Error = DecodeError;
 
-    /// Takes in what came. A message that makes no sense leaves a note and changes nothing.
+    /// Handles received bytes. A message that cannot be decoded sets a note and changes no other state.
     ///
     /// # Errors
-    /// [`DecodeError`] when a stream announces a message that is longer than any.
+    /// [`DecodeError`] if a stream announces a message longer than the limit.
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), DecodeError> {
         if self.link.framing() == Framing::Whole {
             self.message(now, bytes);
@@ -298,8 +301,8 @@ impl netcore::Client for Client {
         }
     }
 
-    /// Takes in that the connection is gone, or over datagrams, that the system reports the server's port as closed: it
-    /// may open again.
+    /// Records that the connection ended. Over datagrams, the system reported the server's port as closed, and it may
+    /// open again.
     fn disconnected(&mut self, now: Time, why: Gone) {
         match (self.timers.phase(), self.link) {
             (Phase::Over, _) => {}

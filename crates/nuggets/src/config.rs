@@ -1,4 +1,4 @@
-//! What a server is set up with: the rules of its games, and what only the server needs to know.
+//! The configuration of a server: the rules of its games, and the settings of the server itself.
 
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,27 @@ use thiserror::Error;
 
 use crate::visibility::Vision;
 
-/// Most gold that a game may hold: a purse always fits the ten columns of the final table.
+/// The largest amount of gold in a game, so that a purse always fits the ten columns of the final table.
 pub const MAX_GOLD: u32 = 1_000_000;
 
-/// How a server is set up.
+/// The configuration of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// The rules of its games.
     pub rules: Rules,
-    /// A player who sends no key for that long loses its seat.
+    /// A player that sends no key for this long loses its seat.
     pub idle_timeout: Option<Duration>,
-    /// Whether a game that is over is followed by another.
+    /// Whether another game follows the end of a game.
     pub rematch: bool,
-    /// A game begins when so many play; with fewer than two of them it begins with its first player.
+    /// The number of players at which a game begins. Below 2 it begins with its first player.
     pub wait_for: u32,
-    /// How long after that it begins. Until then players look around, and keys that move are ignored.
+    /// The delay before it then begins. Until then players look around, and keys that move are ignored.
     pub countdown: Option<Duration>,
-    /// Where the random numbers come from: same seed, same piles and places. Whoever hosts for strangers draws all 128 bits, since a
-    /// short seed is found by trying which one gives the piles that were seen.
+    /// The seed of the random numbers: the same seed gives the same piles and places. A host with unknown players
+    /// should draw all 128 bits, because a short seed can be found by trying which one gives the observed piles.
     pub seed: u128,
-    /// Clients that may watch at the same time by SPECTATE. One more replaces the oldest of them. The protocol allows one.
+    /// The number of clients that may watch at the same time by SPECTATE. A further one replaces the oldest. The
+    /// protocol allows one.
     pub spectators: u32,
 }
 
@@ -36,7 +37,7 @@ impl Default for Config {
     }
 }
 
-/// The rules of one game. [`Rules::default`] is the course's game; everything else is an extra.
+/// The rules of one game. [`Rules::default`] is the course's game; all other settings are extras.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// Nuggets in the game.
@@ -47,7 +48,7 @@ pub struct Rules {
     pub max_piles: u32,
     /// How far players see.
     pub vision: Vision,
-    /// What part of a purse one takes by stepping on its owner, in percent; 0 for none.
+    /// The share of a purse, in percent, that a player takes by stepping on its owner; 0 for none.
     pub steal_percent: u8,
     /// Whether a run stops on gold and after a swap.
     pub run_stop: bool,
@@ -69,34 +70,34 @@ impl Default for Rules {
     }
 }
 
-/// Why no game can be played as a [`Config`] says.
+/// Why a [`Config`] is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// No gold, or more than a game may hold.
+    /// No gold, or more than the limit of a game.
     #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
     Gold(u32),
-    /// No piles at all, or a least number of piles above the largest.
+    /// A largest number of piles of 0, or one below the least.
     #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
     Piles(u32, u32),
     /// More piles than nuggets.
     #[error("{0} nuggets cannot make {1} piles: each pile holds at least one")]
     TooFewNuggets(u32, u32),
-    /// A share above the whole.
+    /// A share above 100 percent.
     #[error("{0} percent of a purse cannot be taken: at most 100 can")]
     Steal(u8),
-    /// A player who sees nothing.
+    /// A radius of 0.
     #[error("a radius of 0 shows nothing: at least 1 is needed")]
     Vision,
-    /// A map that cannot hold both.
+    /// A map with a single room spot.
     #[error("the map has a single room spot ('.'): a game needs one for gold and one for a player")]
     OneSpot,
 }
 
 impl Rules {
-    /// Whether a game can have these rules.
+    /// Checks whether a game can have these rules.
     ///
     /// # Errors
-    /// [`ConfigError`] says which is wrong.
+    /// [`ConfigError`] names the first invalid rule.
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Self { gold, min_piles: min, max_piles: max, .. } = *self;
         if gold == 0 || gold > MAX_GOLD {

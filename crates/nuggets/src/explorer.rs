@@ -1,4 +1,4 @@
-//! A player that plays by itself: finds its way through a map that it does not know and fetches the gold.
+//! A player without a user: it finds its way through an unknown map and collects the gold.
 
 mod memory;
 mod search;
@@ -14,18 +14,19 @@ use self::{
 };
 use crate::{client::Client, grid::Direction};
 
-// How often a key may do something else than expected, in one place, before another way is tried.
+// How often a key may have an unexpected result at one place before the explorer tries another way.
 const TRIES: u8 = 3;
-// How many ways are tried before another goal is.
+// How many ways it tries before it chooses another goal.
 const WAYS: u8 = 3;
 
-/// Chooses the keys of a player that plays by itself.
+/// Chooses the keys of an automatic player.
 ///
-/// It goes for the gold that it sees or has seen, and otherwise to where the known map ends, always by the way with the
-/// fewest keys; a run counts as one. When nothing is left to explore and the game goes on, it looks everywhere again.
+/// It heads for gold that it sees or has seen, and otherwise for the edge of the known map, always by the way with the
+/// fewest keys; a run counts as one key. When the map is fully explored and the game continues, it explores everything
+/// again.
 ///
-/// The same pictures lead to the same keys. It needs nothing but what a client is told, so it stands up to lost
-/// datagrams, to other players and to servers that move it otherwise than the rule says.
+/// It is deterministic: the same pictures lead to the same keys. It uses only the state of the client, so it tolerates
+/// lost datagrams, other players, and servers that move it in other ways than the rules.
 ///
 /// ```
 /// use netcore::{Client as _, Time};
@@ -45,31 +46,31 @@ pub struct Explorer {
     size: Option<(u16, u16)>,
     memory: Memory,
     search: Search,
-    // What is still to be pressed, last first, and what for.
+    // The keys that are left to press, last first, and their goal.
     way: Vec<Move>,
     goal: usize,
     sent: Option<Move>,
-    // The spots that the last key led over; kept so that nothing is allocated anew.
+    // The spots that the last key passed. Reused to avoid an allocation.
     walked: Vec<usize>,
-    // DISPLAYs that had come when the last key was sent, and how many keys were sent since one came.
+    // The number of DISPLAYs when the last key was sent, and the number of keys sent since the last DISPLAY.
     displays: u64,
     silence: usize,
-    // All since a goal was reached: how often a key did something else than expected, by where it was pressed; the keys
-    // that did so too often; and how many of these there were on the way to each goal.
+    // All since a goal was reached: the number of unexpected results of a key by the place where it was pressed; the
+    // keys that exceeded the limit; and their number on the way to each goal.
     failures: BTreeMap<(usize, u8), u8>,
     banned: Vec<(usize, u8)>,
     vain: BTreeMap<usize, u8>,
-    // How often everything was explored without an end of the game.
+    // How often the map was fully explored before the end of the game.
     rounds: usize,
 }
 
 impl Explorer {
-    /// One that knows nothing yet.
+    /// An explorer that has seen no picture yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that thinks ahead as `habits` say.
+    /// An explorer with these habits.
     pub(crate) fn with_habits(habits: Habits) -> Self {
         Self { habits, ..Self::default() }
     }
@@ -80,8 +81,8 @@ impl Explorer {
         self.way.clear();
     }
 
-    /// The key to send next, given what the client has been told so far. `None` while it is not in the game, or if it
-    /// is walled in.
+    /// The next key to send, given the client's state. `None` while the client is not in the game, or if it is walled
+    /// in.
     pub fn next_key(&mut self, client: &Client) -> Option<u8> {
         let (rows, cols) = client.size().filter(|_| client.is_joined())?;
         let position = client.position()?;
@@ -109,15 +110,15 @@ impl Explorer {
         if self.silence > 1 {
             return Some(self.probe());
         }
-        // Players who move in step could hinder each other for ever, so each one begins to wander another way.
+        // Players that move in step could block each other forever, so each one starts to wander in another direction.
         let letter = client.letter().map_or(0, |letter| usize::from(letter.byte()));
         let next = self.way.pop().or_else(|| self.wander(here, letter))?;
         self.sent = Some(next);
         Some(next.key)
     }
 
-    // Finds out what the last key led over, and bans it from where it was pressed if it failed too often: a datagram
-    // may be lost now and then, but nothing may be tried for ever.
+    // Finds out which spots the last key passed. Bans the key at its place if it failed too often: a lost datagram is
+    // no reason to give up, but no key may be repeated forever.
     fn judge_last_key(&mut self, here: usize) {
         self.walked.clear();
         let Some(sent) = self.sent.take() else { return };
@@ -127,7 +128,7 @@ impl Explorer {
             self.walked.push(at);
         }
         if at != here {
-            // Swapped away, or a picture was lost on the way.
+            // The player was swapped away, or a picture was lost.
             self.walked.clear();
         }
         if here != sent.from && sent.lands.is_none_or(|lands| lands == here) {
@@ -149,9 +150,9 @@ impl Explorer {
         }
     }
 
-    // Nothing was heard for two keys. Perhaps the first did lead somewhere and its picture was lost; then the second was
-    // chosen for the wrong place, where it may be impossible, and what is impossible is not answered. One of all eight
-    // steps is possible anywhere.
+    // Two keys had no response. The first may have moved the player although its picture was lost. The second was then
+    // chosen for the wrong place, where it may be impossible, and servers do not respond to an impossible step. One of
+    // the eight steps is possible at any spot.
     fn probe(&mut self) -> u8 {
         self.way.clear();
         Direction::ALL[self.silence % Direction::ALL.len()].key()
@@ -163,7 +164,7 @@ impl Explorer {
             self.banned.clear();
             is_found = self.find_way(here);
         }
-        // Everything is explored. In every second round not even the sight that the rules grant is relied on.
+        // Everything is explored. Every second round does not even trust the sight that the rules grant.
         for _ in 0..2 {
             if !is_found {
                 self.rounds += 1;
@@ -179,7 +180,7 @@ impl Explorer {
         goal.is_some()
     }
 
-    // All there is can be seen from here. Moving about makes the server say again what may have been lost.
+    // Everything is visible from here. Moving makes the server resend a picture that may have been lost.
     fn wander(&self, from: usize, first: usize) -> Option<Move> {
         (first..first + Direction::ALL.len()).find_map(|turn| {
             let direction = Direction::ALL[turn % Direction::ALL.len()];

@@ -1,4 +1,4 @@
-//! The rules: who stands where, who has how much, and what one action changes.
+//! The rules: positions, purses, and the effect of each action.
 
 use alloc::{
     collections::BTreeMap,
@@ -18,12 +18,12 @@ use crate::{
     protocol::{Letter, Name},
 };
 
-/// Players in one game, over its whole life: quitters count.
+/// The largest number of players in one game over its whole life. Quitters count.
 pub const MAX_PLAYERS: usize = 26;
-/// How a pile of gold is shown.
+/// The character of a pile of gold.
 pub(crate) const PILE: u8 = b'*';
 
-/// A player, by number of joining; the letter is made of it.
+/// A player, numbered in order of joining. The number determines the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u8);
 
@@ -33,32 +33,32 @@ impl PlayerId {
     }
 }
 
-/// One who joined, also after quitting.
+/// A player that has joined, including after it has quit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Player {
-    /// `A` for the first who joined.
+    /// `A` for the first player that joined.
     pub letter: Letter,
     /// The name for the final table.
     pub name: Name,
     /// Nuggets collected.
     pub purse: u32,
-    /// Where the player stands; `None` once it has quit.
+    /// The player's position; `None` once it has quit.
     pub cell: Option<Cell>,
 }
 
-/// What a player can do.
+/// An action of a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// One step.
     Step(Direction),
     /// Steps in one direction until the next is not possible.
     Run(Direction),
-    /// Leave the game for good.
+    /// Leave the game permanently.
     Quit,
 }
 
 impl Action {
-    /// What a key stands for; `None` if it stands for nothing.
+    /// The action of a key; `None` if the key has none.
     pub fn from_key(key: u8) -> Option<Self> {
         if key == b'Q' {
             return Some(Self::Quit);
@@ -68,34 +68,34 @@ impl Action {
     }
 }
 
-/// Something that happened in the game. One action brings several, in the order in which they happened.
+/// A change in the game. One action causes several events, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A player appeared on a cell.
     Joined(PlayerId, Cell),
-    /// A player went to a neighbouring cell, on its own or pushed back by another.
+    /// A player moved to a neighbouring cell, by itself or pushed back by another player.
     Moved {
-        /// Who.
+        /// The player.
         player: PlayerId,
-        /// Where it stood.
+        /// Its cell before the move.
         from: Cell,
-        /// Where it stands.
+        /// Its cell after the move.
         to: Cell,
     },
-    /// A pile of so many nuggets went into a player's purse.
+    /// A pile of this many nuggets was added to a player's purse.
     Collected(PlayerId, u32),
-    /// Gold went from one purse to another.
+    /// A player stole gold from another player's purse.
     Stolen {
-        /// Who took it.
+        /// The player that stole.
         thief: PlayerId,
-        /// Who had it.
+        /// The player that lost the gold.
         victim: PlayerId,
-        /// How much, at least 1.
+        /// The number of nuggets, at least 1.
         nuggets: u32,
     },
-    /// A player is not on the map any more, and stood on that cell.
+    /// A player left the map from this cell.
     Left(PlayerId, Cell),
-    /// A quitter's purse lies on a cell of the map again.
+    /// A quitter's purse was dropped on a cell of the map.
     Dropped(Cell),
 }
 
@@ -112,11 +112,11 @@ pub struct Game {
 impl Game {
     /// A new game with its gold dropped on random room spots.
     ///
-    /// The number of piles is drawn from the range of the rules; on a small map there are as many as fit beside one
-    /// player. Each pile gets one nugget and each further nugget goes to a random pile.
+    /// The number of piles is drawn from the range of the rules, reduced on a small map so that one player has a spot.
+    /// Each pile gets one nugget, and each further nugget goes to a random pile.
     ///
     /// # Errors
-    /// [`ConfigError`] when no game can have these rules.
+    /// [`ConfigError`] if no game can have these rules.
     pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut impl Rng) -> Result<Self, ConfigError> {
         rules.check()?;
         let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
@@ -126,7 +126,7 @@ impl Game {
             return Err(ConfigError::OneSpot);
         }
         let count = drawn.min(rules.gold).min(room - 1);
-        // The front of a shuffled list: each set of spots is as likely as any other.
+        // Takes the front of a shuffled list, so each set of spots is equally likely.
         let mut chosen = vec![];
         for taken in 0..count {
             let pick = rng.random_range(taken..room);
@@ -153,17 +153,17 @@ impl Game {
         &self.rules
     }
 
-    /// All who joined, in order, quitters too.
+    /// All players that have joined, in order, including quitters.
     pub fn players(&self) -> &[Player] {
         &self.players
     }
 
-    /// The player with that number, if one joined.
+    /// The player with this number, if one has joined.
     pub fn player(&self, player: PlayerId) -> Option<&Player> {
         self.players.get(player.index())
     }
 
-    /// Those who still play.
+    /// The active players.
     pub fn active(&self) -> impl Iterator<Item = (PlayerId, &Player)> {
         (0..).map(PlayerId).zip(&self.players).filter(|(_, player)| player.cell.is_some())
     }
@@ -173,17 +173,17 @@ impl Game {
         &self.piles
     }
 
-    /// Nuggets that nobody has found yet.
+    /// Unclaimed nuggets.
     pub const fn remaining(&self) -> u32 {
         self.remaining
     }
 
-    /// Whether the last nugget is taken.
+    /// Whether the last nugget has been taken.
     pub(crate) const fn is_over(&self) -> bool {
         self.remaining == 0
     }
 
-    /// What everybody who sees `cell` sees there: a player's letter, `*`, or the map.
+    /// The content of `cell` for a viewer that sees it: a player's letter, `*`, or the map.
     pub fn content(&self, cell: Cell) -> u8 {
         if let Some(player) = self.standing_at(cell) {
             return self.players[player.index()].letter.byte();
@@ -196,8 +196,8 @@ impl Game {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 
-    /// Lets a player in, on a random room spot without player and pile. `None` when there is no letter or no such spot
-    /// left; nothing has changed then.
+    /// Adds a player on a random room spot without player and pile. Returns `None`, without any change, if no letter or
+    /// no such spot is left.
     pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Option<(PlayerId, Event)> {
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
@@ -210,7 +210,7 @@ impl Game {
         Some((player, Event::Joined(player, cell)))
     }
 
-    // `None` when all letters are given away.
+    // Returns `None` if all letters are assigned.
     fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
         let letter = Letter::from_index(self.players.len())?;
         let id = PlayerId(u8::try_from(self.players.len()).ok()?);
@@ -218,7 +218,7 @@ impl Game {
         Some(id)
     }
 
-    /// Carries out an action; what is not possible brings no events. `None` when nobody of that number plays.
+    /// Applies an action. An impossible one causes no events. Returns `None` if this player is not active.
     pub fn apply(&mut self, player: PlayerId, action: Action) -> Option<Vec<Event>> {
         let cell = self.player(player)?.cell?;
         let mut events = vec![];
@@ -230,7 +230,7 @@ impl Game {
                 let mut cell = cell;
                 while let Some(next) = self.step(player, cell, direction, &mut events) {
                     cell = next;
-                    // Whatever was met but plain ground stops a run, if the rules want that.
+                    // If the rules have `run_stop`, any event but a plain move stops the run.
                     if self.rules.run_stop
                         && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
                     {
@@ -243,7 +243,7 @@ impl Game {
         Some(events)
     }
 
-    // One step. The mover's own `Moved` comes before what it led to.
+    // Makes one step. The mover's own `Moved` precedes the events that it causes.
     fn step(&mut self, player: PlayerId, from: Cell, way: Direction, events: &mut Vec<Event>) -> Option<Cell> {
         let to = self.grid.step(from, way)?;
         let met = self.standing_at(to);
@@ -281,8 +281,8 @@ impl Game {
         }
     }
 
-    // The nearest room spot without player, `cell` itself if it is one: gold does not lie in passages, and never under
-    // a player. A pile there grows.
+    // The nearest room spot without a player, possibly `cell` itself. Gold never lies in passages or under a player. A
+    // pile on that spot grows.
     fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
         let mut met = vec![false; self.grid.text().len()];
         let free = |&cell: &Cell| self.grid.at(cell) == ROOM && self.standing_at(cell).is_none();
@@ -305,12 +305,12 @@ impl Game {
 }
 
 impl Game {
-    /// Who has won: all who ever joined, the fullest purse first. `None` while gold is left.
+    /// The final ranking: all players that ever joined, the fullest purse first. `None` while gold is left.
     pub fn outcome(&self) -> Option<Vec<Standing>> {
         self.is_over().then(|| self.standings())
     }
 
-    /// The same for a game that may go on; equal purses share a rank.
+    /// The current ranking. Equal purses share a rank.
     pub(crate) fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Player> = self.players.iter().collect();
         // The sort is stable, so of equal purses the earlier letter comes first.
@@ -325,8 +325,8 @@ impl Game {
         order.iter().map(row).collect()
     }
 
-    /// The table of the end: a row for each who joined, in order; letter, purse in ten columns, name. No newline behind
-    /// the last.
+    /// The final table: a row for each player that joined, in order, with letter, purse in ten columns, and name. The
+    /// last row has no newline.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for Player { letter, name, purse, .. } in &self.players {
@@ -363,10 +363,10 @@ impl Game {
         }
     }
 
-    /// Restores the game that had this state.
+    /// Restores a game from its state.
     ///
     /// # Errors
-    /// [`StateError`] if a name is not one, or there are more players than letters.
+    /// [`StateError`] if a name is invalid, or there are more players than letters.
     pub(crate) fn restore(grid: Arc<Grid>, rules: Rules, state: GameState) -> Result<Self, StateError> {
         let mut game = Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0 };
         for PlayerState { name, purse, cell } in state.players {

@@ -1,4 +1,4 @@
-//! The map: what stands where, and where a step leads.
+//! The map: its cells, and the steps between them.
 
 mod place;
 
@@ -10,7 +10,7 @@ use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
 
 pub use self::place::{Cell, Direction, Position};
 
-/// Solid rock: nobody stands there and nobody sees through it. Also how an unknown cell is shown.
+/// Solid rock: impassable and opaque. Also represents an unknown cell.
 pub const ROCK: u8 = b' ';
 /// A horizontal boundary of a room.
 pub(crate) const HORIZONTAL: u8 = b'-';
@@ -18,12 +18,12 @@ pub(crate) const HORIZONTAL: u8 = b'-';
 pub(crate) const VERTICAL: u8 = b'|';
 /// A corner of a room.
 pub const CORNER: u8 = b'+';
-/// A room spot: players stand there, gold lies there, and sight goes through.
+/// A room spot: passable and transparent; gold lies here.
 pub const ROOM: u8 = b'.';
-/// A passage spot: players stand there, but gold does not lie there and sight does not go through.
+/// A passage spot: passable and opaque; gold does not lie here.
 pub const PASSAGE: u8 = b'#';
 
-/// A map: `rows` rows of exactly `cols` characters, each one of the six that a map may hold.
+/// A map: `rows` rows of exactly `cols` characters, each one of the six map characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     rows: u16,
@@ -32,21 +32,21 @@ pub struct Grid {
     room_spots: Box<[Cell]>,
 }
 
-/// Why a text is no map that can be played.
+/// Why a text is not a playable map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ParseGridError {
-    /// No line, or only empty ones.
+    /// The text has no lines, or only empty ones.
     #[error("the map is empty")]
     Empty,
-    /// A character that no map holds.
+    /// A character that is not a map character.
     #[error("{at}: '{}' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", .byte.escape_ascii())]
     Foreign {
-        /// Where it stands.
+        /// Its position.
         at: Position,
         /// The character.
         byte: u8,
     },
-    /// A display of the map does not fit one datagram.
+    /// A DISPLAY of the map does not fit one datagram.
     #[error(
         "the map is too large: {rows} rows of {cols} columns make a DISPLAY of {} bytes, at most {MAX_DATAGRAM} fit a datagram",
         display_bytes(*.rows, *.cols)
@@ -57,18 +57,18 @@ pub enum ParseGridError {
         /// Its columns.
         cols: usize,
     },
-    /// No spot to put gold or a player on.
+    /// The map has no spot for gold and players.
     #[error("the map has no room spot ('.'), so neither gold nor players have a place")]
     NoRoomSpot,
 }
 
-/// A slip in a map's text that was put right while it was read.
+/// A repair of a map's text by the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Repair {
     /// Carriage returns were dropped.
     #[error("{count} carriage returns were dropped; the first stands in row {}", .first_row + 1)]
     CarriageReturns {
-        /// How many there were.
+        /// The number of carriage returns.
         count: usize,
         /// The row of the first, counted from 0.
         first_row: usize,
@@ -95,15 +95,15 @@ const fn display_bytes(rows: usize, cols: usize) -> usize {
     rows.saturating_mul(cols.saturating_add(1)).saturating_add(DISPLAY_HEADER.len())
 }
 
-/// Bytes of a map file that are worth reading: more than any valid map has, carriage returns included.
+/// The most bytes that are read of a map file: more than any valid map has, carriage returns included.
 pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
 
 impl Grid {
-    /// Reads a map, puts right what can be (short rows, carriage returns, a missing last newline) and says so.
+    /// Parses a map. Repairs short rows, carriage returns and a missing last newline, and reports the repairs.
     ///
     /// # Errors
-    /// [`ParseGridError`] when the text cannot be played at all. A text that can be played may still break the rules
-    /// for maps: the map checker finds that.
+    /// [`ParseGridError`] if the text is not a playable map. A playable text may still break the rules for maps: see
+    /// the map checker.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<Repair>), ParseGridError> {
         let mut repairs = vec![];
         let clean: Vec<u8> = text.iter().copied().filter(|&byte| byte != b'\r').collect();
@@ -174,33 +174,35 @@ impl Grid {
         start..start + usize::from(self.cols)
     }
 
-    /// The character at `cell`, or a newline if it stands between two rows.
+    /// The character at `cell`, or a newline if it is between two rows.
     pub fn at(&self, cell: Cell) -> u8 {
         self.text.get(cell.index()).copied().unwrap_or(ROCK)
     }
 
-    /// The cell at `position`, if that lies in the grid.
+    /// The cell at `position`, if it is in the grid.
     pub fn cell(&self, position: Position) -> Option<Cell> {
         (position.row < self.rows && position.col < self.cols)
             .then(|| Cell(position.row * (self.cols + 1) + position.col))
     }
 
-    /// Where `cell` stands.
+    /// The position of `cell`.
     pub const fn position(&self, cell: Cell) -> Position {
         Position::new(cell.0 / (self.cols + 1), cell.0 % (self.cols + 1))
     }
 
-    /// Where a step from `from` leads, if it is possible: the target lies in the grid and is a room or passage spot.
+    /// The target of a step from `from`, if the step is possible: the target is in the grid and is a room or passage
+    /// spot.
     ///
-    /// Diagonals ask nothing of the two cells beside them.
+    /// A diagonal step is possible regardless of the two cells beside it.
     pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
-        // A step over the left or right edge lands on a newline, which is no spot, so only top and bottom are special.
+        // A step over the left or right edge lands on a newline, which is not a spot, so only top and bottom need a
+        // check.
         let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 
-    /// The cells that steps from `from` lead to, itself included, by their distance. Those that `met` marks are left
-    /// out, and it marks all that were met.
+    /// The cells reachable from `from` by steps, itself included, in order of distance. Cells that `met` marks are
+    /// skipped, and it marks all cells found.
     pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
         met[from.index()] = true;
         let mut queue = VecDeque::from([from]);
@@ -216,7 +218,7 @@ impl Grid {
     }
 }
 
-/// The map as it stands in its file.
+/// The map in its file format.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.text))

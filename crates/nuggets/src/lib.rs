@@ -1,6 +1,6 @@
-//! Nuggets: up to 26 players walk through rooms and passages of a map that each sees only where its sight has reached, and
-//! collect piles of gold until the last nugget is taken. Here are its rules, wire, server and client, without input or
-//! output.
+//! Nuggets: up to 26 players walk through the rooms and passages of a map, which each of them sees only by line of
+//! sight, and collect piles of gold until the last nugget is taken. This crate has the rules, the wire format, the
+//! server and the client, without input or output.
 //!
 //! A whole game in a few lines:
 //!
@@ -25,11 +25,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Config`] is what a server is set up with; [`Grid`] is the map, [`check_map`] finds what is wrong with one.
-//! - [`game`] has the rules, [`visibility`] says who sees what, [`view`] keeps what each player may know.
-//! - [`protocol`] is what goes over the wire.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] finds a
-//!   player's way, and a [`Bot`] plays as well as a [`Level`](netcore::Level) says.
+//! - [`Config`] is the configuration of a server; [`Grid`] is the map, and [`check_map`] finds breaches of the rules
+//!   for maps.
+//! - [`game`] has the rules, [`visibility`] computes lines of sight, [`view`] stores the part of the map that each
+//!   player may see.
+//! - [`protocol`] is the wire format.
+//! - [`Server`] is the server as an engine, [`Client`] is the state of a client, [`Explorer`] finds a player's way, and
+//!   a [`Bot`] plays at the skill of a [`Level`](netcore::Level).
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -59,5 +61,5 @@ pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Re
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
 pub use server::{Server, state::Setup};
 
-/// The map of a server that is given none.
+/// The map of a server without a map argument.
 pub const BUILT_IN_MAP: &[u8] = include_bytes!("../../../maps/main.txt");

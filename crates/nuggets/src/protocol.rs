@@ -1,4 +1,4 @@
-//! What goes over the wire: one message per datagram, ASCII, no trailing newline, no NUL.
+//! The wire format: one message per datagram, ASCII, no trailing newline, no NUL.
 //!
 //! | from | message | bytes | when |
 //! |------|---------|-------|------|
@@ -12,11 +12,11 @@
 //! | server | [`ServerMessage::Quit`] | `QUIT ` text | several lines are possible; it is over for that client |
 //! | server | [`ServerMessage::Error`] | `ERROR ` text | one line for the user |
 //!
-//! A datagram is one message, and so is a frame of a WebSocket. On a stream each message, in both directions, stands
-//! behind its length: a u32, big-endian. That is an extension of this project's own; the course knows datagrams only.
+//! A datagram or a WebSocket frame is one message. On a stream, in both directions, each message follows its length: a
+//! u32, big-endian. That is an extension of this project; the course defines datagrams only.
 //!
-//! Reading as a server is exact. Reading as a client forgives the newline and the spaces that servers of the course are
-//! known to add.
+//! Decoding is exact in the server. In the client it tolerates the newline and the spaces that servers of the course
+//! are known to add.
 //!
 //! Source: the requirements of the course's nuggets project, "Network protocol".
 
@@ -41,7 +41,7 @@ pub(crate) use self::{
     framing::{DISPLAY_HEADER, stream_decoder},
 };
 
-/// The nuggets protocol, for whoever drives an engine.
+/// The nuggets protocol, for the shell that drives an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Nuggets;
 
@@ -74,7 +74,8 @@ impl Protocol for Nuggets {
     }
 }
 
-/// Text from a peer as a terminal or a log may show it: other than `keep`, what is not printable ASCII is escaped.
+/// Text from a peer in a form that a terminal or a log can show: bytes that are not printable ASCII are escaped, except
+/// those in `keep`.
 pub fn printable(text: &[u8], keep: &[u8]) -> String {
     let mut out = String::new();
     for &byte in text {

@@ -1,7 +1,7 @@
-//! The server without its sockets: who holds which seat, and who is told what.
+//! The server without its sockets: seats and messages.
 //!
-//! Sources: the requirements of the course's nuggets project, and for the bounds on what strangers can make a server
-//! send, `docs/nuggets.md`.
+//! Sources: the requirements of the course's nuggets project and, for the limits on the traffic that unauthenticated
+//! clients can cause, `docs/nuggets.md`.
 
 mod chance;
 mod engine;
@@ -33,37 +33,37 @@ use crate::{
 
 pub use self::seat::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
 
-/// What the seat of a spectator is called in events.
+/// The name of a spectator's seat in events.
 pub const SPECTATOR: &str = "spectator";
 
-/// A nuggets server: one game at a time, and the seats of those who play it or look on.
+/// A nuggets server: one game at a time, and the seats of its players and spectators.
 #[derive(Debug, Clone)]
 pub struct Server {
     grid: Arc<Grid>,
     config: Config,
     rng: Chance,
     game: Game,
-    // From 1, and whether it has begun.
+    // The number of the game, from 1, and whether it has begun.
     number: u32,
     start: Start,
     views: Views,
     seats: BTreeMap<PeerId, Seat>,
-    // Peers that are connected and have no seat; on datagrams only while they are answered.
+    // Connected peers without a seat. On datagrams a peer is here only while its message is processed.
     strangers: BTreeMap<PeerId, Stranger>,
-    // Addresses of those who quit this game.
+    // Addresses of the players that quit this game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
-    // When those who were not shown each move of a very fast player are shown where it is now.
+    // When the clients that are not shown each move of a very fast player receive its current position.
     catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,
 }
 
 impl Server {
-    /// A server whose first game has its gold dropped.
+    /// A server whose first game is set up.
     ///
     /// # Errors
-    /// [`ConfigError`] when no game can have these rules.
+    /// [`ConfigError`] if no game can have these rules.
     pub fn new(grid: Arc<Grid>, config: Config) -> Result<Self, ConfigError> {
         let mut rng = Chance::new(config.seed);
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
@@ -86,33 +86,33 @@ impl Server {
         })
     }
 
-    /// How it is set up.
+    /// Its configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The game that is played.
+    /// The current game.
     pub const fn game(&self) -> &Game {
         &self.game
     }
 
-    /// What a spectator who comes now is told: the size of the map, what is left to find, and the map. Each is one message.
+    /// The messages to a spectator that joins now: the size of the map, the remaining gold, and the map.
     pub fn overview(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.game.remaining() };
         [size.to_frame(Framing::Whole), gold.to_frame(Framing::Whole), self.views.spectator(Framing::Whole)]
     }
 
-    /// The messages to a spectator about a game of which nothing is known yet: the size of the map, all gold of the game, and the map
-    /// without gold and players.
+    /// The messages to a spectator that reveal no progress of the game: the size of the map, all gold of the game, and
+    /// the map without gold and players.
     pub fn prelude(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.config.rules.gold };
         [size, gold, ServerMessage::Display(self.grid.text())].map(|message| message.to_frame(Framing::Whole))
     }
 
-    /// The gold that nobody who plays has seen: where its piles are in the text of the DISPLAY of a spectator, and what is there without
-    /// them.
+    /// The gold that no active player has seen: the offset of each pile in the text of a spectator's DISPLAY, and the
+    /// map character below it.
     pub fn unseen_gold(&self) -> impl Iterator<Item = (usize, u8)> {
         let hidden = self.game.piles().keys().filter(|&&cell| !self.views.is_seen(cell));
         hidden.filter_map(|cell| Some((cell.index(), *self.grid.text().get(cell.index())?)))
@@ -123,7 +123,7 @@ impl Server {
         seated.or_else(|| self.strangers.get(&peer).map(|stranger| stranger.link))
     }
 
-    // Asks to be woken at `time`, unless that is asked for earlier already.
+    // Requests to be woken at `time` or earlier.
     fn wake_at(&mut self, time: Option<Time>) {
         self.wake = self.wake.into_iter().chain(time).min();
     }

@@ -1,4 +1,4 @@
-//! Sights that are kept: what is visible from a spot depends on the map alone, so it is computed once.
+//! A cache of sights. The sight of a spot depends on the map alone, so it is computed once.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use rand::{RngExt, SeedableRng};
@@ -9,39 +9,39 @@ use crate::{
     visibility::{Sight, Sighter, Vision},
 };
 
-/// Sights by cell, computed at first need and kept within a bound of memory.
+/// Sights by cell, computed on first use and cached up to a memory limit.
 ///
-/// The sight of a spot depends on the map alone, so it never goes stale. Players go round: whoever comes back to a spot
-/// has visited all the others meanwhile, so of more sights than there is room for, the oldest is the worst to give up. A
-/// new sight takes the place of any others, by lot, and only once in a while. So of sights that are needed in turn about
-/// as many are found as fit, and what is needed often gets in before long.
+/// Since the sight of a spot depends on the map alone, entries never become stale. Players move in rounds and visit all
+/// other spots before they return to one, so evicting the oldest entry would be the worst policy. In a full cache only
+/// one in `ONE_IN` new sights is inserted, and it evicts random entries. For a cyclic access pattern the number of hits
+/// is then close to the number of entries that fit, and frequently needed sights are soon inserted.
 #[derive(Debug, Clone)]
 pub(crate) struct SightCache {
     vision: Vision,
     sighter: Sighter,
     kept: Vec<Option<Arc<Sight>>>,
-    // Those that are kept, in no order.
+    // The cells of the cached sights, in no order.
     spots: Vec<Cell>,
     bytes: usize,
     max_bytes: usize,
-    // Lots decide what is kept and never what is answered; they are the same in each game.
+    // Random numbers decide which sights are cached and never affect a result. The sequence is the same in each game.
     lots: Pcg32,
 }
 
 impl SightCache {
-    /// Memory that sights are kept in, unless another bound is given: enough for all spots of any sensible map.
+    /// The default memory limit for sights: enough for all spots of any sensible map.
     pub(crate) const MAX_BYTES: usize = 16 << 20;
 
-    /// Once there is no more room, one in so many new sights is kept.
+    /// Once the cache is full, one in this many new sights is inserted.
     const ONE_IN: u32 = 16;
 
-    /// An empty cache that keeps at most `max_bytes` of sights.
+    /// An empty cache that uses at most `max_bytes` for sights.
     pub(crate) fn new(vision: Vision, max_bytes: usize) -> Self {
         let lots = Pcg32::seed_from_u64(0);
         Self { vision, sighter: Sighter::default(), kept: vec![], spots: vec![], bytes: 0, max_bytes, lots }
     }
 
-    /// What is visible from `from` on `grid`, which must be the same at each call.
+    /// The sight from `from` on `grid`, which must be the same at each call.
     pub(crate) fn sight(&mut self, grid: &Grid, from: Cell) -> Arc<Sight> {
         if self.kept.is_empty() {
             self.kept.resize(grid.text().len(), None);
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn the_cache_stays_within_its_bound_and_answers_the_same() {
         let grid = grid("..+.......|..", 12);
-        // Nothing fits, very little, some, all.
+        // Limits that fit no sight, very few, some, and all.
         for max_bytes in [0, 200, 2_000, 1 << 20] {
             let mut small = SightCache::new(Vision::default(), max_bytes);
             let mut plain = Sighter::default();

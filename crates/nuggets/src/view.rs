@@ -1,10 +1,10 @@
-//! What each one may know of the game, as the text that goes out to it.
+//! The part of the game that each client may see, as the text that it is sent.
 //!
-//! A player's picture holds its own place (`@`); where it sees now, the letters and piles that are there; where it ever
-//! saw, the map; and nothing else. Messages are made of pictures alone, so what a player may not know cannot leak.
+//! A player's picture contains its own place (`@`), the letters and piles on the cells that it sees now, and the bare
+//! map of the cells that it has ever seen. Messages are made of pictures alone, so hidden information cannot leak.
 //!
-//! A picture is kept as the DISPLAY message that shows it, and patched where cells changed: a move costs what the mover
-//! sees plus a few cells for the others, never the size of the map.
+//! A picture is stored as the DISPLAY message that shows it, and patched where cells change. A move costs the size of
+//! the mover's sight plus a few cells for the other players, never the size of the map.
 
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -20,19 +20,19 @@ use crate::{
     visibility::Sight,
 };
 
-/// After how many sights a restored view looks up which players know the whole map.
+/// The number of sights after which a restored view looks up which players know the whole map.
 const ROUND: u32 = 64;
 
-/// How a player sees itself.
+/// The character that represents a player in its own picture.
 pub const SELF: u8 = b'@';
 
-/// Where the rows begin in a message behind its length.
+/// The offset of the first row in a message with its length prefix.
 const TEXT: usize = LENGTH_PREFIX + DISPLAY_HEADER.len();
 
-/// A DISPLAY message that is kept and patched, behind its length as streams want it.
+/// A DISPLAY message that is stored and patched, with the length prefix for streams.
 ///
-/// The message is shared with whoever still has to send it. While that is so, the next patch is made on a copy; else in
-/// place.
+/// The message is shared with its pending sends. While it is shared, the next patch copies it; otherwise it is patched
+/// in place.
 #[derive(Debug, Clone)]
 struct Picture {
     frame: Bytes,
@@ -70,22 +70,22 @@ impl Picture {
         self.frame = frame.freeze();
     }
 
-    // Makes these cells what everybody who sees them sees there.
+    // Redraws these cells with their current content.
     fn draw(&mut self, game: &Game, cells: impl IntoIterator<Item = Cell>) {
         self.edit(|text| cells.into_iter().for_each(|cell| text[cell.index()] = game.content(cell)));
     }
 }
 
-/// One who plays, and what it may know.
+/// An active player and its picture.
 #[derive(Debug, Clone)]
 struct Viewer {
     cell: Cell,
     picture: Picture,
-    // What is visible from the spot that was looked around from last; all of it is in the picture.
+    // The sight from the last spot that the player looked around from. All of it is in the picture.
     sight: Arc<Sight>,
     looked_from: Cell,
     visited: Spots,
-    // Cells that it has seen and that are not rock, which looks as what was never seen does.
+    // The number of cells that the player has seen and that are not rock. Rock looks like an unseen cell.
     known: usize,
 }
 
@@ -109,24 +109,24 @@ impl Spots {
         self.0.get(cell.index() / 64).is_some_and(|word| word >> (cell.0 % 64) & 1 != 0)
     }
 
-    // Whether the cell was not in the set before.
+    // Returns whether the cell was new to the set.
     fn insert(&mut self, cell: Cell) -> bool {
         let bit = 1 << (cell.0 % 64);
         self.0.get_mut(cell.index() / 64).is_some_and(|word| mem::replace(word, *word | bit) & bit == 0)
     }
 }
 
-/// What one input changed for somebody who moved.
+/// The changes by one input for a player that moved.
 #[derive(Debug, Clone)]
 struct Change {
     player: PlayerId,
-    // What was in sight before it.
+    // The sight before the move.
     before: Arc<Sight>,
-    // Whether something was learned on the way, which wipes gold and players off the picture.
+    // Whether the player saw new cells on the way, which erases gold and players from the picture.
     learned: bool,
 }
 
-/// The pictures of one game: one for each who plays, and the whole map for a spectator.
+/// The pictures of one game: one for each active player, and the whole map for spectators.
 #[derive(Debug, Clone)]
 pub struct Views {
     board: Picture,
@@ -134,13 +134,13 @@ pub struct Views {
     drawn: usize,
     viewers: BTreeMap<PlayerId, Viewer>,
     sights: SightCache,
-    // Cells whose content changed in the input that is being taken in; kept to save the allocation.
+    // Cells whose content the current input changed. Reused to avoid an allocation.
     touched: Vec<Cell>,
     changes: Vec<Change>,
 }
 
 impl Views {
-    /// The pictures of a game that nobody has joined yet.
+    /// The pictures of a game without players.
     pub fn new(game: &Game) -> Self {
         let mut board = Picture::of(game.grid().text());
         board.draw(game, game.piles().keys().copied());
@@ -154,7 +154,7 @@ impl Views {
         }
     }
 
-    /// The DISPLAY message of a player who plays, for a link whose messages are marked off like that.
+    /// The DISPLAY message of an active player, for a link with this framing.
     pub fn player(&self, player: PlayerId, framing: Framing) -> Option<Bytes> {
         self.viewers.get(&player).map(|viewer| viewer.picture.message(framing))
     }
@@ -164,12 +164,12 @@ impl Views {
         self.board.message(framing)
     }
 
-    /// Whether somebody who plays has seen what is in a cell.
+    /// Whether an active player has seen the content of a cell.
     pub(crate) fn is_seen(&self, cell: Cell) -> bool {
         self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
     }
 
-    /// Takes in what one input changed: `game` is the state after `events`, `self` was true before them.
+    /// Applies the changes of one input. `game` is the state after `events`, and `self` matched the state before them.
     pub fn update(&mut self, game: &Game, events: &[Event]) {
         self.touched.clear();
         self.changes.clear();
@@ -189,7 +189,7 @@ impl Views {
                     self.viewers.remove(&player);
                 }
                 Event::Dropped(cell) => self.touched.push(cell),
-                // Gold is collected where the collector went, so that cell is touched already.
+                // Gold is collected where the collector moved, so that cell is touched already.
                 Event::Collected(..) | Event::Stolen { .. } => {}
             }
         }
@@ -206,7 +206,7 @@ impl Views {
             }
             if let Some(Change { before, .. }) = change.filter(|change| change.learned || change.before != *sight) {
                 picture.edit(|text| {
-                    // What was in sight is remembered as bare map; what is in sight shows what is there.
+                    // Cells that left the sight are shown as bare map; visible cells show their content.
                     before.ranges().for_each(|range| text[range.clone()].copy_from_slice(&game.grid().text()[range]));
                     sight.ranges().for_each(|range| text[range.clone()].copy_from_slice(&board[range]));
                     text[cell.index()] = SELF;
@@ -222,7 +222,7 @@ impl Views {
         }
     }
 
-    // Puts a player on a cell and lets it remember what it sees from there.
+    // Moves a player to a cell and records the cells that it sees from there.
     fn go(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
         viewer.cell = to;
@@ -230,7 +230,7 @@ impl Views {
             self.changes.push(Change { player, before: Arc::clone(&viewer.sight), learned: false });
             self.changes.len() - 1
         });
-        // Whoever was here before knows all that is visible from here.
+        // A player that has visited this spot already knows all cells visible from it.
         if !viewer.visited.insert(to) {
             return;
         }
@@ -238,7 +238,7 @@ impl Views {
             return;
         }
         let sight = self.sights.sight(grid, to);
-        // In an empty hall the same is visible from everywhere.
+        // In an empty hall the sight is the same from every spot.
         if sight != viewer.sight {
             viewer.picture.edit(|text| {
                 for range in sight.ranges() {
@@ -253,21 +253,21 @@ impl Views {
     }
 }
 
-// How much of a text is not rock. Players and gold are counted as the spots that they hide.
+// The number of characters that are not rock. Players and gold count as the spots that they hide.
 fn drawn(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte != ROCK && byte != b'\n').count()
 }
 
-/// The state of views: what a player knows follows from the map and from the spots that it has been on, so only those are
-/// stored, one bit for each cell of the map. Restoring computes one sight for each spot, about as much as it took when the
-/// players went there.
+/// The state of views. The map and the spots that a player has visited determine its knowledge, so only those spots are
+/// stored, one bit per cell of the map. Restoring computes one sight per spot, about as much work as the players' moves
+/// took.
 impl Views {
-    /// The spots that each player has been on, in the order of the players.
+    /// The spots that each player has visited, in the order of the players.
     pub(crate) fn state(&self) -> Vec<Spots> {
         self.viewers.values().map(|viewer| viewer.visited.clone()).collect()
     }
 
-    /// Restores the views of a game whose players have been on these spots.
+    /// Restores the views of a game whose players have visited these spots.
     pub(crate) fn restore(game: &Game, visited: Vec<Spots>) -> Self {
         let grid = game.grid();
         let players: Vec<(PlayerId, Cell)> =
@@ -294,9 +294,9 @@ impl Views {
     }
 }
 
-// Who has seen each cell of the map: bit `i` is set for whoever has been on the spots `visited[i]`.
+// The players that have seen each cell of the map: bit `i` is set for the player that visited the spots `visited[i]`.
 //
-// Each spot is looked around from once, whoever was there, and not at all if those who were know everything.
+// Each spot is looked around from only once for all players, and not at all if its visitors know the whole map.
 fn known(grid: &Grid, visited: &[Spots], sights: &mut SightCache) -> Vec<u32> {
     let mut known = vec![0_u32; grid.text().len()];
     let (mut complete, mut looked) = (0, 0);
@@ -341,7 +341,7 @@ mod tests {
             views.update(&game, &events);
             assert_eq!(views.player(id, Framing::Whole).unwrap().as_ptr(), place, "no new memory");
         }
-        // What is still to be sent must not change under the sender.
+        // A message that is waiting to be sent must not change.
         let held = views.player(id, Framing::Whole).unwrap();
         let before = held.to_vec();
         let events = game.apply(id, Action::Step(Direction::Right)).unwrap();

@@ -1,6 +1,6 @@
-//! Who sees what: a pure function of the map and a place on it.
+//! Line of sight: a pure function of the map and a place on it.
 //!
-//! From a spot one sees a gridpoint unless something blocks the straight segment between the two centres. Wherever the
+//! A gridpoint is visible from a spot unless the straight segment between the two centres is blocked. Wherever the
 //! segment crosses a row or column strictly between the two, the gridpoint there must be a room spot; if it crosses
 //! between two neighbouring gridpoints, at least one of the two must be. Boundaries, rock and passage spots block; the
 //! target itself may be anything.
@@ -11,16 +11,17 @@
 //! `(i, j)`, `i` rows and `j` columns away, and lies in the direction `j / i`. Row `k` is crossed at `j / i * k`. So a run
 //! of opaque cells `a ..= b` in row `k` blocks exactly the closed interval of directions `a / k ..= b / k` for all rows
 //! behind it. Columns are crossed as well: two opaque cells one behind the other, `(k - 1, m)` and `(k, m)`, block all
-//! that lies strictly between `m / k` and `m / (k - 1)`, from row `k` on. Row 0, the viewer's own, is no different: with
+//! cells strictly between `m / k` and `m / (k - 1)`, from row `k` on. Row 0, the viewer's own, is no different: with
 //! `(0, m)` and `(1, m)` everything beyond `m / 1` is blocked.
 //!
-//! What is left open after `k` rows is a short list of open intervals, the gaps. In each row they are narrowed first by
-//! the pairs, which hide cells of this row, then mark what is seen, then are narrowed by the runs for the next row. Both
-//! ends of a pair's interval lie in blocked directions, so within a gap the first pair that reaches its far end cuts off
-//! the rest of it, and no other pair matters. Since the interval of a pair begins inside a run, a gap stays one interval.
+//! After `k` rows, the open directions are a short list of open intervals, the gaps. For each row the gaps are narrowed
+//! by the pairs, which hide cells of this row; then the visible cells are marked; then the gaps are narrowed by the
+//! runs, for the next row. Both ends of a pair's interval are blocked directions, so within a gap the first pair that
+//! reaches its far end cuts off the rest of it, and no other pair matters. Since the interval of a pair begins inside a
+//! run, a gap stays one interval.
 //!
-//! Opaque cells are bits. A row costs a few words for each of its gaps and no more, however wide they are, rows are the
-//! shorter side of the field, and a quadrant ends when no gap is left. All numbers are integers.
+//! Opaque cells are bits. A row costs a few words for each of its gaps, regardless of their width. Rows are the shorter
+//! side of the field, and a quadrant ends when no gap is left. All numbers are integers.
 
 mod field;
 mod plane;
@@ -43,24 +44,24 @@ pub use self::{
     sight::Sight,
 };
 
-/// Bits behind the point of a direction.
+/// Number of fraction bits in a direction.
 const POINT: u32 = 40;
 
-/// The directions strictly between two fractions `num / den` that are open so far.
+/// The open directions strictly between two fractions `num / den`.
 ///
 /// In a text of less than `2^16` characters the columns times the rows are fewer than that, so here `num * den < 2^16`,
 /// and so is `num / den * i` for a row `i < 2^16`. As fixed-point numbers the ends are off by at most `num / 2^POINT`,
 /// the product with `i` by less than `2^(32 - POINT)` of `1 / den`. That is too little to reach the next whole number.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
-    /// The lower end or a little more.
+    /// The lower end, rounded up.
     low: u64,
-    /// Less than the upper end, by a little.
+    /// The upper end, rounded down to less than its value.
     high: u64,
 }
 
 impl Gap {
-    /// The last column of row `i` that does not lie in the gap because it is too near.
+    /// The last column of row `i` that lies before the gap.
     fn before(self, i: usize) -> usize {
         index((self.low * i as u64) >> POINT)
     }
@@ -81,7 +82,7 @@ const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
 }
 
-/// Computes sights; keeps its working memory between calls.
+/// Computes sights, and reuses its working memory between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Sighter {
     plane: Plane,
@@ -94,9 +95,9 @@ pub struct Sighter {
 }
 
 impl Sighter {
-    /// The cells visible from `from` on `field`, itself included; none if it lies outside.
+    /// The cells visible from `from` on `field`, itself included. Empty if `from` lies outside.
     ///
-    /// It is quickest on the field of the call before, and on one that differs from it in a few cells.
+    /// It is fastest on the field of the previous call, or on one that differs from it in a few cells.
     ///
     /// Source: the requirements of the course's nuggets project, "Visibility".
     pub fn sight(&mut self, field: Field<'_>, from: Cell, vision: Vision) -> Sight {
@@ -104,19 +105,20 @@ impl Sighter {
         self.look(from, vision)
     }
 
-    /// What the last sight took: words read and written, and gaps looked at. For tests, since it is the same everywhere.
+    /// The work of the last sight: words read and written, and gaps examined. Tests use it because it is the same on
+    /// every machine.
     #[cfg(test)]
     pub(crate) const fn work(&self) -> u64 {
         self.work
     }
 
-    /// Gets ready for sights on `field`.
+    /// Prepares for sights on `field`.
     pub(crate) fn prepare(&mut self, field: Field<'_>) {
         self.plane.update(field);
         self.seen.resize(self.plane.rows * self.plane.words, 0);
     }
 
-    /// The sight from `from` on the field that was prepared last.
+    /// The sight from `from` on the field of the last `prepare`.
     pub(crate) fn look(&mut self, from: Cell, vision: Vision) -> Sight {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };
@@ -144,7 +146,7 @@ impl Sighter {
         self.collect(top, bottom)
     }
 
-    // Marks what is visible straight up or down, and says how many rows away the last of it lies.
+    // Marks the cells visible straight up or down. Returns how many rows away the last of them is.
     fn light_column(&mut self, (row, col): (usize, usize), up: bool, rows: usize) -> usize {
         for i in 1..=rows {
             let at = if up { row - i } else { row + i };
@@ -156,13 +158,13 @@ impl Sighter {
         rows
     }
 
-    // Marks the cells of one quadrant that are visible from `row` and `col`, which is counted from the quadrant's side,
-    // and says how many rows away the last of them can lie.
+    // Marks the cells of one quadrant that are visible from `row` and `col`, which is counted from the quadrant's side.
+    // Returns an upper bound of their distance in rows.
     fn light(&mut self, (up, side): (bool, Side), (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
         let (cols, words) = (plane.cols - 1 - col, plane.words);
         gaps.clear();
-        // The whole quadrant, up to a column that no target reaches.
+        // The whole quadrant, up to a column beyond any target.
         gaps.push(Gap { low: 0, high: below(cols as u64 + 1, 1) });
         let mut nearer = plane.row(side, row);
         for i in 1..=rows {
@@ -176,13 +178,13 @@ impl Sighter {
                 *work += 1;
                 let before = gap.before(i);
                 if before >= edge {
-                    // So are the gaps that follow, in this row and in all that lie behind it.
+                    // This gap and the following ones are out of range, in this row and in all rows behind it.
                     break;
                 }
                 let Gap { mut low, mut high } = gap;
                 let mut last = gap.last(i).min(edge);
                 let from = gap.last(i - 1) + 1;
-                // Mostly nothing is in the way.
+                // In most cases there is no opaque cell in the gap.
                 if find(col + from.min(before), col + last + 1, work, |word| opaque[word]) > col + last {
                     if last > before {
                         mark(seen, side, col + before + 1, col + last + 1, plane.cols, work);
@@ -202,8 +204,8 @@ impl Sighter {
                 if visible > before {
                     mark(seen, side, col + before + 1, col + visible + 1, plane.cols, work);
                 }
-                // Each run that the gap touches takes a closed interval out of it. It is looked at one cell further than
-                // the gap: if it goes on there, it closes the rest.
+                // Each run that the gap touches removes a closed interval from it. One more cell than the gap is
+                // examined: if the run continues there, it closes the rest.
                 let (mut j, until) = (before, col + last + 1);
                 let further = (until + 1).min(words * WORD);
                 while j <= last {
@@ -237,7 +239,7 @@ impl Sighter {
         mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols, &mut self.work);
     }
 
-    // Makes a sight of the marks, which lie in the rows `top..=bottom` of the plane, and clears them.
+    // Builds a sight from the marks, which are in the rows `top..=bottom` of the plane, and clears them.
     fn collect(&mut self, top: usize, bottom: usize) -> Sight {
         let words = self.plane.words;
         let seen = &mut self.seen[top * words..(bottom + 1) * words];
@@ -276,7 +278,7 @@ fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize
         start = end;
     };
     for word in 0..words {
-        // A bit for each row that is not like the one above it.
+        // A bit for each row that differs from the one above it.
         let mut changes = 0;
         for row in seen.chunks_exact(words) {
             let above = word.checked_sub(1).map_or(0, |before| row[before] >> (WORD - 1));

@@ -1,10 +1,10 @@
-//! Bots against the real engine: they finish every map of this project, and each level beats somebody who plays at a human pace
-//! as often as the figures of `docs/nuggets.md` say.
+//! Bots against the real engine: they finish every map of this project, and each level beats a player at a human pace
+//! as often as `docs/nuggets.md` states.
 //!
-//! The person is a script with a person's limits. It presses a key every 160 to 200 ms, and takes 350 ms longer to look
-//! around whenever it decides where to go. It walks to the gold nearest to it that is in sight now, otherwise to the
-//! nearest spot beside something unknown where it has not been, and runs where its way is straight for three spots or more
-//! and the run ends where its way does, or bends.
+//! The person is a script with human limits. It presses a key every 160 to 200 ms, and takes 350 ms longer to look
+//! around whenever it decides where to go. It walks to the nearest gold that is in sight now, otherwise to the nearest
+//! unvisited spot next to an unknown cell. It runs where its way is straight for three spots or more and the run ends
+//! where its way does, or bends.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -21,20 +21,20 @@ use nuggets::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A game in which nobody gets anywhere for that long is one that never ends.
+/// A game without progress for this long counts as endless.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// Somebody at a keyboard.
+/// The driver of a player.
 enum Steers {
     Person(Person),
     Bot(Box<Bot>),
 }
 
-/// A person's keys that are decided on, and what it keeps in mind: where it has been.
+/// A person's decided keys, and its memory: the spots that it has visited.
 #[derive(Default)]
 struct Person {
     way: VecDeque<u8>,
-    // Where the last key led, and whether the way leads to gold.
+    // The target of the last key, and whether the way leads to gold.
     expected: usize,
     fetches: bool,
     been: BTreeSet<usize>,
@@ -75,7 +75,7 @@ fn is_spot(display: &[u8], at: usize) -> bool {
     display.get(at).is_some_and(|byte| b".#*@".contains(byte) || byte.is_ascii_uppercase())
 }
 
-// The spots that a key leads over, as far as the screen shows.
+// The spots that a key passes, by the screen.
 fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     let direction = Direction::from_key(key.to_ascii_lowercase()).expect("a key that moves");
     let spots = std::iter::successors(Some(from), |&at| {
@@ -84,8 +84,8 @@ fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     spots.skip(1).take(if key.is_ascii_lowercase() { 1 } else { usize::MAX }).collect()
 }
 
-// The keys to the nearest gold in sight, otherwise to the nearest spot beside something unknown.
-// Whether that is gold comes with them.
+// The keys to the nearest gold in sight, otherwise to the nearest spot next to an unknown cell. Also returns whether
+// the target is gold.
 fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> Option<(bool, VecDeque<u8>)> {
     let mut before: Vec<Option<(usize, Direction)>> = vec![None; display.len()];
     let mut queue = VecDeque::from([here]);
@@ -107,7 +107,7 @@ fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> 
             }
         }
     }
-    // With nothing to find, somebody who has lost the thread walks to the farthest corner.
+    // Without a target, the person walks to the farthest corner.
     let goal = gold.or(edge).or_else(|| seen.last().copied().filter(|&last| last != here))?;
     let (mut spots, mut at) = (vec![], goal);
     while let Some((from, direction)) = before[at] {
@@ -142,7 +142,7 @@ fn bot(level: Level) -> Steers {
     Steers::Bot(Box::new(Bot::new(level)))
 }
 
-// The purses of those who play, who have joined in this order, and how many keys they pressed.
+// The purses of the players, in order of joining, and the number of keys that they pressed.
 fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, usize) {
     let mut server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
     let mut rng = Pcg64::seed_from_u64(config.seed.try_into().expect("a small seed"));
@@ -159,7 +159,7 @@ fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, us
             Player { client, steers, due: Time::from_millis(500) }
         })
         .collect();
-    // All join before anybody plays; then whoever is due presses a key.
+    // All players join before any of them moves. Then each player that is due presses a key.
     let mut now = Time::ZERO;
     let mut turn = 0;
     loop {
@@ -179,7 +179,7 @@ fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, us
         if let Some(scores) = players[0].client.scores() {
             return (scores.rows.iter().map(|row| row.purse).collect(), turn);
         }
-        // Ties go round, so that nobody is always first.
+        // Ties rotate, so that no player is always first.
         turn += 1;
         let count = players.len();
         let at = (0..count).map(|at| (at + turn) % count).min_by_key(|&at| players[at].due).expect("a player at least");
@@ -190,7 +190,7 @@ fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, us
             Steers::Person(person) => (person.next_key(client), person.pause(&mut rng)),
             Steers::Bot(bot) => (bot.next_key(client, &mut rng), bot.pause(&mut rng)),
         };
-        // Who looks first presses later.
+        // A player that looks around first presses its key later.
         *due = now.plus(pause);
         if let Some(key) = key {
             client.act(now, Command::Key(key));
@@ -203,7 +203,7 @@ fn map(name: &str) -> Arc<Grid> {
     Arc::new(Grid::parse(&fs::read(path).expect("a map")).expect("a map that can be played").0)
 }
 
-// Games that the person has won, a shared first place as half of one.
+// The number of games that the person has won. A shared first place counts half.
 fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
     let won = |purses: Vec<u32>| {
         let best = *purses.iter().max().expect("a purse");

@@ -1,10 +1,10 @@
-//! The barest loop that does what a move asks for.
+//! The minimal loop with the network traffic of a move.
 
 use std::{io::Write, net::UdpSocket};
 
 use crate::CLIENTS;
 
-/// Announces a port, learns the clients from their first datagrams, then answers each datagram with one of `bytes`
+/// Announces a port, learns the clients from their first datagrams, then responds to each datagram with one of `bytes`
 /// bytes to each client. Runs until it is killed.
 pub(crate) fn run(bytes: usize) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
@@ -17,7 +17,7 @@ pub(crate) fn run(bytes: usize) {
     loop {
         socket.recv_from(&mut buffer).expect("a key");
         for (client, frame) in clients.iter().zip(&frames) {
-            // A reader that fell behind loses datagrams here and there alike.
+            // A slow reader loses datagrams with the server and with the floor alike.
             let _ = socket.send_to(frame, client);
         }
     }

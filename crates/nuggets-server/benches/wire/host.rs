@@ -1,4 +1,4 @@
-//! A server or the floor, with 27 clients on it.
+//! A server or the floor, with 27 clients.
 
 use std::{
     net::UdpSocket,
@@ -16,20 +16,20 @@ use crate::{CLIENTS, PLAYERS, table::Cost};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A process under measurement and the sockets of its clients, players first, the spectator last.
+/// A measured process and the sockets of its clients: players first, the spectator last.
 pub(crate) struct Host {
     process: Measured,
     clients: Vec<UdpSocket>,
-    // The map of a server; none for the floor.
+    // The map of a server; `None` for the floor.
     grid: Option<Grid>,
-    // What each client sees: the last DISPLAY.
+    // The last DISPLAY of each client.
     frames: Vec<Vec<u8>>,
     buffer: Vec<u8>,
     dice: u64,
 }
 
 impl Host {
-    /// The floor, sending datagrams of `bytes` bytes.
+    /// The floor, which sends datagrams of `bytes` bytes.
     pub(crate) fn floor(bytes: usize) -> Self {
         let itself = std::env::current_exe().expect("this program has a path");
         let host = Self::of(Command::new(itself).args(["--floor", &bytes.to_string()]), None);
@@ -45,11 +45,11 @@ impl Host {
         Self { process, clients, grid, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
     }
 
-    /// The server under test on `map`, its table full and everybody known to be real; with a journal in `directory`, if there is
-    /// one.
+    /// The server under test on `map`, with a full table and a KEY from each address; with a journal if `directory` is
+    /// given.
     pub(crate) fn server(map: &Path, directory: Option<&Path>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
-        // So much gold that no random walk ends the game.
+        // Enough gold that no random walk ends the game.
         command.arg(map).args(["17", "--bind", "127.0.0.1", "--gold", "1000000", "--log", "off"]);
         if let Some(directory) = directory {
             command.arg("--journal").arg(directory);
@@ -60,10 +60,10 @@ impl Host {
         for index in 0..CLIENTS {
             let hello: &[u8] = if index < PLAYERS { b"PLAY bench" } else { b"SPECTATE" };
             host.clients[index].send(hello).expect("sent");
-            // A player is told to all, a spectator to nobody.
+            // When a player joins, all clients are sent a DISPLAY; when a spectator joins, only the spectator is.
             let told = if index < PLAYERS { 0 } else { index };
             (told..=index).rev().for_each(|other| host.await_display(other));
-            // A key that moves nobody shows that the address is real; without one the server rations its displays.
+            // A KEY without a move shows that the address is not forged. Without one the server limits its displays.
             host.clients[index].send(b"KEY ?").expect("sent");
         }
         host
@@ -77,7 +77,7 @@ impl Host {
         self.process.peak_memory_mb()
     }
 
-    /// Makes `moves` moves, each when the last is told to everybody.
+    /// Makes `moves` moves, each after all clients have received the previous one.
     pub(crate) fn measure(&mut self, moves: usize) -> Cost {
         let before = self.process.cpu();
         let mut latencies: Vec<Duration> = (0..moves)
@@ -86,7 +86,7 @@ impl Host {
                 let key = self.moving_key(player);
                 let start = Instant::now();
                 self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-                // The last in order of sending first, so that the reader does not wake for each datagram.
+                // Reads the last client in order of sending first, so that the reader does not wake for each datagram.
                 (0..CLIENTS).rev().for_each(|client| self.await_display(client));
                 start.elapsed()
             })
@@ -96,7 +96,7 @@ impl Host {
         Cost { cpu: self.process.cpu().saturating_sub(before) / moves, latencies }
     }
 
-    /// How many moves a second are told to everybody when eight keys at a time are on their way.
+    /// The number of moves per second that all clients receive, with eight keys in flight.
     pub(crate) fn moving_keys_per_second(&mut self, keys: usize) -> f64 {
         const FLIGHT: usize = 8;
         let start = Instant::now();
@@ -107,8 +107,8 @@ impl Host {
                 let key = self.moving_key(player);
                 self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
             }
-            // A swap can put a wall before a player who did not expect it. The answer to a key that means nothing comes
-            // behind the displays of those moves that were made.
+            // A swap can move a player to a place where its key is impossible. The response to an unassigned key
+            // follows the displays of the successful moves.
             self.clients[0].send(b"KEY ?").expect("sent");
             let mut told = 0u32;
             while self.await_answer(0, &[b"DISPLAY\n", b"ERROR"]) == 0 {
@@ -122,8 +122,9 @@ impl Host {
         f64::from(moves) / start.elapsed().as_secs_f64()
     }
 
-    /// Sends `keys` keys at `rate` a second, every tenth of which moves its player. The others mean nothing, so each is
-    /// answered by an ERROR: gives how many those were, how many answers came, and the seconds that it took.
+    /// Sends `keys` keys at `rate` per second, of which every tenth moves its player. The remaining keys are
+    /// unassigned, so each one causes an ERROR. Returns the number of those keys, the number of responses, and the
+    /// seconds that it took.
     pub(crate) fn mixed_keys(&mut self, keys: usize, rate: u32) -> (usize, usize, f64) {
         let answers = |client: &UdpSocket| {
             let client = client.try_clone().expect("a second handle");
@@ -139,7 +140,7 @@ impl Host {
         };
         let readers: Vec<_> = self.clients.iter().map(answers).collect();
         let start = Instant::now();
-        // Two opposite steps by turns: each moves, since the one before it moved.
+        // Alternates two opposite steps: each one moves, because the previous one did.
         let there: Vec<u8> = (0..PLAYERS).map(|player| self.moving_key(player)).collect();
         let back = |key| b"lhkjnbuy"[b"hljkyubn".iter().position(|&other| other == key).expect("a step")];
         for number in 0..keys {
@@ -150,7 +151,7 @@ impl Host {
                 _ => b'?',
             };
             self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-            // Ahead of time by a few milliseconds at most.
+            // Sends a few milliseconds early at most.
             let due = Duration::from_secs_f64(f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(rate));
             if let Some(early) = due.checked_sub(start.elapsed() + Duration::from_millis(2)) {
                 thread::sleep(early);
@@ -161,13 +162,13 @@ impl Host {
         (keys - keys.div_ceil(10), answered, seconds)
     }
 
-    // Reads until the next DISPLAY of a client; the floor sends nothing else.
+    // Reads until the next DISPLAY of a client. The floor sends no other datagrams.
     fn await_display(&mut self, client: usize) {
         let kinds: &[&[u8]] = if self.grid.is_some() { &[b"DISPLAY\n"] } else { &[b""] };
         self.await_answer(client, kinds);
     }
 
-    // Reads until a datagram of one of these kinds comes, and gives which; a DISPLAY is kept.
+    // Reads until a datagram of one of these kinds arrives, and returns its kind. A DISPLAY is stored.
     fn await_answer(&mut self, client: usize, kinds: &[&[u8]]) -> usize {
         loop {
             let length = self.clients[client].recv(&mut self.buffer).expect("an answer in time");
@@ -182,7 +183,7 @@ impl Host {
         }
     }
 
-    // A key that moves a player, whatever the others do: a random one of those that the map allows.
+    // A key that moves a player: a random one of those that the map allows, regardless of the other players.
     fn moving_key(&mut self, player: usize) -> u8 {
         let Some(grid) = &self.grid else { return b'h' };
         let text = &self.frames[player][8..];
@@ -198,7 +199,7 @@ impl Host {
 fn sockets(port: u16) -> Vec<UdpSocket> {
     let open = || {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-        // The system grants what it allows; one display at a time fits in any case.
+        // The system may limit the size; one display at a time fits in any case.
         let _ = SockRef::from(&socket).set_recv_buffer_size(4 << 20);
         socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         socket.connect(("127.0.0.1", port)).expect("loopback");

@@ -1,10 +1,11 @@
-//! What a move costs, against a floor measured in the same run.
+//! The cost of a move, compared with a floor measured in the same run.
 //!
-//! The floor is a bare loop in a process of its own: it takes in one datagram and sends 27 of the size of a DISPLAY to
-//! the same 27 sockets. The server under test has 26 players and a spectator, so it sends as many datagrams of the same
-//! size for each move. Both are driven in turn, so that a machine whose speed drifts slows both.
+//! The floor is a bare loop in its own process: it receives one datagram and sends 27 datagrams of the size of a
+//! DISPLAY to the same 27 sockets. The server under test has 26 players and a spectator, so it sends the same number of
+//! datagrams of that size for each move. Both are measured alternately, so that a machine whose speed drifts slows
+//! both.
 //!
-//! Then the server with a journal is compared in the same way with itself without one.
+//! Then the server with a journal is compared in the same way with the server without one.
 //!
 //! `cargo bench -p nuggets-server` prints the table; `-- --moves N` makes it longer or shorter.
 
@@ -19,11 +20,11 @@ use std::path::Path;
 use host::Host;
 use table::{Cost, print};
 
-/// Players at the table; a spectator looks on.
+/// Players at the table, besides one spectator.
 const PLAYERS: usize = 26;
-/// Everybody who is sent a DISPLAY for each move.
+/// All clients that receive a DISPLAY for each move.
 const CLIENTS: usize = PLAYERS + 1;
-/// How often server and floor take turns.
+/// The number of alternations between server and floor.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -47,11 +48,11 @@ fn main() {
     throughput(&maps.join("main.txt"));
 }
 
-// Prints the figures of a server beside those of what it is compared with, and the most memory that it held.
+// Prints the figures of a server beside those of its baseline, and its peak memory.
 fn compare(map: &str, names: [&str; 2], mut server: Host, mut floor: Host, moves: usize) {
     let each = moves.div_ceil(ROUNDS);
-    // The first moves compute sights and fault memory in; they count for the server all the same, but the processes
-    // themselves are warmed up by a few.
+    // The first moves compute sights and fault memory in. They count for the server, but a few moves warm up the
+    // processes themselves.
     floor.measure(50);
     server.measure(50);
     let rows: Vec<[Cost; 2]> = (0..ROUNDS)

@@ -1,13 +1,13 @@
-//! Figures as people read them.
+//! Formatting of the figures.
 
 use std::time::Duration;
 
-/// What some moves cost.
+/// The cost of a number of moves.
 #[derive(Debug, Clone)]
 pub(crate) struct Cost {
     /// Processor time of the server for each move.
     pub(crate) cpu: Duration,
-    /// From sending a key until the last client has its DISPLAY, ascending.
+    /// The time from sending a key until the last client has its DISPLAY, ascending.
     pub(crate) latencies: Vec<Duration>,
 }
 
@@ -17,8 +17,8 @@ impl Cost {
     }
 }
 
-/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios. A row has what the
-/// server under test cost, and the floor just before.
+/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios. A row has the cost
+/// of the server under test, and that of the floor just before.
 pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[[Cost; 2]]) {
     println!("{map:<14} {ours:>12} {floor:>12} {:>7}   rounds", "ratio");
     let percentile = |percent| move |cost: &Cost| cost.at(percent);

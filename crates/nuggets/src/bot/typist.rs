@@ -1,4 +1,4 @@
-//! A bot that types: which key, and when.
+//! A bot that types: it chooses the next key and its time.
 
 use core::time::Duration;
 use netcore::{Level, Time};
@@ -8,22 +8,22 @@ use rand_pcg::Pcg64;
 use super::Bot;
 use crate::{client::Client, grid::Position};
 
-/// A [`Bot`] with its pacing: it goes as fast as its level, or a fixed delay, and the server's answers permit.
+/// A [`Bot`] with its pacing. Its speed is limited by its level or a fixed delay, and by the server's responses.
 #[derive(Debug)]
 pub struct Typist {
     bot: Bot,
     delay: Option<Duration>,
     chance: Pcg64,
     pace: Pace,
-    // Where it stood when it typed its last key; none if it had no key to type.
+    // The player's position when the last key was typed; `None` if there was no key to type.
     typed_at: Option<Position>,
     displays: u64,
     keys: u64,
 }
 
 impl Typist {
-    /// A typist of this level. `delay` is the least time between two keys; without one that of the level. `seed` determines its
-    /// mistakes and pauses.
+    /// A typist of this level. `delay` is the least time between two keys, by default that of the level. `seed`
+    /// determines its mistakes and pauses.
     pub fn new(level: Level, delay: Option<Duration>, seed: u64) -> Self {
         Self {
             bot: Bot::new(level),
@@ -36,14 +36,14 @@ impl Typist {
         }
     }
 
-    /// When the next key is due; never while the client does not take part.
+    /// When the next key is due; `None` while the client is not in the game.
     pub fn due(&self, client: &Client) -> Option<Time> {
         client.is_joined().then_some(self.pace.due)
     }
 
-    /// Checks whether the messages received since the last call answer the last key.
+    /// Checks whether a message received since the last call is a response to the last key.
     ///
-    /// Whatever others do is shown to the client as well, so only that it stands elsewhere answers its key.
+    /// The client also receives the moves of other players, so only a change of its own position counts as a response.
     pub fn listen(&mut self, client: &Client, now: Time) {
         let answered = match self.typed_at {
             Some(place) => client.position() != Some(place),
@@ -54,7 +54,7 @@ impl Typist {
         }
     }
 
-    /// The key that is due, if there is anything to do.
+    /// Returns the next key, if one is due.
     pub fn key(&mut self, client: &Client, now: Time) -> Option<u8> {
         if !client.is_joined() || now < self.pace.due {
             return None;
@@ -68,35 +68,35 @@ impl Typist {
         key
     }
 
-    /// How many keys it has typed.
+    /// Number of keys typed.
     pub const fn keys(&self) -> u64 {
         self.keys
     }
 }
 
-/// How long a bot waits for the answer to its key. A key that changes nothing is not answered at all.
+/// How long a bot waits for the response to its key. A key without an effect has no response.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// The most that the waiting grows to while no answer comes.
+/// The limit of the wait while no response arrives.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
-/// The wait for an answer, as a multiple of the last response time.
+/// The wait for a response, as a multiple of the last response time.
 const SLOWER: u32 = 4;
 
 /// The pace of a bot.
 ///
-/// A key is due when the one before it is answered, or after a timeout. So a bot types as fast as
-/// the server answers, and continues when a datagram is lost.
+/// A key is due when the previous one is answered, or after a timeout. So a bot types as fast as the server responds,
+/// and continues after the loss of a datagram.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     delay: Duration,
     patience: Duration,
     typed: Option<Time>,
     answered: bool,
-    // When the next key is due, if no answer comes before that.
+    // When the next key is due if no response arrives earlier.
     due: Time,
 }
 
 impl Pace {
-    /// A pace at which a key is due.
+    /// A pace with a key due immediately.
     const fn new() -> Self {
         Self { delay: Duration::ZERO, patience: PATIENCE, typed: None, answered: true, due: Time::ZERO }
     }
@@ -104,13 +104,14 @@ impl Pace {
     fn answered(&mut self, now: Time) {
         if let (Some(typed), false) = (self.typed, self.answered) {
             self.answered = true;
-            // Far away servers need longer.
+            // Distant servers need a longer wait.
             self.patience = (now.since(typed) * SLOWER).clamp(PATIENCE, MOST_PATIENCE);
             self.due = typed.plus(self.delay).max(now).min(self.due.max(now));
         }
     }
 
-    /// Records that the due key was typed, or that there was none. The next is due after `delay` at the earliest.
+    /// Records that the due key was typed, or that there was none to type. The next is due after `delay` at the
+    /// earliest.
     fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
@@ -174,7 +175,7 @@ mod tests {
         client.receive(at(0), format!("DISPLAY\n{row}\n").as_bytes()).unwrap();
     }
 
-    // Servers send everybody a DISPLAY whenever anybody moves, so on a busy one a bot would hear something all the time.
+    // Servers send each client a DISPLAY for every move, so on a busy server displays arrive all the time.
     #[test]
     fn only_a_display_in_which_the_bot_has_moved_answers_its_key() {
         let mut client = Client::new(Participant::Player(Name::new(b"bot").unwrap()), at(0));
@@ -191,7 +192,7 @@ mod tests {
         show(&mut client, ".B.....@");
         bot.listen(&client, at(4));
         assert!(bot.key(&client, at(4)).is_some());
-        // Nothing follows on that key, so another is tried after a while.
+        // This key has no response, so the next one follows after a timeout.
         assert_eq!(bot.key(&client, at(200)), None);
         assert!(bot.key(&client, at(300)).is_some());
         assert_eq!(bot.keys(), 3);

@@ -1,4 +1,4 @@
-//! What a client reads off a DISPLAY.
+//! Decoding of DISPLAY texts.
 
 use alloc::vec::Vec;
 
@@ -8,9 +8,8 @@ use crate::{
     view::SELF,
 };
 
-/// What a DISPLAY tells of the map itself: what is known to stand below `shown`, where `known` stood before and
-/// [`ROCK`] stands for what was never seen. `None` if somebody stands where nothing is known, who may hide a room spot or a
-/// passage spot.
+/// The map character at a cell that a DISPLAY shows as `shown`, if `known` is the character known so far ([`ROCK`] for
+/// an unseen cell). `None` if a player is on an unseen cell, since it may hide a room spot or a passage spot.
 pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
     match shown {
         // Gold lies in rooms only.
@@ -19,7 +18,7 @@ pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
             ROOM | PASSAGE => Some(known),
             _ => None,
         },
-        // Rock, or out of sight; some servers take back what they have shown.
+        // Rock, or out of sight. Some servers hide cells again that they have shown before.
         ROCK => Some(known),
         _ => Some(shown),
     }
@@ -29,17 +28,18 @@ fn is_shown(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Whether a text is `rows` rows of `cols` printable characters, each followed by a newline.
+/// Whether a text has `rows` rows of `cols` printable characters, each followed by a newline.
 pub(super) fn is_exact(text: &[u8], rows: u16, cols: u16) -> bool {
     let width = usize::from(cols) + 1;
     let row = |row: &[u8]| row.ends_with(b"\n") && row[..width - 1].iter().all(|&byte| is_shown(byte));
     text.len() == usize::from(rows) * width && text.chunks_exact(width).all(row)
 }
 
-/// Rows and columns by which a DISPLAY may be larger than the GRID, and rows by which it may be smaller, and still be shown.
+/// The number of rows and columns by which a DISPLAY may exceed the GRID, and of rows by which it may fall short, and
+/// still be shown.
 const SLIP: usize = 2;
 
-/// The rows of a display whose size is not known yet, without known deviations of servers.
+/// The rows of a display of unknown size, without the known deviations of servers.
 pub(super) fn tidy(text: &[u8]) -> Vec<u8> {
     let text = trim_end(text, b"\0\n");
     let mut display: Vec<u8> = text.split(|&byte| byte == b'\n').flat_map(|row| clean(row).chain([b'\n'])).collect();
@@ -49,8 +49,9 @@ pub(super) fn tidy(text: &[u8]) -> Vec<u8> {
     display
 }
 
-/// A display in the shape of the grid. Some servers end rows with CRLF, omit blanks at their end or the last newline, add NULs at the end, or
-/// count one row or column more or less than they send: rows are padded or cut. `None` if the text differs more.
+/// Fits a display to the size of the grid by padding or cutting its rows. Some servers end rows with CRLF, omit
+/// trailing blanks or the last newline, append NULs, or count one row or column more or less than they send. Returns
+/// `None` if the size differs more.
 pub(super) fn fit(text: &[u8], rows: u16, cols: u16) -> Option<Vec<u8>> {
     let (rows, cols) = (usize::from(rows), usize::from(cols));
     let text = trim_end(text, b"\0");
@@ -70,7 +71,7 @@ pub(super) fn fit(text: &[u8], rows: u16, cols: u16) -> Option<Vec<u8>> {
     Some(display)
 }
 
-// A row without a carriage return at its end, and with `?` instead of bytes that no screen should be sent.
+// A row without a trailing carriage return. Bytes that are unsafe for a terminal are replaced by `?`.
 fn clean(row: &[u8]) -> impl Iterator<Item = u8> {
     let row = row.strip_suffix(b"\r").unwrap_or(row);
     row.iter().map(|&byte| if is_shown(byte) { byte } else { b'?' })

@@ -1,4 +1,4 @@
-//! What a client learns from the server's messages.
+//! Handling of the server's messages.
 
 use alloc::{format, string::String, vec};
 use netcore::Time;
@@ -15,10 +15,10 @@ use crate::{
     protocol::{ServerMessage, printable},
 };
 
-/// How many characters of a message that cannot be read are shown, so that the status line fits 80 columns.
+/// The number of characters of a malformed message that are shown, so that the status line fits 80 columns.
 const SHOWN: usize = 14;
 impl Client {
-    /// Takes in a message. What cannot be read leaves a note and changes nothing.
+    /// Handles a message. A malformed one sets a note and changes no other state.
     pub(super) fn message(&mut self, now: Time, message: &[u8]) {
         if self.timers.phase() == Phase::Over {
             return;
@@ -43,7 +43,7 @@ impl Client {
             }
             Ok(ServerMessage::Display(text)) => self.take_display(text),
             Ok(ServerMessage::Quit(text)) => self.quit(printable(text, b"\n\t")),
-            // The answer to a key that nobody has pressed.
+            // The response to a probe, which is not a key of the user.
             Ok(ServerMessage::Error(_)) if probing => {}
             Ok(ServerMessage::Error(text)) => self.note = Some(printable(text, b"")),
             Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
@@ -54,7 +54,7 @@ impl Client {
     }
 
     fn is_welcomed(&self) -> bool {
-        // A server that shows the map takes keys, also if it omits OK or GOLD or they are lost.
+        // A server that sends the map accepts keys, even if OK or GOLD are omitted or lost.
         self.size.is_some() && !self.display.is_empty()
     }
 
@@ -67,7 +67,7 @@ impl Client {
             }
             return;
         };
-        // Most servers send exactly what they should.
+        // Most servers send the exact size.
         let exact = is_exact(text, rows, cols);
         let fitted = if exact { None } else { fit(text, rows, cols) };
         if !exact && fitted.is_none() {
@@ -84,7 +84,7 @@ impl Client {
         self.displays += 1;
     }
 
-    // The table knows better than the last GOLD, which may be lost.
+    // The table is more reliable than the last GOLD, which may be lost.
     fn quit(&mut self, text: String) {
         if let Some(own) = self.letter.and_then(|letter| Scores::read(&text)?.of(letter).map(|row| row.purse)) {
             self.purse = own;
@@ -92,7 +92,7 @@ impl Client {
         self.finish(End::Quit(text));
     }
 
-    /// Without a GRID, a DISPLAY whose rows are equally long tells the size as well.
+    /// If no GRID has arrived, a DISPLAY with rows of equal length determines the size.
     pub(super) fn guess_size(&mut self) {
         let width = self.display.iter().position(|&byte| byte == b'\n').unwrap_or(0);
         let even = width > 0
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    // A DISPLAY that overtook its GRID is kept if it turns out to fit, otherwise there is none yet.
+    // Adapts a DISPLAY that arrived before its GRID. One that does not fit is dropped.
     fn fit_display(&mut self) {
         let Some((rows, cols)) = self.size else { return };
         if is_exact(&self.display, rows, cols) {
@@ -123,9 +123,9 @@ impl Client {
     }
 }
 
-// The front of a message that cannot be read, so that it can be shown on any terminal.
+// The start of a malformed message, in a form that any terminal can show.
 fn excerpt(message: &[u8]) -> String {
-    // Each byte is a character or more.
+    // Each byte becomes at least one character.
     let mut shown = printable(&message[..message.len().min(SHOWN)], b"");
     let cut = message.len() > SHOWN || shown.len() > SHOWN;
     if let Some((end, _)) = shown.char_indices().nth(SHOWN) {

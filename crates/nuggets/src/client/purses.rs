@@ -1,29 +1,29 @@
-//! Estimates the players' purses from what a spectator sees.
+//! Estimates the players' purses from the messages to a spectator.
 //!
-//! The server tells a spectator only how much gold is left. But a GOLD comes before the DISPLAY that shows who stands
-//! where the gold was, so who took it shows as long as only one player can have done so.
+//! The server sends a spectator only the remaining gold. But a GOLD arrives before the DISPLAY that shows a player at
+//! the place of the gold, so the collector is known if only one player can have reached it.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use crate::{game::PILE, protocol::Letter};
 
-/// Gold that was collected while somebody looked on, by whom as far as that shows.
+/// Gold collected since the spectator joined, by collector where it is known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
-    // By whom does not show.
+    // Gold with an unknown collector.
     pub(super) unknown: u32,
     // Collected since the last DISPLAY.
     fresh: u32,
 }
 
 impl Purses {
-    /// Takes in what a GOLD says is left, after `before` was left.
+    /// Records a GOLD: `now` nuggets are left, after `before`.
     pub(super) fn left(&mut self, before: u32, now: u32) {
         self.fresh = self.fresh.saturating_add(before.saturating_sub(now));
     }
 
-    /// Takes in a DISPLAY that follows another, both with rows of `width` bytes.
+    /// Compares a DISPLAY with the previous one. Both have rows of `width` bytes.
     pub(super) fn compare(&mut self, before: &[u8], now: &[u8], width: usize) {
         let fresh = core::mem::take(&mut self.fresh);
         if fresh == 0 {
@@ -41,7 +41,7 @@ impl Purses {
     }
 }
 
-// The one player whose way led over all piles that are gone.
+// The player whose way passed all missing piles, if there is exactly one.
 fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
     if before.len() != now.len() || width == 0 {
         return None;
@@ -60,7 +60,7 @@ fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
     movers.next().is_none().then_some(first)
 }
 
-// Whether a run from one cell to another leads over a third.
+// Whether a run from one cell to another passes a third.
 fn is_between(from: usize, by: usize, to: usize, width: usize) -> bool {
     let steps = |one: usize, other: usize| {
         let part = |cell: usize| (i64::try_from(cell / width), i64::try_from(cell % width));

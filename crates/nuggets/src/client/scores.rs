@@ -7,16 +7,16 @@ use alloc::{
 
 use crate::{game::MAX_PLAYERS, protocol::Letter};
 
-/// The table that ends a game, as a server tells it.
+/// The final table of a game, as sent by a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scores {
-    /// What stands above the table, such as `GAME OVER:`.
+    /// The text above the table, such as `GAME OVER:`.
     pub heading: String,
-    /// The players, at most [`MAX_PLAYERS`], in the order in which the server names them.
+    /// The players, at most [`MAX_PLAYERS`], in the server's order.
     pub rows: Vec<Score>,
 }
 
-/// How one player did.
+/// The result of one player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Score {
     /// The player's letter.
@@ -28,9 +28,9 @@ pub struct Score {
 }
 
 impl Scores {
-    /// Reads the text of a QUIT: some lines, then a row for each player. `None` if there is no row.
+    /// Parses the text of a QUIT: some lines, then a row for each player. Returns `None` if there is no row.
     ///
-    /// Servers differ in the blanks between letter, purse and name, so any number of them will do.
+    /// Any number of blanks between letter, purse and name is accepted, since servers differ.
     ///
     /// ```
     /// use nuggets::Scores;

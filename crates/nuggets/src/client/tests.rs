@@ -168,7 +168,7 @@ fn silence_is_counted_from_a_key_that_nothing_followed() {
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
     assert_eq!(client.timers.silent_for(at(200)), None);
-    // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
+    // A wall, the edge of the map, and unassigned keys: a server need not respond to any of them.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
         client.act(at(200), Command::Key(key));
     }
@@ -200,7 +200,7 @@ fn what_cannot_be_read_is_shown_escaped_and_cut() {
     assert!(status.ends_with("xxx...'") && status.len() <= 80, "{status}");
 }
 
-// Some servers give a seat for each PLAY.
+// Some servers assign a seat for each PLAY.
 #[test]
 fn after_ok_nothing_is_asked_for_again() {
     let mut client = player();
@@ -265,7 +265,7 @@ fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
     assert_eq!(sent(&mut client), ["KEY Q"]);
     assert_eq!(client.end(), Some(&End::Gone));
 
-    // The KEY Q finds out.
+    // The KEY Q detects the closed port.
     let mut client = joined();
     client.act(at(1), Command::Leave);
     client.disconnected(at(1), Gone::Broken);
@@ -283,7 +283,8 @@ fn a_port_that_is_open_again_is_no_longer_called_closed() {
     client.act(at(60), Command::Key(b'h'));
     client.disconnected(at(60), Gone::Broken);
     assert_eq!(client.status(at(70)), format!("{plain}  Server gone: port closed"));
-    // Another server has the port, which does not know us: it says nothing, and nor does the system.
+    // Another server has the port. It does not know the client's address, so it does not respond, and the system
+    // reports no error.
     client.act(at(70), Command::Key(b'h'));
     assert_eq!(client.deadline(at(70)), Some(at(71)));
     assert_eq!(client.status(at(71)), format!("{plain}  Port open, no answer for 70 s"));
@@ -305,7 +306,7 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
     assert_eq!(client.deadline(START), Some(at(10)));
     client.elapsed(at(10));
     assert_eq!(sent(&mut client), ["KEY ?"]);
-    // Some servers say what they think of that key.
+    // Some servers respond to the unassigned key.
     client.receive(at(10), b"ERROR unknown keystroke").unwrap();
     assert_eq!(client.status(at(10)), "Spectator: 250 nuggets unclaimed.");
     client.receive(at(10), b"ERROR the game begins in 3 s").unwrap();

@@ -5,34 +5,35 @@ use netcore::{Link, Time};
 
 use super::end::End;
 
-/// How long after the first PLAY or SPECTATE it is sent again over datagrams, each time counted from the one before.
+/// The delays before PLAY or SPECTATE is sent again over datagrams, each counted from the attempt before.
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
-/// How long a client waits for the first answer before it gives up.
+/// How long a client waits for the first response before it gives up.
 pub const GIVE_UP: Duration = Duration::from_secs(15);
-/// How long after its letter a player waits for the rest of the welcome over datagrams, before it plays with what is there.
-/// Nothing is asked for again by then: some servers give a seat for each PLAY.
+/// How long a player waits over datagrams for the rest of the welcome after its letter. Then it plays without the rest.
+/// It sends no second PLAY, because some servers assign a seat for each one.
 const WELCOME: Duration = Duration::from_secs(2);
-/// How long after an unanswered key a client says that the server is silent.
+/// After how long without a response to a key the client reports that the server is silent.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How long a client that wants to leave waits for the server's goodbye; over datagrams its `KEY Q` is sent again half
-/// way.
+/// How long a leaving client waits for the server's goodbye. Over datagrams its `KEY Q` is sent again after half of
+/// that time.
 pub const GOODBYE: Duration = Duration::from_secs(2);
-/// If no error is reported within this time after a key was sent to a closed port, the port counts as open again.
+/// If the system reports no error within this time after a key was sent to a closed port, the port counts as open
+/// again.
 const REOPENED: Duration = Duration::from_secs(1);
-/// How often a spectator who hears nothing over datagrams finds out whether the server's port is still open. It sends a
-/// KEY without a meaning, because the system reports a closed port only after something was sent to it.
+/// The interval between the probes of a spectator that receives no datagrams. A probe is a KEY with an unassigned key,
+/// because the system reports a closed port only after a datagram was sent to it.
 const PROBE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Sends its first message again at `again` (`attempt` were sent), gives up at `give_up` if nothing ever came.
+    /// Sends its first message again at `again` (`attempt` were sent). Gives up at `give_up` if no message has arrived.
     Joining {
         attempt: usize,
         again: Option<Time>,
         give_up: Time,
     },
     Playing,
-    /// Says Q once more at `again`, then leaves at `until`.
+    /// Sends Q a second time at `again`, then leaves at `until`.
     Leaving {
         again: Option<Time>,
         until: Time,
@@ -40,46 +41,47 @@ pub(super) enum Phase {
     Over,
 }
 
-/// What is to be done because its time has come.
+/// An action that is due.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// The first message is sent again.
+    /// Send the first message again.
     FirstMessage,
-    /// Half of the welcome came and the rest never did: the client plays with what is there.
+    /// Play without the rest of the welcome, which did not arrive in time.
     HalfWelcome,
-    /// A spectator finds out whether the port is open.
+    /// Probe whether the server's port is open, as a spectator.
     Probe,
-    /// `KEY Q` is sent again.
+    /// Send `KEY Q` again.
     Quit,
-    /// Nothing more is waited for.
+    /// End: the client waits for no further message.
     End(End),
 }
 
-/// A port that the system reported as closed, with nothing heard from it since.
+/// A port that the system reported as closed and that has sent no message since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Closed {
     since: Time,
-    // The first message after the last report. If the port is still closed, the next report comes at once.
+    // When the first message after the last report was sent. If the port is still closed, the next report follows
+    // immediately.
     tried: Option<Time>,
 }
 
-/// The phases of a client's part in the game, and its clocks.
+/// The phase of a client's part in the game, and its timers.
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
     link: Link,
     spectates: bool,
     phase: Phase,
     last_heard: Option<Time>,
-    // The first key that was sent after the server was last heard.
+    // When the first key after the last message from the server was sent.
     unanswered_since: Option<Time>,
     closed: Option<Closed>,
-    // When a spectator last found out whether the port is open, and whether that may still be answered.
+    // When a spectator last sent a probe, and whether its response is still outstanding.
     probed: Option<Time>,
     probing: bool,
 }
 
 impl Timers {
-    /// Those of a client whose first message goes out now.
+    /// The timers of a client that sends its first message now.
     pub(super) fn new(link: Link, spectates: bool, now: Time) -> Self {
         let phase = Phase::Joining { attempt: 1, again: retry(link, now, RETRIES[0]), give_up: now.plus(GIVE_UP) };
         let (last_heard, unanswered_since, closed, probed) = (None, None, None, None);
@@ -90,13 +92,13 @@ impl Timers {
         self.phase
     }
 
-    /// Records that the server was heard. Returns whether that may be the answer to a probe.
+    /// Records a message from the server. Returns whether it may be the response to a probe.
     pub(super) fn heard(&mut self, now: Time) -> bool {
         (self.last_heard, self.unanswered_since, self.closed) = (Some(now), None, None);
         core::mem::take(&mut self.probing)
     }
 
-    /// Records that the server has given a letter, so a seat is kept.
+    /// Records that the server has assigned a letter, so the seat is reserved.
     pub(super) fn seated(&mut self, now: Time) {
         if let Phase::Joining { attempt, again: Some(_), give_up } = self.phase {
             self.phase = Phase::Joining { attempt, again: None, give_up: give_up.min(now.plus(WELCOME)) };
@@ -107,7 +109,7 @@ impl Timers {
         self.phase = Phase::Playing;
     }
 
-    /// Records that a key goes out; `answered` if something must follow on it.
+    /// Records that a key is sent. `answered` states whether a response is certain.
     pub(super) fn key(&mut self, now: Time, answered: bool) {
         self.tries(now);
         if answered {
@@ -115,7 +117,7 @@ impl Timers {
         }
     }
 
-    /// Waits for the server's goodbye.
+    /// Starts waiting for the server's goodbye.
     pub(super) fn leave(&mut self, now: Time) {
         self.tries(now);
         self.phase = Phase::Leaving { again: retry(self.link, now, GOODBYE / 2), until: now.plus(GOODBYE) };
@@ -125,7 +127,8 @@ impl Timers {
         self.phase = Phase::Over;
     }
 
-    /// Records that the server is at another address, and is asked there: what was closed or silent is not that one.
+    /// Records that the server has moved to another address. Silence and a closed port of the old address no longer
+    /// count.
     pub(super) fn moved(&mut self, now: Time) {
         (self.unanswered_since, self.closed) = (None, None);
         match self.phase {
@@ -144,9 +147,10 @@ impl Timers {
         self.closed = Some(Closed { since, tried: None });
     }
 
-    /// How long the server has not answered; `None` while nothing is amiss.
+    /// How long a key has been unanswered; `None` while the server is not considered silent.
     ///
-    /// A server sends nothing when nothing happens, so silence is counted from a key that nothing followed.
+    /// A server sends no messages while the game does not change, so silence is counted from a key that requires a
+    /// response.
     pub(super) fn silent_for(&self, now: Time) -> Option<Duration> {
         let silence = now.since(self.unanswered_since?);
         (self.phase == Phase::Playing && silence >= SILENCE).then_some(silence)
@@ -156,7 +160,7 @@ impl Timers {
         self.closed.map(|closed| now.since(closed.since))
     }
 
-    /// Whether a port that was closed seems to be open again.
+    /// Whether a closed port seems to be open again.
     pub(super) fn has_reopened(&self, now: Time) -> bool {
         self.closed.and_then(|closed| closed.tried).is_some_and(|tried| now.since(tried) >= REOPENED)
     }
@@ -179,7 +183,7 @@ impl Timers {
         }
     }
 
-    /// What is due now, at most one thing.
+    /// Returns the next due action, if there is one, and records it as done.
     pub(super) fn elapsed(&mut self, now: Time) -> Option<Due> {
         match self.phase {
             Phase::Joining { give_up, .. } if now >= give_up && self.last_heard.is_none() => {
@@ -211,14 +215,14 @@ impl Timers {
         }
     }
 
-    // A message goes out: if the port is still closed, the system will say so.
+    // Records that a message is sent: if the port is still closed, the system will report it.
     fn tries(&mut self, now: Time) {
         if let Some(Closed { tried, .. }) = &mut self.closed {
             tried.get_or_insert(now);
         }
     }
 
-    // When a spectator finds out next whether the port is open.
+    // When a spectator sends its next probe.
     fn next_probe(&self) -> Option<Time> {
         let looks_on = self.phase == Phase::Playing && self.spectates && self.link == Link::Datagram;
         let last = self.last_heard.max(self.probed).filter(|_| looks_on)?;
@@ -230,7 +234,7 @@ fn is_due(moment: Option<Time>, now: Time) -> bool {
     moment.is_some_and(|moment| now >= moment)
 }
 
-// When to say something again that may have been lost.
+// When to resend a message that may have been lost.
 fn retry(link: Link, now: Time, delay: Duration) -> Option<Time> {
     (link == Link::Datagram).then(|| now.plus(delay))
 }

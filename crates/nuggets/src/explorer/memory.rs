@@ -1,4 +1,4 @@
-//! What the explorer remembers of the map: more than the pictures show, since a blank may be rock or may be unknown.
+//! The explorer's memory of the map. It holds more than a picture shows, since a blank may be rock or unknown.
 
 mod pockets;
 
@@ -13,25 +13,25 @@ use crate::{
     visibility::{Field, Sight, Sighter, Vision},
 };
 
-// What stands there is known. Every character says so itself, but rock looks like what was never seen.
+// The content of the cell is known. Rock needs this mark, because it looks like an unknown cell.
 const KNOWN: u8 = 1;
-// A picture would have shown gold there, so there is none but what is marked.
+// A picture would have shown gold there, so the cell has gold only if it is also marked with `GOLD`.
 const CLEARED: u8 = 2;
 const GOLD: u8 = 4;
-// A spot beside which there is something unknown.
+// A spot next to an unknown cell.
 const EDGE: u8 = 8;
-// Part of the pocket that is being looked at.
+// Part of the pocket that is being examined.
 const POCKET: u8 = 16;
 
-// Squares of distances up to which neighbours stand: nothing can hide them.
+// The largest squared distance of a neighbour. Neighbours are never hidden.
 const BESIDE: usize = 2;
 
-/// Why a spot is worth going to.
+/// Why a spot is worth visiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lure {
     /// Gold was seen there.
     Gold,
-    /// Something beside it is unknown, or it was out of sight whenever a picture came, so gold may lie there.
+    /// A neighbour is unknown, or the spot was out of sight in every picture, so gold may lie there.
     Unknown,
 }
 
@@ -39,29 +39,29 @@ pub(super) enum Lure {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     size: (u16, u16),
-    // From a cell to the one below.
+    // The offset from a cell to the one below.
     stride: usize,
-    // Map characters; `ROCK` also where nothing is known, a newline in the margin.
+    // Map characters: `ROCK` also for unknown cells, a newline in the margin.
     cells: Vec<u8>,
     marks: Vec<u8>,
     // The newest picture.
     picture: Vec<u8>,
-    // Cells that became known since their surroundings were looked at last.
+    // Cells that became known since their surroundings were last checked.
     fresh: Vec<usize>,
-    // Room spots that were never in sight when a picture came.
+    // Room spots that were out of sight in every picture.
     doubtful: Vec<usize>,
     gold: Vec<usize>,
     pocket: Vec<usize>,
     written: Vec<usize>,
-    // The square of the distance from which on nothing is seen, as far as that has shown.
+    // The square of the smallest distance at which cells were found to be invisible.
     dark: usize,
-    // Servers may show less than sight allows. Then only neighbours count as seen.
+    // Whether to trust only neighbours as seen, since some servers show less than the rules of sight allow.
     wary: bool,
     sighter: Sighter,
 }
 
 impl Memory {
-    /// Nothing is known but the size.
+    /// A memory of a map of this size, with all cells unknown.
     pub(super) fn new(size: (u16, u16)) -> Self {
         let (rows, stride) = (usize::from(size.0), usize::from(size.1) + 1);
         let mut cells = vec![b'\n'; (rows + 2) * stride + 2];
@@ -94,7 +94,7 @@ impl Memory {
         offset + self.stride + 1
     }
 
-    /// What is added to a cell for one step; adding wraps.
+    /// The offset that one step adds to a cell; the addition wraps.
     pub(super) fn step(&self, direction: Direction) -> usize {
         // The margin has one cell for each row, as a grid's text has a newline.
         0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
@@ -104,7 +104,7 @@ impl Memory {
         self.cells[cell] != b'\n'
     }
 
-    /// Whether a player may stand there, as far as that is known.
+    /// Whether the cell is known to be a spot.
     pub(super) fn is_spot(&self, cell: usize) -> bool {
         matches!(self.cells[cell], ROOM | PASSAGE)
     }
@@ -117,7 +117,7 @@ impl Memory {
         !self.gold.is_empty()
     }
 
-    /// What is to be had from standing on a spot, or running over it.
+    /// The reason to stand on a spot or to run over it, if there is one.
     pub(super) fn lure(&self, cell: usize) -> Option<Lure> {
         let marks = self.marks[cell];
         if marks & GOLD != 0 {
@@ -128,11 +128,11 @@ impl Memory {
         }
     }
 
-    /// Takes in a picture, seen from `here`, and the spots that the player was on since the last one. Whether there is
-    /// anything new in it.
+    /// Learns from a picture, seen from `here`, and from the spots that the player has visited since the last one.
+    /// Returns whether new cells or new gold came into sight.
     pub(super) fn learn(&mut self, picture: &[u8], here: usize, walked: &[usize]) -> bool {
         let mut news = self.compare(picture);
-        // What looks like a run through a wall was something else.
+        // An apparent run through a wall was another kind of move.
         if walked.iter().all(|&spot| self.is_spot(spot)) {
             for &spot in walked {
                 self.stand(spot);
@@ -140,7 +140,7 @@ impl Memory {
         }
         self.stand(here);
         news |= !self.fresh.is_empty();
-        // New room spots are doubtful, so this is skipped where all is as it was.
+        // New room spots are doubtful, so this is skipped for an unchanged picture.
         if !self.doubtful.is_empty() || self.gold.iter().any(|&spot| !self.is_shown(spot)) {
             let sight = self.sight(here);
             self.measure_sight(here, &sight);
@@ -151,16 +151,16 @@ impl Memory {
         news
     }
 
-    /// Casts doubt on everything, since gold is left and nothing is known that it could hide behind: somebody may have
-    /// put it down after the explorer passed. With `wary`, even what should have been seen from afar is looked at again
-    /// from beside it.
+    /// Marks everything as doubtful, because gold is left but there is no place left to search: a player may have
+    /// dropped it after the explorer passed. With `wary`, even spots that should have been seen from afar are visited
+    /// again.
     pub(super) fn doubt_everything(&mut self, here: usize, wary: bool) {
         self.wary = wary;
         for mark in &mut self.marks {
             *mark &= !CLEARED;
         }
         self.doubtful = (0..self.len()).filter(|&cell| self.cells[cell] == ROOM).collect();
-        // Gold that was given up is worth another try.
+        // Abandoned gold is worth another attempt.
         for offset in 0..self.picture.len() {
             if self.picture[offset] == PILE {
                 self.look_at(self.cell(offset), PILE);
@@ -178,15 +178,15 @@ impl Memory {
         self.find_edges();
     }
 
-    /// Takes the lure from a spot that cannot be reached, until everything is doubted.
+    /// Removes the lure from an unreachable spot, until everything is marked as doubtful.
     pub(super) fn give_up(&mut self, spot: usize) {
         self.stand(spot);
         self.find_edges();
     }
 
-    // What is different from the last picture; whether gold came into sight.
+    // Applies the differences from the last picture. Returns whether gold came into sight.
     fn compare(&mut self, picture: &[u8]) -> bool {
-        // Large pieces at once: hardly any of them changes from one key to the next.
+        // Compares large pieces first, because few of them change between two keys.
         const PIECE: usize = 256;
         let mut news = false;
         let old = mem::take(&mut self.picture);
@@ -206,7 +206,7 @@ impl Memory {
         if matches!(shown, SELF | b'A'..=b'Z') {
             self.forget_gold(cell);
         }
-        // Where somebody stands on what will be seen when they are gone, let it hide what is behind it until then.
+        // If a player stands on an unknown cell, treat the cell as opaque until the player has moved.
         let what = map_below(self.cells[cell], shown).unwrap_or(PASSAGE);
         if self.cells[cell] != what {
             if what == ROOM && self.marks[cell] & CLEARED == 0 {
@@ -223,7 +223,7 @@ impl Memory {
         false
     }
 
-    // Nothing beside a player is hidden, and what gold was there is theirs.
+    // The neighbours of a player are always visible, and the player has collected any gold on its spot.
     fn stand(&mut self, spot: usize) {
         self.marks[spot] |= CLEARED;
         self.forget_gold(spot);
@@ -242,8 +242,8 @@ impl Memory {
         }
     }
 
-    // What would be in sight if only the known map existed: unknown cells hide what is behind them, so this may lack
-    // something, but has nothing too much.
+    // The sight on the known map alone. Unknown cells hide the cells behind them, so the result may be incomplete but
+    // has no false positives.
     fn sight(&mut self, here: usize) -> Sight {
         let text = &self.cells[self.cell(0)..][..self.picture.len()];
         let from = Cell(u16::try_from(self.offset(here)).unwrap_or(u16::MAX));
@@ -251,7 +251,7 @@ impl Memory {
         field.map(|field| self.sighter.sight(field, from, Vision::default())).unwrap_or_default()
     }
 
-    // Rooms are closed by walls, so nothing blank can be in sight unless it is too far away to be seen.
+    // Walls enclose each room, so an unknown cell in sight must be too far away to be visible.
     fn measure_sight(&mut self, here: usize, sight: &Sight) {
         for &spot in self.fresh.iter().filter(|&&cell| self.cells[cell] == ROOM) {
             for cell in self.around(spot) {
@@ -264,7 +264,7 @@ impl Memory {
         }
     }
 
-    // Had there been gold on what is in sight, the picture would have shown it.
+    // Gold on a visible spot would have been in the picture.
     fn clear_what_is_seen(&mut self, here: usize, sight: &Sight) {
         let (mut doubtful, mut gold) = (mem::take(&mut self.doubtful), mem::take(&mut self.gold));
         gold.retain(|&spot| {
@@ -298,7 +298,7 @@ impl Memory {
         self.fresh = fresh;
     }
 
-    // The eight neighbours of a cell of the grid; one of the margin has no more than itself.
+    // The eight neighbours of a cell of the grid. A cell of the margin has only itself.
     fn around(&self, cell: usize) -> [usize; 8] {
         if self.cells[cell] == b'\n' {
             return [cell; 8];

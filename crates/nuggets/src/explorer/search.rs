@@ -1,21 +1,21 @@
-//! The way with the fewest keys to something worth having.
+//! The search for the way with the fewest keys to a lure.
 
 use alloc::vec::Vec;
 
 use super::memory::{Lure, Memory};
 use crate::grid::Direction;
 
-/// How far an explorer thinks ahead.
+/// How far an explorer plans ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Habits {
-    /// How many keys farther away than the next thing to explore gold may lie and still be fetched first.
+    /// By how many keys gold may be farther away than the next unexplored spot and still be collected first.
     pub(crate) patience: usize,
-    /// Whether it runs.
+    /// Whether the explorer runs.
     pub(crate) runs: bool,
 }
 
 impl Habits {
-    /// Those that need the fewest keys.
+    /// The habits that need the fewest keys.
     pub(crate) const BEST: Self = Self { patience: 8, runs: true };
 }
 
@@ -28,29 +28,28 @@ impl Default for Habits {
 /// One key of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Move {
-    /// Where it is pressed.
+    /// The cell where the key is pressed.
     pub(super) from: usize,
-    /// The step, as it is added to a cell.
+    /// The offset that one step adds to a cell.
     pub(super) step: usize,
-    /// What is pressed: a capital runs.
+    /// The key: a capital runs.
     pub(super) key: u8,
-    /// Where it leads. `None` if it ends where the known map does: the run may go on.
+    /// The cell where the move ends. `None` if it reaches the end of the known map, where the run may continue.
     pub(super) lands: Option<usize>,
 }
 
-/// Breadth-first search in which each edge is a key. Its fields are scratch space, kept so that nothing is allocated
-/// anew.
+/// A breadth-first search in which each edge is a key. The fields are scratch space, reused to avoid allocations.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    // By spot: the last key of the shortest way there, 0 if it was not reached, and where that key is pressed.
+    // By spot: the last key of the shortest way there, 0 if unreached, and the spot where that key is pressed.
     keys: Vec<u8>,
     before: Vec<usize>,
-    // By spot, a bit for each direction: a run that way over this spot was followed to its end.
+    // By spot, a bit for each direction: a run in that direction over this spot was followed to its end.
     swept: Vec<u8>,
     queue: Vec<usize>,
 }
 
-// The best way so far: its last move, its goal, and what it is worth.
+// The best way so far: its last move, its goal, and its value.
 #[derive(Clone, Copy)]
 struct Find {
     rank: usize,
@@ -59,7 +58,7 @@ struct Find {
     last: Move,
 }
 
-// What a move comes past.
+// The lures along a move.
 #[derive(Clone, Copy, Default)]
 struct Haul {
     worth: usize,
@@ -75,14 +74,14 @@ impl Haul {
             self.goal = spot;
         }
         self.gold |= gold;
-        // One pile is worth more than all that may be found out on the way.
+        // One pile is worth more than all unexplored spots along the way.
         self.worth += if gold { 1_000 } else { 1 };
     }
 }
 
 impl Search {
-    /// Writes the best way from `start` into `way`, last move first, without any key in `banned`. Returns the spot that
-    /// lures, `None` if nothing does.
+    /// Writes the best way from `start` into `way`, last move first, without any key in `banned`. Returns the goal, or
+    /// `None` if there is no reachable lure.
     pub(super) fn find_way(
         &mut self,
         memory: &Memory,
@@ -98,7 +97,7 @@ impl Search {
         self.before.resize(memory.len(), 0);
         self.queue.clear();
         self.queue.push(start);
-        // Any key will do: the start must not be reached again.
+        // A placeholder: the start must not be reached again.
         self.keys[start] = b'.';
         let patience = if memory.has_gold() { habits.patience } else { 0 };
         let mut best: Option<Find> = None;
@@ -143,8 +142,8 @@ impl Search {
         }
     }
 
-    // Where a run ends, and what it comes past. Where another run has been before, the end has been reached in as few
-    // keys already.
+    // The end of a run, and the lures along it. If another run passed here before, its end is already reachable with as
+    // few keys.
     fn run(&mut self, memory: &Memory, from: usize, step: usize, bit: u8) -> (Haul, Option<usize>) {
         let (mut at, mut haul) = (from, Haul::default());
         loop {

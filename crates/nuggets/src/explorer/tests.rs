@@ -1,4 +1,4 @@
-//! The explorer in real games, in which pictures and keys may get lost.
+//! The explorer in real games with loss of pictures and keys.
 
 use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::RangeInclusive;
@@ -51,7 +51,7 @@ const STAIRS: &str = "
 ";
 const MAPS: [&str; 3] = [ROOMS, CORRIDOR, STAIRS];
 
-/// The player who explores; all others walk about at random.
+/// The exploring player. All other players move at random.
 const ANN: PlayerId = PlayerId(0);
 
 fn grid(map: &str) -> Arc<Grid> {
@@ -61,7 +61,7 @@ fn grid(map: &str) -> Arc<Grid> {
 struct World {
     game: Game,
     views: Views,
-    // How many of 100 datagrams get lost.
+    // The number of lost datagrams out of 100.
     loss: u32,
     draws: Pcg64,
     client: Client,
@@ -69,7 +69,7 @@ struct World {
 }
 
 impl World {
-    /// A game with eight nuggets in eight places, and so many other players as far as they have a place.
+    /// A game with eight nuggets in eight places and up to `others` other players, if the map has room for them.
     fn new(map: &str, rules: Rules, others: usize, seed: u64) -> Self {
         let mut draws = Pcg64::seed_from_u64(seed);
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
@@ -81,7 +81,7 @@ impl World {
         world.joined()
     }
 
-    /// A game in which Ann and nuggets are at these places, and somebody else with a nugget at another, if that is given.
+    /// A game with Ann and nuggets at these places, and optionally another player with a nugget at another place.
     fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
         let grid = grid(map);
         let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
@@ -131,7 +131,7 @@ impl World {
         self.draws.random_range(0..100) < self.loss
     }
 
-    // One key there and, if it had an effect, one picture back; and a step of everybody else.
+    // One key to the server, one picture back if the key had an effect, and a step of each other player.
     fn turn(&mut self) -> u8 {
         let key = self.explorer.next_key(&self.client).expect("there is always something to do");
         let before = self.picture();
@@ -161,7 +161,7 @@ impl World {
     }
 }
 
-/// Plays games on all maps; gives the number of keys on each.
+/// Plays games on all maps. Returns the number of keys on each.
 fn play_all(seeds: RangeInclusive<u64>, most: usize, world: impl Fn(&str, u64) -> World) -> [usize; 3] {
     MAPS.map(|map| seeds.clone().map(|seed| world(map, seed).play(most)).sum())
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// A place in a grid, rows counted down and columns to the right from 0 at the top left.
+/// A position in a grid. Rows are counted down and columns to the right, from 0 at the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Rows below the top row.
@@ -13,13 +13,13 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place in row `row` and column `col`.
+    /// The position in row `row` and column `col`.
     pub const fn new(row: u16, col: u16) -> Self {
         Self { row, col }
     }
 }
 
-/// Written as people and editors count, from 1: `row 3, column 14`.
+/// Formatted with numbers from 1, as editors count: `row 3, column 14`.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "row {}, column {}", u32::from(self.row) + 1, u32::from(self.col) + 1)
@@ -28,8 +28,8 @@ impl fmt::Display for Position {
 
 /// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
 ///
-/// The text has a newline behind each row, and so has the DISPLAY message, so one offset serves the map, every picture
-/// that is made of it, and the wire. A datagram's bound makes it fit 16 bits.
+/// The text has a newline after each row, and so has the DISPLAY message, so one offset is valid for the map, every
+/// picture of it, and the wire. The size limit of a datagram makes it fit 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell(pub u16);
 
@@ -72,18 +72,18 @@ impl Direction {
         [(0, -1), (0, 1), (1, 0), (-1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)][self as usize]
     }
 
-    /// What one step adds to an offset into the text of a grid of `cols` columns.
+    /// The number that one step adds to an offset into the text of a grid of `cols` columns.
     pub fn offset(self, cols: u16) -> i32 {
         let (rows, along) = self.delta();
         rows * (i32::from(cols) + 1) + along
     }
 
-    /// The key of one step; its capital runs.
+    /// The key of one step; its capital is the key of a run.
     pub const fn key(self) -> u8 {
         b"hljkyubn"[self as usize]
     }
 
-    /// The step of a small letter, if it is the key of one.
+    /// The step of a lowercase key, if there is one.
     pub fn from_key(key: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|direction| direction.key() == key)
     }

@@ -1,30 +1,30 @@
-//! What clients send.
+//! Messages from clients.
 
 use bytes::Bytes;
 use netcore::{DecodeError, Framing};
 
 use super::{framing::in_frame, name::Name};
 
-/// What a datagram is that begins as a server's messages do. It is not answered: two servers that were set against each
-/// other by a forged address would answer each other for ever.
+/// The error for a datagram that starts like a server's message. It gets no response: with a forged address, two
+/// servers would respond to each other forever.
 pub(crate) const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a message of a server", 0);
 
 /// A message to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Take part. `None` stands for a name of nothing but white space, which the server refuses in its own words.
+    /// Request a seat. `None` is a blank name, which the server rejects with its own text.
     Play(Option<Name>),
-    /// Look on.
+    /// Watch.
     Spectate,
     /// A key was typed.
     Key(u8),
 }
 
 impl ClientMessage {
-    /// Reads the one message that a datagram holds.
+    /// Decodes the one message of a datagram.
     ///
     /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the three forms.
+    /// [`DecodeError`] if it is not exactly one of the three forms.
     pub fn parse(datagram: &[u8]) -> Result<Self, DecodeError> {
         let invalid = |what, at| Err(DecodeError::invalid(what, at));
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
@@ -48,7 +48,7 @@ impl ClientMessage {
         }
     }
 
-    /// The wire form on a link whose messages are marked off like that.
+    /// The wire form on a link with this framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         in_frame(self.to_bytes(), framing)
     }

@@ -1,4 +1,4 @@
-//! How messages are marked off, and how long they may be.
+//! Message framing and size limits.
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
@@ -8,16 +8,16 @@ use netcore::{
 
 /// The largest UDP payload over IPv4, in bytes: no message is longer.
 pub const MAX_DATAGRAM: usize = 65_507;
-/// Bytes of the length that stands before each message on a stream.
+/// Size of the length prefix of each message on a stream, in bytes.
 pub const LENGTH_PREFIX: usize = 4;
-/// What a DISPLAY begins with.
+/// The start of a DISPLAY.
 pub(crate) const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
-/// Cuts a stream into messages. It remembers nothing, so each message may have one of its own.
+/// Splits a stream into messages. It is stateless, so each message may have its own.
 pub(crate) fn stream_decoder() -> LengthDecoder {
     LengthDecoder::new(0, u32::try_from(MAX_DATAGRAM).unwrap_or(u32::MAX))
 }
 
-/// A message as it stands on a link whose messages are marked off like that.
+/// A message in its form on a link with this framing.
 pub(super) fn in_frame(message: Bytes, framing: Framing) -> Bytes {
     match framing {
         Framing::Whole => message,

@@ -1,10 +1,10 @@
-//! How players are called: by a letter on the map, by a name in the table.
+//! Players' names: a letter on the map, a name in the table.
 
 use alloc::string::String;
 use core::fmt;
 use netcore::{Naming, cleaned};
 
-/// Bytes of a name that are kept.
+/// The maximum length of a name in bytes. The rest is cut off.
 pub const MAX_NAME: usize = 50;
 
 /// A player's letter, `A` to `Z`, in order of joining.
@@ -17,12 +17,12 @@ impl Letter {
         (b'A'..=b'Z').nth(index).map(Self)
     }
 
-    /// The letter that `byte` is, if it is a capital.
+    /// The letter of `byte`, if it is a capital.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         if byte.is_ascii_uppercase() { Some(Self(byte)) } else { None }
     }
 
-    /// The letter as it stands on the wire and on the map.
+    /// The letter as a byte of the wire and of the map.
     pub const fn byte(self) -> u8 {
         self.0
     }
@@ -34,7 +34,7 @@ impl fmt::Display for Letter {
     }
 }
 
-/// A player's name as the server keeps it: 1 to 50 bytes, each graphic ASCII, a space or a tab.
+/// A player's name in the server's form: 1 to 50 bytes, each graphic ASCII, a space or a tab.
 ///
 /// ```
 /// use nuggets::Name;
@@ -43,8 +43,8 @@ impl fmt::Display for Letter {
 /// ```
 pub type Name = netcore::Name<Kept>;
 
-/// The rule of [`Name`]: the first 50 bytes of what was typed, with `_` for each that is neither graphic nor a blank. White space
-/// alone is no name.
+/// The rule of [`Name`]: the first 50 bytes of the input, with `_` for each that is not graphic and not a blank. A
+/// blank input is not a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kept;
 
@@ -53,7 +53,7 @@ impl Naming for Kept {
     const SHAPE: &'static str = "a name needs at least one character that is not blank";
 
     fn name(typed: &[u8]) -> Option<String> {
-        // The C library's isspace; ASCII white space in Rust leaves the vertical tab out.
+        // The C library's `isspace`. Rust's ASCII white space excludes the vertical tab.
         let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
         let kept = typed.get(..MAX_NAME).unwrap_or(typed);
         (!typed.iter().all(blank)).then(|| cleaned(kept, b" \t"))

@@ -1,4 +1,4 @@
-//! What the server sends.
+//! Messages from the server.
 
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use super::{
 /// A message to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerMessage<'a> {
-    /// The client plays and this is its letter.
+    /// The client is a player with this letter.
     Ok(Letter),
     /// The size of the map.
     Grid {
@@ -27,14 +27,14 @@ pub enum ServerMessage<'a> {
         collected: u32,
         /// Nuggets in its purse.
         purse: u32,
-        /// Nuggets that nobody has found yet.
+        /// Unclaimed nuggets.
         remaining: u32,
     },
-    /// What the client may see: each row of the grid followed by a newline.
+    /// The client's picture: each row of the grid followed by a newline.
     Display(&'a [u8]),
-    /// It is over for this client; the text says why.
+    /// The client's game is over; the text gives the reason.
     Quit(&'a [u8]),
-    /// Something did not work; the text is for the user.
+    /// A request failed; the text is for the user.
     Error(&'a [u8]),
 }
 
@@ -52,16 +52,16 @@ impl<'a> ServerMessage<'a> {
         }
     }
 
-    /// The wire form on a link whose messages are marked off like that.
+    /// The wire form on a link with this framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         in_frame(self.to_bytes(), framing)
     }
 
-    /// Reads the one message that a datagram holds. White space and NULs at the end and repeated spaces between numbers
-    /// are forgiven, since servers of the course send them.
+    /// Decodes the one message of a datagram. Trailing white space and NULs and repeated spaces between numbers are
+    /// accepted, since servers of the course send them.
     ///
     /// # Errors
-    /// [`DecodeError`] when it is none of the six kinds or its numbers are no numbers.
+    /// [`DecodeError`] if it is none of the six kinds or its numbers are malformed.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, DecodeError> {
         let invalid = DecodeError::invalid;
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
@@ -88,7 +88,7 @@ impl<'a> ServerMessage<'a> {
                 let [collected, purse, remaining] = numbers(trimmed).ok_or(invalid("GOLD wants three numbers", 5))?;
                 Ok(Self::Gold { collected, purse, remaining })
             }
-            // Some servers put a blank before the end of the line.
+            // Some servers send a blank before the newline.
             b"DISPLAY" => match &rest[rest.iter().take_while(|&&byte| b" \t\r".contains(&byte)).count()..] {
                 [b'\n', text @ ..] => Ok(Self::Display(text)),
                 _ => Err(invalid("a newline must stand behind DISPLAY", 7)),

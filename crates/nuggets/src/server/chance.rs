@@ -1,10 +1,10 @@
-//! The generator of random numbers, as one that can be found again.
+//! The random number generator, with a position that can be stored and restored.
 
 use core::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
-/// A generator that counts what is drawn from it: with the seed, that number says in which state it is.
+/// A generator that counts its draws. The seed and that count determine its state.
 #[derive(Debug, Clone)]
 pub(super) struct Chance {
     generator: Pcg64,
@@ -16,7 +16,7 @@ impl Chance {
         Self { generator: generator(seed), drawn: 0 }
     }
 
-    /// The generator of that seed from which so many numbers were drawn.
+    /// The generator of this seed after `drawn` draws.
     pub(super) fn after(seed: u128, drawn: u64) -> Self {
         let mut generator = generator(seed);
         generator.advance(drawn.into());
@@ -24,8 +24,9 @@ impl Chance {
     }
 }
 
-// Journals and transcripts hold seeds of up to 64 bits, so those begin as they always did. A longer one is the state itself, and its halves
-// choose the increment as well, so that no part of the generator is known to those who see what it draws.
+// Journals and transcripts hold seeds of up to 64 bits, so their sequences must not change. A longer seed is the state
+// itself, and its halves also choose the increment, so that an observer of the random numbers knows no part of the
+// generator.
 fn generator(seed: u128) -> Pcg64 {
     if let Ok(short) = u64::try_from(seed) {
         return Pcg64::seed_from_u64(short);
@@ -39,7 +40,7 @@ fn generator(seed: u128) -> Pcg64 {
 impl TryRng for Chance {
     type Error = Infallible;
 
-    // The generator makes its numbers 64 bits at a time and throws away what is not asked for.
+    // The generator draws 64 bits at a time and discards the unused half.
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         self.drawn = self.drawn.wrapping_add(1);
         Ok(self.generator.next_u32())
@@ -85,7 +86,7 @@ mod tests {
         }
         let long = 0xFEDC_BA98_7654_3210_0123_4567_89AB_CDEF;
         let first = |seed| Chance::new(seed).next_u64();
-        // The same in every version: journals hold such seeds.
+        // These values must not change, because journals hold such seeds.
         assert_eq!([first(long), first(1 << 64)], [8_362_208_296_750_236_629, 2_555_873_365_653_585_740]);
         let all: BTreeSet<u64> = (0..128).map(|bit| first(long ^ (1 << bit))).chain([first(long)]).collect();
         assert_eq!(all.len(), 129);

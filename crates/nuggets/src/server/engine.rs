@@ -51,8 +51,8 @@ impl Engine for Server {
             }
             Input::Refresh { peer } => {
                 self.tell_all(peer, out);
-                // A stranger is there until its first message is answered. That message was lost with the server that took it
-                // in, and nobody says that the stranger is gone.
+                // A peer without a seat exists only until its first message is answered. The server that received that
+                // message has restarted without answering it, and no disconnect will follow.
                 self.forget_stranger(peer, out);
             }
             Input::Disconnected { peer, why } => {
@@ -85,7 +85,7 @@ impl Engine for Server {
             None if self.has_begun() => Phase::Playing,
             None => Phase::Lobby,
         };
-        // A letter is not given twice in a game, so whoever leaves takes the seat along.
+        // A letter is assigned once per game, so the seat of a leaving player does not become free.
         let taken = self.game.active().count();
         let left = self.game.players().len() - taken;
         Status { phase, taken: count(taken), seats: count(MAX_PLAYERS - left) }
@@ -115,7 +115,7 @@ impl Server {
             (ClientMessage::Spectate, Some(Role::Watcher)) => self.welcome(now, peer, out),
             (ClientMessage::Spectate, None | Some(Role::Spectator)) => self.spectate(now, peer, out),
             (ClientMessage::Key(key), Some(role)) => self.key(now, peer, role, key, out),
-            // Strangers' keys have no effect and no answer.
+            // A key from a peer without a seat has no effect and no response.
             (ClientMessage::Key(_), None) => {}
         }
     }
@@ -151,9 +151,9 @@ impl Server {
     fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
         let text = format!("malformed message: {why}");
         match self.link(peer) {
-            // Nothing behind it can be read, so the peer could do no more than look on.
+            // The rest of the stream cannot be decoded, so the peer could send no further message.
             Some(Link::Stream) => self.dismiss_peer(now, peer, &text, out),
-            // Two servers that were set against each other by a forged address would answer each other for ever.
+            // With a forged address, two servers would respond to each other forever.
             Some(Link::Datagram) if *why == FROM_A_SERVER => {}
             _ => self.error(now, peer, text.as_bytes(), out),
         }
@@ -162,7 +162,7 @@ impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         self.wake = None;
         self.tick(now, out);
-        // Nobody loses a seat by waiting for the others.
+        // A player that waits for other players keeps its seat.
         if let Some(limit) = self.config.idle_timeout.filter(|_| self.has_begun()) {
             let idle = |seat: &Seat| match seat.role {
                 Role::Player(player) if now.since(seat.last_key) >= limit => Some((seat.peer, player)),
@@ -184,7 +184,7 @@ impl Server {
 }
 
 impl Server {
-    /// Ends the game; another follows if there are rematches.
+    /// Ends the game. With rematches enabled, the next one starts.
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let text = format!("GAME OVER:\n{}", self.game.table());
         self.tell_end(out);
@@ -217,7 +217,7 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // Takes leave of everybody who has a seat.
+    // Sends a QUIT to each seat and removes it.
     fn dismiss(&mut self, text: &[u8], why: &Departure, out: &mut Outbox) {
         for seat in self.seats.values() {
             out.send(seat.peer, ServerMessage::Quit(text).to_frame(seat.framing()));
@@ -227,7 +227,7 @@ impl Server {
         }
     }
 
-    // Those who are connected and have no seat, which datagrams never are.
+    // Sends a QUIT to the connected peers without a seat. Peers over datagrams are never among them.
     fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
             self.say(peer, &ServerMessage::Quit(text.as_bytes()), out);

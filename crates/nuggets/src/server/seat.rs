@@ -1,4 +1,4 @@
-//! Seats: who gets one, how it is given up, and what its peer may still be sent.
+//! Seats: assignment, release, and the send budgets of their peers.
 
 use alloc::{
     format,
@@ -20,58 +20,59 @@ const NAMELESS: &[u8] = b"Sorry - you must provide player's name.";
 const READMITTED: &[u8] = b"You have left this game and cannot join it again.";
 const REPLACED: &[u8] = b"You have been replaced by a new spectator.";
 
-/// Bytes of DISPLAYs that an address may be sent before it has sent a KEY: a quarter of a megabyte a second, after as
-/// much at once. Until then nothing shows that the address asked for them itself.
+/// Budget in bytes for DISPLAYs to an address that has not sent a KEY: 256 KiB per second, with a burst of 256 KiB.
+/// Until its first KEY, the address may be forged.
 pub const UNPROVEN: Rate = Rate { per_second: 256 << 10, burst: 256 << 10 };
-/// Bytes that an address can draw to itself by its own messages once it has sent a KEY: 8 MiB a second after 64 MiB at
-/// once. A KEY of five bytes draws a DISPLAY of up to 65,507, and who forges the address of a PLAY can forge that of a
-/// KEY.
+/// Budget in bytes for responses to an address that has sent a KEY: 8 MiB per second, with a burst of 64 MiB. A KEY of
+/// five bytes causes a DISPLAY of up to 65,507 bytes, and a sender that forges the address of a PLAY can also forge
+/// that of a KEY.
 pub const DRAWN: Rate = Rate { per_second: 8 << 20, burst: 64 << 20 };
-/// How often an address without a KEY so far is sent its joining messages again, however often it asks: one that lost
-/// them asks again after a second.
+/// Rate limit for resending the joining messages to an address that has not sent a KEY. A client that lost them retries
+/// after a second.
 pub const WELCOMES: Rate = Rate { per_second: 1, burst: 2 };
-/// How many moves of one player are shown to the others one by one: 200 a second, after 10,000 at once. Whoever moves
-/// faster is seen every [`CATCH_UP`], so that a program that runs to and fro does not flood everybody's network.
+/// Rate limit for showing each move of one player to the other clients: 200 per second, with a burst of 10,000. Faster
+/// moves are merged into one update per [`CATCH_UP`], so that a program that runs to and fro does not flood the
+/// networks of the other clients.
 pub const SHOWN: Rate = Rate { per_second: 200, burst: 10_000 };
-/// After how long at most the others see the moves beyond [`SHOWN`].
+/// The longest delay until the other clients see the moves beyond [`SHOWN`].
 pub const CATCH_UP: Duration = Duration::from_millis(5);
-/// How often a SPECTATE is taken in: two a second, after eight at once. Each one sends a whole map somewhere.
+/// Rate limit for SPECTATE: two per second, with a burst of eight. Each one sends a whole map to its sender's address.
 pub const SPECTATES: Rate = Rate { per_second: 2, burst: 8 };
 
-/// As what a seat was taken.
+/// The role of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Role {
     Player(PlayerId),
-    /// The one who came by SPECTATE; the next one takes the place.
+    /// A client that joined by SPECTATE. A new one replaces the oldest when no spectator seat is free.
     Spectator,
-    /// One whom the shell let in to look on.
+    /// A client that the shell admitted as a spectator.
     Watcher,
 }
 
-/// Why a picture is sent. What is owed for both reasons is owed for the later one.
+/// Why a DISPLAY is sent. If both reasons apply to an owed DISPLAY, the later variant wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Cause {
-    /// The peer's own message.
+    /// A message of the peer itself.
     Own,
-    /// What somebody else has done.
+    /// An action of another player.
     Others,
 }
 
-/// Somebody who has not been let in yet.
+/// A peer that has not been admitted yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Stranger {
     pub(super) address: String,
     pub(super) link: Link,
 }
 
-/// Somebody who has been let in.
+/// An admitted peer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     pub(super) role: Role,
     pub(super) link: Link,
     pub(super) address: String,
-    // Whether a KEY came from there.
+    // Whether the address has sent a KEY.
     pub(super) proven: bool,
     pub(super) last_key: Time,
     #[serde(with = "bucket")]
@@ -82,7 +83,7 @@ pub(super) struct Seat {
     welcomes: TokenBucket,
     #[serde(with = "bucket")]
     shown: TokenBucket,
-    // A DISPLAY that had to wait; the newest is sent once it may.
+    // A deferred DISPLAY. Only the newest one is sent, as soon as the budget allows.
     pub(super) owed: Option<Cause>,
 }
 
@@ -108,7 +109,7 @@ impl Seat {
         self.link.framing()
     }
 
-    /// Takes in that a KEY came; `timed` if it matters when.
+    /// Records a KEY. With `timed`, it also restarts the idle timeout.
     pub(super) fn key(&mut self, now: Time, timed: bool) {
         self.proven = true;
         if timed {
@@ -116,29 +117,30 @@ impl Seat {
         }
     }
 
-    /// Whether `bytes` may be sent, and if so, that they are.
+    /// Takes `bytes` from the budget for `cause`. Returns whether they may be sent.
     pub(super) fn pay(&mut self, now: Time, cause: Cause, bytes: u32) -> bool {
         self.allowance(cause).is_none_or(|allowance| allowance.take(now, bytes))
     }
 
-    /// Counts `bytes` that are sent whatever the budgets.
+    /// Charges `bytes` that are sent regardless of the budgets.
     pub(super) fn charge(&mut self, now: Time, bytes: u32) {
         if self.link == Link::Datagram && self.proven {
             self.drawn.charge(now, bytes);
         }
     }
 
-    /// Whether the joining messages may be sent once more, and if so, that they are.
+    /// Takes one resend of the joining messages from its rate limit. Returns whether they may be sent.
     pub(super) fn welcome_again(&mut self, now: Time) -> bool {
         self.link != Link::Datagram || self.welcomes.take(now, 1)
     }
 
-    /// Whether a move of this player is shown to the others at once.
+    /// Takes one move from its rate limit. Returns whether the other clients are shown it immediately.
     pub(super) fn is_shown(&mut self, now: Time) -> bool {
         self.shown.take(now, 1)
     }
 
-    /// Sends a DISPLAY if the budget allows; otherwise it is owed, and the answer is when to try again.
+    /// Sends a DISPLAY if the budget allows. Otherwise the DISPLAY is owed, and the time of the next attempt is
+    /// returned.
     pub(super) fn show(&mut self, now: Time, cause: Cause, frame: Bytes, out: &mut Outbox) -> Option<Time> {
         let bytes = length(&frame);
         if self.pay(now, cause, bytes) {
@@ -150,12 +152,13 @@ impl Seat {
         self.allowance(cause).and_then(|allowance| allowance.ready_at(now, bytes))
     }
 
-    /// A DISPLAY has to wait.
+    /// Defers a DISPLAY.
     pub(super) fn owe(&mut self, cause: Cause) {
         self.owed = self.owed.max(Some(cause));
     }
 
-    // What is paid from. Nobody can forge the address of a stream, and what others do is paid for by them.
+    // The budget for `cause`. The address of a stream cannot be forged, and the actions of other players are charged to
+    // them.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut TokenBucket> {
         match (self.link, self.proven, cause) {
             (Link::Stream | Link::Message, ..) | (Link::Datagram, true, Cause::Others) => None,
@@ -165,13 +168,14 @@ impl Seat {
     }
 }
 
-/// Bytes of a message, as budgets count them.
+/// Bytes of a message, as charged to the budgets.
 pub(super) fn length(frame: &Bytes) -> u32 {
     debug_assert!(frame.len() <= MAX_DATAGRAM + 4, "every message fits a datagram, its length not counted");
     u32::try_from(frame.len()).unwrap_or(u32::MAX)
 }
 
-/// The encoding of a bucket in a state. Two numbers follow it from which earlier versions computed their digests.
+/// The encoding of a bucket in a state. Two zeros follow it in place of numbers that earlier versions used for their
+/// digests.
 pub(super) mod bucket {
     use netcore::TokenBucket;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -208,7 +212,7 @@ impl Server {
         self.players_changed(now, out);
     }
 
-    // A PLAY from somebody who plays: an answer to the first was lost, unless a key shows that it arrived.
+    // A repeated PLAY of a seated player: the joining messages were lost, unless a KEY shows that they arrived.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         if seat.proven {
@@ -237,7 +241,7 @@ impl Server {
         self.welcome(now, peer, out);
     }
 
-    // Takes a player off the map; `farewell` is none if it cannot be told.
+    // Removes a player from the map. `farewell` is `None` if its peer can no longer be reached.
     pub(super) fn quit(
         &mut self,
         now: Time,
@@ -257,7 +261,7 @@ impl Server {
         }
         self.leave_seat(peer, why, out);
         self.tell(now, player, &events, out);
-        // Nobody plays and nobody can join: such a game would never make room for the next.
+        // A game without active players and without free letters would never make room for the next game.
         let full = self.game.players().len() >= MAX_PLAYERS;
         if self.config.rematch && full && !self.game.is_over() && self.game.active().next().is_none() {
             self.finish(out);
@@ -266,7 +270,7 @@ impl Server {
         }
     }
 
-    // Sends a peer away, whatever it is, and says why.
+    // Sends a peer a QUIT with the reason and removes it, with or without a seat.
     pub(super) fn dismiss_peer(&mut self, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
         let why = Departure::Dismissed(text.to_string());
         match self.seats.get(&peer).map(|seat| seat.role) {
@@ -300,7 +304,7 @@ impl Server {
         out.event(GameEvent::Left { peer, name, seat, why });
     }
 
-    // The name of somebody who has a seat, and the seat's.
+    // The name of a seated peer, and the name of its seat.
     pub(super) fn called(&self, role: Role) -> (String, String) {
         match role {
             Role::Player(player) => self
@@ -312,7 +316,7 @@ impl Server {
         }
     }
 
-    // On datagrams nobody says goodbye, so whoever was not let in by a message is forgotten at once.
+    // Datagrams have no connection that ends, so a peer that its first message did not admit is removed immediately.
     pub(super) fn forget_stranger(&mut self, peer: PeerId, out: &mut Outbox) {
         if self.strangers.get(&peer).is_some_and(|stranger| stranger.link == Link::Datagram) {
             self.strangers.remove(&peer);

@@ -1,7 +1,7 @@
 //! The start of a game: waiting for players, the countdown, and play.
 //!
-//! The protocol has no message for it. So each seat is sent an ERROR, the one kind whose text every client shows, though no
-//! wrong key was pressed.
+//! The protocol has no message for it. So each seat receives an ERROR, the only kind whose text every client shows,
+//! although no wrong key was pressed.
 
 use alloc::{format, string::String};
 use core::time::Duration;
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
 
-/// Whether the game that is played has begun.
+/// Whether the current game has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Start {
-    /// Players are missing.
+    /// More players are needed.
     Waiting,
-    /// It begins at `begins`. The next second of the countdown is told at `tick`.
+    /// The game begins at `begins`. The next second of the countdown is announced at `tick`.
     Counting { begins: Time, tick: Time },
     /// It has begun.
     Begun,
@@ -35,19 +35,19 @@ impl Start {
 }
 
 impl Server {
-    /// Whether the players move.
+    /// Whether players can move.
     pub(super) fn has_begun(&self) -> bool {
         self.start == Start::Begun
     }
 
-    /// When the first player will have been idle for too long.
+    /// When the next player reaches the idle timeout.
     pub(super) fn next_idle(&self) -> Option<Time> {
         let limit = self.config.idle_timeout.filter(|_| self.has_begun())?;
         let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
         players.map(|seat| seat.last_key.plus(limit)).min()
     }
 
-    /// Whether the game may begin: enough play, or nobody else can join.
+    /// Whether the game may begin: enough players are active, or no other player can join.
     pub(super) fn is_ready(&self) -> bool {
         let active = self.game.active().count();
         let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
@@ -55,7 +55,7 @@ impl Server {
         active > 0 && (active >= wanted || is_full)
     }
 
-    /// Begins the game, its countdown, or the wait for more players, as players have come and gone.
+    /// Begins the game, its countdown, or the wait for more players, after the number of players has changed.
     pub(super) fn players_changed(&mut self, now: Time, out: &mut Outbox) {
         match (self.start, self.is_ready()) {
             (Start::Begun, _) | (Start::Counting { .. }, true) => {}
@@ -79,7 +79,7 @@ impl Server {
         }
     }
 
-    /// What somebody who wants to move is told before the game has begun.
+    /// The text for a player that tries to move before the game has begun.
     pub(super) fn start_text(&self, now: Time) -> String {
         match self.start {
             Start::Waiting => {
@@ -103,7 +103,7 @@ impl Server {
             }
             self.wake_at(Some(now.plus(limit)));
         }
-        // In the course's game nobody has waited.
+        // The course's game starts without a wait, so it needs no announcement.
         if self.config.wait_for > 1 || self.config.countdown.is_some() {
             self.tell_start(now, out);
         }
@@ -137,7 +137,7 @@ fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-// No more than there are letters.
+// Never more than the number of letters.
 pub(super) fn count(players: usize) -> u32 {
     u32::try_from(players).unwrap_or(u32::MAX)
 }

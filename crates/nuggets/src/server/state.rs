@@ -1,4 +1,4 @@
-//! A server as plain data, and the way back.
+//! A server's state as plain data, and its restoration.
 
 use alloc::{
     collections::BTreeSet,
@@ -25,7 +25,7 @@ use crate::{
     view::{Spots, Views},
 };
 
-/// What a [`Server`] is made from: its map and its configuration.
+/// The inputs of a [`Server`]: its map and its configuration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Setup {
     map: String,
@@ -34,8 +34,7 @@ pub struct Setup {
 
 /// The state of a [`Server`] as plain data.
 ///
-/// On the largest map with a seat for each letter it takes some 230 kB, of which nearly all are the spots that each player has
-/// been on.
+/// On the largest map with a seat for each letter it takes about 230 kB, mostly the spots that each player has visited.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
     drawn: u64,
@@ -64,7 +63,7 @@ impl Recorded for Server {
     type State = State;
 
     fn setup(&self) -> Setup {
-        // A map is made of ASCII.
+        // The text of a map is ASCII.
         Setup { map: String::from_utf8_lossy(self.grid.text()).into_owned(), config: self.config }
     }
 

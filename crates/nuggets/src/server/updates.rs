@@ -1,4 +1,4 @@
-//! The messages to seats, and when each is sent.
+//! The messages to seats, and their order and timing.
 
 use alloc::{format, vec::Vec};
 use bytes::Bytes;
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Server {
-    /// Tells everybody what an action of `actor` has changed: all GOLDs, all DISPLAYs, then texts, since a GOLD wipes a
-    /// text off a client's status line; and the end of the game, if it was that.
+    /// Sends the changes by an action of `actor` to all seats: all GOLDs, all DISPLAYs, then texts, because a GOLD
+    /// clears a text from a client's status line. Ends the game if the last nugget was taken.
     pub(super) fn tell(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
         let mut gained = 0;
         let mut shared = false;
@@ -31,7 +31,7 @@ impl Server {
                     gained += nuggets;
                     victims.push((victim, nuggets));
                 }
-                // What nobody has found yet has grown.
+                // The number of unclaimed nuggets has grown.
                 Event::Dropped(_) => shared = true,
                 Event::Joined(..) | Event::Moved { .. } | Event::Left(..) => {}
             }
@@ -81,8 +81,7 @@ impl Server {
         }
     }
 
-    /// The joining messages, if the budget allows: whoever asks again and again may be somebody else with a forged
-    /// address.
+    /// Sends the joining messages if the budget allows. Repeated requests may come from a forged address.
     pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
@@ -91,7 +90,7 @@ impl Server {
         }
     }
 
-    /// All that somebody who has a seat may know.
+    /// Sends a seated peer the full state that it may see.
     pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         seat.owed = None;
@@ -108,12 +107,12 @@ impl Server {
         out.send(peer, display);
     }
 
-    /// A DISPLAY to everybody but `except`, since `actor` did something.
+    /// Sends a DISPLAY to each seat but `except`, because of an action of `actor`.
     pub(super) fn displays(&mut self, now: Time, actor: Option<PlayerId>, except: Option<PeerId>, out: &mut Outbox) {
         self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
-    // A DISPLAY to `actor`; to the others when it is time to catch up.
+    // Sends a DISPLAY to `actor` now, and to the other seats after at most `CATCH_UP`.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
         for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
             seat.owe(Cause::Others);
@@ -124,13 +123,13 @@ impl Server {
         self.wake_at(Some(due));
     }
 
-    /// The DISPLAYs that had to wait, as far as they may be sent now.
+    /// Sends the deferred DISPLAYs that the budgets now allow.
     pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
         let waits = self.catch_up.is_some();
         self.show(now, |seat| seat.owed.filter(|&cause| cause == Cause::Own || !waits), out);
     }
 
-    // A DISPLAY to whoever has a cause for it.
+    // Sends a DISPLAY to each seat for which `cause` returns a cause.
     fn show(&mut self, now: Time, cause: impl Fn(&Seat) -> Option<Cause>, out: &mut Outbox) {
         let mut again = None;
         for seat in self.seats.values_mut() {
@@ -141,7 +140,7 @@ impl Server {
         self.wake_at(again);
     }
 
-    /// Answers a message that did not work. A stranger is answered as often as the shell lets it speak.
+    /// Sends an ERROR in response to a rejected message. For peers without a seat, only the shell limits the rate.
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {
@@ -155,7 +154,7 @@ impl Server {
         }
     }
 
-    /// Sends a message whatever the budgets.
+    /// Sends a message regardless of the budgets.
     pub(super) fn say(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));

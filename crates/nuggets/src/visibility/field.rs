@@ -1,10 +1,10 @@
-//! What is looked at, and how far sight reaches.
+//! The input of a sight: the text of a map, and the range of sight.
 
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
 
-/// What a sight is computed on: the text of a map, or of what is known of one.
+/// The input of a sight: the text of a map, or of its known part.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     pub(super) text: &'a [u8],
@@ -15,7 +15,7 @@ pub struct Field<'a> {
 impl<'a> Field<'a> {
     /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline.
     ///
-    /// Only `.` lets sight through. `None` when the text has not that shape.
+    /// Only `.` lets sight through. Returns `None` if the text does not have that shape.
     pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
         let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
         (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })
@@ -28,7 +28,7 @@ impl<'a> From<&'a Grid> for Field<'a> {
     }
 }
 
-/// How far sight reaches; without a limit it reaches to the edges of the grid.
+/// The range of sight. Without a limit it reaches to the edges of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Vision {
     /// The largest distance between two centres, in cells. The eight neighbours are visible at any radius.
@@ -36,12 +36,12 @@ pub struct Vision {
 }
 
 impl Vision {
-    /// How many rows away something can be visible, of at most `rows`.
+    /// The largest distance in rows of a visible cell, at most `rows`.
     pub(super) fn rows(self, rows: usize) -> usize {
         self.radius.map_or(rows, |radius| rows.min(usize::from(radius.max(1))))
     }
 
-    /// How many columns away something in the row `i` rows away can be visible, of at most `cols`.
+    /// The largest distance in columns of a visible cell in the row `i` rows away, at most `cols`.
     pub(super) fn cols(self, i: usize, cols: usize) -> usize {
         let Some(radius) = self.radius else { return cols };
         let (radius, i) = (u64::from(radius), i as u64);
@@ -50,7 +50,7 @@ impl Vision {
     }
 }
 
-/// A number that is known to be small.
+/// Converts a number that is known to be small.
 pub(super) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! A field as bits: which cells stop sight.
+//! A field as bits that mark the opaque cells.
 
 use alloc::{vec, vec::Vec};
 
@@ -8,22 +8,22 @@ use crate::grid::ROOM;
 /// Bits in a word.
 pub(super) const WORD: usize = 64;
 
-/// Which way columns are counted.
+/// The direction in which columns are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// From the first on.
+    /// From the first column.
     Right,
-    /// From the last on, as in a mirror.
+    /// From the last column, mirrored.
     Left,
 }
 
 /// The opaque cells of a field, as rows of bits along its longer side.
 ///
-/// The rule is the same along rows and columns, so a tall field is turned: there are never more rows than columns,
-/// hence at most 255, and what there is much of comes a word at a time.
+/// The rule is the same along rows and columns, so a tall field is transposed. There are never more rows than columns,
+/// hence at most 255 rows, and the longer side is processed a word at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plane {
-    /// What the bits were made of.
+    /// The text that the bits were computed from.
     text: Vec<u8>,
     /// Offset of a row of the text from the row above it.
     pub(super) width: usize,
@@ -33,14 +33,14 @@ pub(super) struct Plane {
     pub(super) cols: usize,
     /// Words for each row.
     pub(super) words: usize,
-    /// One bit for each cell, set where sight stops and behind the last column.
+    /// One bit for each cell, set where the cell is opaque and behind the last column.
     right: Vec<u64>,
     /// The same, columns counted from the last one.
     left: Vec<u64>,
 }
 
 impl Plane {
-    /// Makes the bits those of `field`. After the first call this costs little more than what has changed.
+    /// Updates the bits to `field`. After the first call the cost depends mostly on the number of changed cells.
     pub(super) fn update(&mut self, field: Field<'_>) {
         let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
         if self.width != cols + 1 || self.text.len() != field.text.len() {
@@ -72,7 +72,7 @@ impl Plane {
         self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
     }
 
-    /// Row and column in the plane of an offset into the text; none outside the field and for the ends of its rows.
+    /// The row and column in the plane of an offset into the text. `None` outside the field and for the newlines.
     pub(super) fn place(&self, offset: usize) -> Option<(usize, usize)> {
         let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
@@ -86,7 +86,8 @@ impl Plane {
     }
 }
 
-/// The first bit of `from..until` that is set in the words that `at` gives, or `until`. Adds what it read to `work`.
+/// Returns the first bit of `from..until` that is set in the words that `at` returns, or `until`. Adds the number of
+/// words read to `work`.
 pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize) -> u64) -> usize {
     if from >= until {
         return until;
@@ -106,7 +107,7 @@ pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize)
     }
 }
 
-/// Sets the bits of `from..until`, which is not empty.
+/// Sets the bits of `from..until`, which must not be empty.
 pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     let (low, high) = (from / WORD, (until - 1) / WORD);
     let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));

@@ -1,31 +1,31 @@
-//! What is visible from one spot, in little memory.
+//! The set of cells visible from one spot, in a compact form.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
 use crate::grid::Cell;
 
-/// Cells that lie side by side in a row.
+/// Adjacent cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    /// The column of the first.
+    /// The column of the first cell.
     start: u16,
     length: u16,
 }
 
-/// Rows, one below the other, in which the same columns are visible.
+/// Consecutive rows with the same visible columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Band {
     /// Offset of the first row in the text.
     start: u16,
     rows: u16,
-    /// Where its stretches end among all stretches; they begin where those of the band before end.
+    /// The end of its stretches in the list of all stretches. They begin at the end of the previous band.
     end: u16,
 }
 
-/// The cells that are visible from one spot.
+/// The set of cells visible from one spot.
 ///
-/// Rooms are boxes, so most sights are a few bands of one or two stretches, however large the room.
+/// Rooms are boxes, so most sights are a few bands of one or two stretches, regardless of the size of the room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sight {
     /// Offset of a row from the row above it.
@@ -69,7 +69,7 @@ impl Sight {
         self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
     }
 
-    /// Memory that it takes, in bytes.
+    /// Size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.bands) + size_of_val(&*self.stretches)
     }
@@ -80,21 +80,21 @@ impl Sight {
     }
 }
 
-/// Puts a sight together from top to bottom; keeps its working memory between sights.
+/// Builds a sight from top to bottom, and reuses its working memory between sights.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
     bands: Vec<Band>,
     stretches: Vec<Stretch>,
 }
 
-// All numbers are offsets into a text whose length fits 16 bits, or fewer than those.
+// All numbers are at most offsets into a text whose length fits 16 bits.
 fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 impl Builder {
-    /// `rows` rows from offset `start` on, in which the columns `cols` are visible: ascending, apart from each other,
-    /// and not those of the row right above. Rows in which nothing is visible are left out.
+    /// Adds `rows` rows from offset `start` on with the visible columns `cols`. The ranges must be ascending, disjoint,
+    /// and different from those of the row directly above. Rows without visible cells are left out.
     pub(super) fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
         let before = self.stretches.len();
         self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));
@@ -103,7 +103,7 @@ impl Builder {
         }
     }
 
-    /// The sight of what was put in, in rows of `width` characters; leaves nothing behind.
+    /// Returns the sight of all added bands, in rows of `width` characters, and resets the builder.
     pub(super) fn finish(&mut self, width: usize) -> Sight {
         let sight = Sight {
             width: short(width),

@@ -2,10 +2,10 @@ use super::*;
 use crate::grid::Grid;
 use alloc::format;
 
-// One room, as large as a map can be, from one end to the other. Looking at each cell once takes 65,000.
+// One room of the maximum size, seen from one end. Checking each cell once would cost 65,000.
 #[test]
 fn a_long_room_costs_words_and_not_cells() {
-    // Each word of the map is looked at, marked and taken together, some of them twice.
+    // Each word of the map is read, marked and collected, some of them twice.
     const WORK: u64 = 5 * (u16::MAX as u64).div_ceil(WORD as u64) + 64;
     let wide = |rows: usize, cols: usize| format!("{}\n", ".".repeat(cols)).repeat(rows);
     for (rows, cols) in [(1, 65_498), (3, 21_002), (16_374, 3), (32_749, 1), (255, 255)] {

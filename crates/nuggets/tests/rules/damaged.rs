@@ -1,4 +1,4 @@
-//! Setups that no server can have.
+//! Invalid setups of a server.
 
 use netcore::{Link, Role};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     room::{Came, Hall},
 };
 
-// A game of all roles over all links, with some who have quit, and something due.
+// A game with all roles over all links, with quitters and a pending deadline.
 fn busy() -> Hall {
     let mut hall = Hall::new(MAP, config(11));
     for peer in 1..=5 {

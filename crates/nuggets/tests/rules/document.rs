@@ -1,4 +1,4 @@
-//! What docs/protocols/nuggets.md says is what the server does.
+//! The server behaves as `docs/protocols/nuggets.md` specifies.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -11,7 +11,7 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/nuggets.md")).unwrap()
 }
 
-/// What is between backticks, without the marks that a table and an escaped newline need.
+/// The content between backticks, without the escapes of a table and of a newline.
 fn code(cell: &str) -> Option<Vec<u8>> {
     let code = cell.trim().strip_prefix('`')?.strip_suffix('`')?;
     Some(code.replace("\\|", "|").replace("\\n", "\n").into_bytes())
@@ -22,7 +22,7 @@ fn hex(text: &[u8]) -> Vec<u8> {
     text.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// The cells of each row of the tables that has so many.
+/// The cells of each table row that has `N` cells.
 fn rows<const N: usize>() -> Vec<[String; N]> {
     let document = document();
     let cells = |line: &str| {

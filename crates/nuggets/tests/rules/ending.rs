@@ -1,4 +1,4 @@
-//! Q and what stays behind; the last nugget, the table, and the server's own end.
+//! Q and its effects; the last nugget, the table, and the shutdown of the server.
 
 use std::time::Duration;
 
@@ -61,7 +61,8 @@ transcripts! {
             stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
     ";
 
-    /// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
+    /// The table of the requirements, at the end of a game that produces it: Bob takes from Carol, Alice takes from
+    /// Bob.
     the_table_is_the_rule_s_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
         Carol > KEY l
             Alice < GOLD 0 0 114
@@ -115,7 +116,7 @@ fn q_from_a_stranger_does_not_touch_the_spectator() {
     let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     assert_eq!(table.send("Mallory", "KEY Q"), []);
-    // Even a shell that hands such a key over does no harm by it.
+    // A shell that forwards such a key does no harm.
     let mut said = vec![];
     let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
     said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
@@ -129,7 +130,7 @@ fn q_from_a_stranger_does_not_touch_the_spectator() {
     );
 }
 
-/// A game of so much gold in so many piles, in which a purse loses `steal_percent`.
+/// A game with the gold of `piles`, where a player steals `steal_percent` of a purse.
 fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
     let config = Config { rules: Rules { gold, steal_percent, ..Rules::default() }, ..Config::default() };
     Table::fitting(config, drawing, |game| game.piles().values().eq(piles))

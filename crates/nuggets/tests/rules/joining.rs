@@ -1,4 +1,4 @@
-//! PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters.
+//! PLAY and SPECTATE: admission, the joining messages, names and letters.
 
 use netcore::{Link, Role};
 use nuggets::{Config, Rules};
@@ -8,7 +8,7 @@ use crate::table::{NAMES, Table, plain, told, transcripts};
 #[test]
 fn a_player_gets_ok_grid_gold_and_display() {
     let mut table = plain("+----+\n|.A.7|\n+----+");
-    // Wherever Bob stands, it sees the whole room.
+    // Bob sees the whole room from any of its spots.
     let said = table.send("Bob", "PLAY Bob");
     let picture = table.board().replace('B', "@");
     let rows: Vec<String> = picture.lines().map(|row| format!("\n[{row}]")).collect();
@@ -35,7 +35,7 @@ transcripts! {
             Alice < DISPLAY [@B*]
     ";
 
-    // Another port of the same host is somebody else, and gets the next letter.
+    // Another port of the same host is another player and gets the next letter.
     a_quitter_is_not_readmitted_but_may_watch: plain("A.5") => "
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
@@ -220,7 +220,7 @@ transcripts! {
 fn names_are_cut_to_50_bytes_and_cleaned() {
     let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
     let long = "x".repeat(51);
-    // Blank is what was typed, not what is kept.
+    // The whole input decides whether a name is blank, not its first 50 bytes.
     let (late, blank) = (" ".repeat(60) + "x", " ".repeat(50));
     let names: [(&str, &[u8], &str); 8] = [
         ("Alice", b"  Alice Lee ", "  Alice Lee "),
@@ -249,7 +249,7 @@ fn the_26_letters_are_never_reused() {
     for (name, letter) in NAMES.iter().zip('A'..) {
         let said = table.send(name, format!("PLAY {name}"));
         assert_eq!(told(&said, name)[0], format!("OK {letter}"));
-        // Everybody leaves at once, so no more than one ever plays.
+        // Each player leaves immediately, so at most one plays at any time.
         table.keys(name, "Q");
     }
     assert_eq!(table.game().active().count(), 0);
@@ -280,7 +280,7 @@ fn a_starting_spot_is_drawn_from_all_that_are_empty() {
     assert!(met.iter().all(|&times| times > 20), "{met:?}");
 }
 
-/// Those whom the shell lets in to look on, browsers for instance.
+/// Clients that the shell admits as spectators, such as browsers.
 #[test]
 fn watchers_are_as_many_as_come_and_replace_nobody() {
     let mut table = plain("A.3");

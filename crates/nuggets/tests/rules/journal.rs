@@ -28,10 +28,10 @@ pub(crate) fn link_of(peer: u64) -> Link {
     [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
 }
 
-// The outputs, and the state then.
+// The outputs, and the state after them.
 pub(crate) type Went = (Vec<Output>, String);
 
-/// A game of all roles over all links, with when each thing came and what followed.
+/// A game with all roles over all links: each input with its time, and its results.
 pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let (mut log, mut went) = (vec![], vec![]);
@@ -62,7 +62,7 @@ pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time,
                     2 => Came::Bytes(peer, on(link_of(peer), b"SPECTATE")),
                     3 => Came::Bytes(peer, on(link_of(peer), b"nonsense")),
                     4..14 => Came::Bytes(peer, on(link_of(peer), format!("PLAY P{peer}").as_bytes())),
-                    // Some of the pieces of a stream are no whole messages.
+                    // Some pieces of a stream are incomplete messages.
                     14..18 if link_of(peer) == Link::Stream => {
                         Came::Bytes(peer, on(Link::Stream, b"KEY h")[..6].to_vec())
                     }

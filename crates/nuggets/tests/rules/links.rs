@@ -48,7 +48,7 @@ fn over_a_stream_each_message_stands_behind_its_length_and_over_other_links_bare
     assert_eq!(on(Link::Stream, b"OK A"), b"\0\0\0\x04OK A");
 }
 
-// The bytes in pieces of these lengths, over and over.
+// Splits the bytes into pieces of these lengths, repeatedly.
 fn pieces<'a>(mut bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     lengths.iter().cycle().map_while(move |&length| {
         let piece = bytes.split_off(..length.min(bytes.len()))?;
@@ -76,7 +76,7 @@ proptest! {
         let got: Vec<u8> = pieces(&stream, &cuts).flat_map(&mut heard).collect();
         prop_assert_eq!(&got, &expected);
         prop_assert_eq!(cut.state(), whole.state());
-        // The client reads what the server wrote, cut anywhere as well.
+        // The client reads the server's output, also split at any byte.
         at_once.receive(Time::ZERO, &expected).unwrap();
         for piece in pieces(&expected, &cuts) {
             in_pieces.receive(Time::ZERO, piece).unwrap();
@@ -143,7 +143,8 @@ fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lo
     };
     let burst = run(&mut hall, 1_040);
     assert!(burst <= DRAWN.burst as usize && burst + 65_305 > DRAWN.burst as usize, "{burst} bytes");
-    // Whoever goes on asking gets no more than the rate, and the last picture is the last state.
+    // A client that repeats its request receives only the rated number of pictures, and the last picture is the final
+    // state.
     hall.say(1, Link::Datagram, b"KEY j");
     let newest = displays(&hall.elapse(), 1);
     assert_eq!(newest.len(), 1);
@@ -194,7 +195,7 @@ fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
     for link in [Link::Datagram, Link::Stream, Link::Message] {
         let config = Config { rules, ..Config::default() };
         let mut hall = Hall::with(CABIN, config, link, &["PLAY Ann", "SPECTATE", "KEY h"]);
-        // Used up to the last byte, if there is a budget.
+        // The budget is used up completely, if the link has one.
         (0..5_000).for_each(|_| drop(hall.say(1, link, b"PLAY Ann")));
         let known = displays(&hall.input(&Came::Refresh(1)), 1);
         for (peer, part) in [(1, ann()), (2, Participant::Spectator)] {

@@ -1,9 +1,10 @@
-//! The rules of nuggets, one named test each, as transcripts of a server: what comes in, and to the byte what goes out.
+//! The rules of nuggets as transcripts of a server, one named test each: the inputs, and the exact bytes of the
+//! outputs.
 //!
-//! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
-//! room, over any link.
+//! [`table`] simulates the network: it identifies peers by name and forwards datagrams like the UDP shell. [`room`]
+//! passes bytes to a room, over any link.
 //!
-//! Where the sources of the rules disagree, one test says what this server does:
+//! Where the sources of the rules disagree, one test defines the behaviour of this server:
 //!
 //! | point | test |
 //! |-------|------|

@@ -1,11 +1,11 @@
-//! Datagrams that are no messages: they change nothing, and at most their sender hears of it.
+//! Malformed datagrams: they change no state, and at most their sender receives a response.
 
 use crate::{
     table::{Said, plain, told, transcripts},
     wording::unescaped,
 };
 
-/// What is no message of a client, between bars.
+/// Malformed client messages, between bars.
 const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1
 SPECTATE |SPECTATE\x00|SPECTATE\n|SPECTATE please|SPECTATEX|Spectate|spectate|DISPLAY\n|DISPLAY\n...\n|QUIT|QUIT Q
 PLAY|PLAY\n|PLAYAlice|PLAYAnn|PLAY\nAnn|PLAY\x09Alice|PLAY\x00Alice| PLAY Alice|play Alice|play Ann|ERROR oops
@@ -18,7 +18,7 @@ fn malformed() -> Vec<Vec<u8>> {
     SHORT.lines().flat_map(|line| line.split('|')).map(unescaped).chain(long).collect()
 }
 
-// What a server would say is the one kind of rubbish that is not answered.
+// Messages of a server are the only malformed datagrams without a response.
 fn is_answered(datagram: &[u8]) -> bool {
     let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
     ![&b"OK"[..], b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"].contains(&word)
@@ -37,7 +37,7 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
             assert_eq!(told.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
             let is_short = |answer: &String| answer.starts_with("ERROR malformed message: ") && answer.len() <= 130;
             assert!(told.iter().all(is_short), "{datagram:?}: {said:?}");
-            // The server keeps nothing of a stranger after its answer.
+            // The server keeps no state of an unadmitted peer after its response.
             let closed = if who == "Mallory" { told.len() } else { 0 };
             assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
         }

@@ -4,14 +4,14 @@ use nuggets::{Grid, check_map, game::MAX_PLAYERS, protocol::MAX_DATAGRAM};
 
 const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
 
-/// Compares all that is wrong with a map.
+/// Compares all breaches of a map.
 #[track_caller]
 fn check(map: &str, expected: &[&str]) {
     let found: Vec<String> = check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect();
     assert_eq!(found, expected, "\n{map}");
 }
 
-/// A sketch, each row of it in brackets, above a hall that has spots enough for everybody and is not joined to it.
+/// A sketch, each of its rows in brackets, above an unconnected hall with enough spots for all players.
 fn above_a_hall(sketch: &str) -> String {
     let rows = sketch.lines().filter_map(|row| row.trim().strip_prefix('[')?.strip_suffix(']'));
     let floor = ["|..........|"; 6];
@@ -19,7 +19,7 @@ fn above_a_hall(sketch: &str) -> String {
     rows.chain(hall).fold(String::new(), |map, row| map + &format!("{row:<12}\n"))
 }
 
-/// Compares all that is wrong with a sketch, but for its not being joined to the hall.
+/// Compares all breaches of a sketch, except that it is not connected to the hall.
 #[track_caller]
 fn check_sketch(sketch: &str, expected: &[(usize, usize, &str)]) {
     let map = above_a_hall(sketch);
@@ -73,7 +73,7 @@ fn what_cannot_be_played_is_refused() {
             "the map has no room spot ('.'), so neither gold nor players have a place",
         ],
     );
-    // What is foreign is taken for rock, and the rest is checked as well.
+    // A foreign character is treated as rock, and the rest is checked as well.
     check(
         "..\0\n",
         &[
@@ -126,7 +126,7 @@ fn too_few_room_spots() {
     check(&hall(56), &[]);
 }
 
-/// Tests that are sketches, each with all that is wrong with it but for its not being joined to the hall.
+/// Tests of sketches, each with all its breaches, except that it is not connected to the hall.
 macro_rules! sketches {
     ($($name:ident: $($sketch:literal => $breaches:expr),+;)*) => {$(
         #[test]

@@ -1,6 +1,6 @@
 //! Long random games against a second implementation of the rules, which is slow and obvious: it keeps sets of places,
-//! tells everybody everything anew after each key, and sees by the words of the rule. What the server says is compared
-//! to the byte, and in its order.
+//! sends the full state to all clients after each key, and applies the rule of sight literally. The server's output is
+//! compared byte by byte and in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ struct Model {
     rules: Rules,
     piles: BTreeMap<Place, u32>,
     players: Vec<Player>,
-    // Those who are there, in the order in which they came, as the server speaks to them; `None` is the spectator.
+    // The seated clients in order of joining, which is the order of the server's messages; `None` is the spectator.
     present: Vec<Option<usize>>,
     sights: BTreeMap<Place, BTreeSet<Place>>,
 }
@@ -78,7 +78,7 @@ impl Model {
         self.players[player].known.extend(seen);
     }
 
-    // What a viewer sees of the whole map; `None` is the spectator.
+    // A viewer's picture of the whole map; `None` is the spectator.
     fn picture(&mut self, viewer: Option<usize>) -> String {
         let seen = match viewer {
             Some(player) => self.players[player].at.map_or_else(BTreeSet::new, |at| self.sight(at)),
@@ -137,7 +137,7 @@ impl Model {
         said
     }
 
-    // Somebody joined; where, only the server's random numbers say.
+    // Adds a player. Its place is chosen by the server's random numbers.
     fn join(&mut self, name: &'static str, at: Place) -> Vec<Said> {
         assert!(self.at(at) == b'.' && self.standing(at).is_none() && !self.piles.contains_key(&at));
         self.players.push(Player { name, at: None, purse: 0, known: BTreeSet::new() });
@@ -248,8 +248,8 @@ impl Model {
         said
     }
 
-    // The nearest room spot without a player: of all that are as near, the one that a walk in the order of the keys of
-    // the rule meets first.
+    // The nearest room spot without a player. Of several at the same distance, it is the one that a walk in the order
+    // of the keys of the rule reaches first.
     fn nearest(&self, from: Place) -> Option<Place> {
         let mut met = vec![from];
         let mut next = 0;
@@ -279,14 +279,14 @@ fn place_of(offset: usize, width: usize) -> Place {
 
 const KEYS: &[u8] = b"hjklyubnHJKLYUBNhjklyubnHJKLYUBNx";
 
-// Plays until the end of the game, or for so many keys, and compares each answer.
+// Plays to the end of the game, or up to `keys` keys, and compares each response.
 fn play(map: &str, rules: Rules, seed: u64, keys: usize) -> bool {
     let mut table = Table::new(map, Config { rules, seed: seed.into(), ..Config::default() });
     let mut model = Model::of(map, &table);
     let mut rng = Pcg64::seed_from_u64(seed);
     let width = map.find('\n').unwrap() + 1;
     for turn in 0..keys {
-        // Bandwidth is no matter here: see `strangers`.
+        // Bandwidth is not tested here: see `strangers`.
         table.wait(std::time::Duration::from_secs(10));
         let names = NAMES.iter().filter(|name| model.players.iter().all(|player| player.name != **name));
         let (said, expected, what) = match rng.random_range(0..40) {
@@ -367,13 +367,13 @@ fn random_games_are_those_of_the_model() {
 #[test]
 fn random_games_on_special_maps_are_those_of_the_model() {
     let maps = [
-        // Diagonals lead between two walls.
+        // Diagonal steps between two walls.
         "..|.\n.-.|\n|.-.\n.|..\n",
-        // One row, so that everybody meets everybody and all runs meet gold.
+        // A single row, so that all players meet and all runs meet gold.
         "..........##......#...\n",
-        // Most of it is seen from everywhere, and all of it before long.
+        // Most of it is visible from everywhere, and soon the whole map.
         ".........\n....+....\n.........\n.........\n",
-        // From both ends of the room the same is visible, and from the middle the gap below as well.
+        // The sight is the same from both ends of the room, and from the middle it includes the gap below.
         "+---------+\n|.........|\n|.........|\n+----.----+\n    |.|    \n    |.|    \n    +-+    \n",
     ];
     for (map, (seed, rules)) in maps.into_iter().flat_map(|map| (0..).zip(mixes()).map(move |mix| (map, mix))) {

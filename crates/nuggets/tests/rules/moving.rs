@@ -1,4 +1,4 @@
-//! Keys: steps, runs, swaps, gold, and who hears of it in which order.
+//! Keys: steps, runs, swaps, gold, and the recipients and order of the messages.
 
 use nuggets::Position;
 
@@ -13,7 +13,7 @@ const FIELD: &str = "\
 
 #[test]
 fn a_small_letter_is_one_step_and_a_capital_steps_until_it_is_no_longer_possible() {
-    // To the edges of the grid: nothing frames this map.
+    // Runs to the edges of the grid, since the map has no walls around it.
     let places = [
         ('h', (2, 1), (2, 0)),
         ('l', (2, 3), (2, 4)),

@@ -1,4 +1,4 @@
-//! What whoever observes a room is told: events and the status.
+//! The output for the observers of a room: events and the status.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn comings_and_goings_are_told_of_the_right_peer_with_the_reason() {
     for peer in 1..=7 {
         assert_eq!(events(&hall.connect(peer, WATCHED)), []);
     }
-    // Whoever was connected last is not who joins.
+    // The last peer to connect is not the first to join.
     assert_eq!(say(&mut hall, 2, "PLAY Bob"), [joined(2, "Bob", "A"), GameEvent::Started { game: 1, players: 1 }]);
     assert_eq!(say(&mut hall, 1, "PLAY Ann"), [joined(1, "Ann", "B")]);
     assert_eq!(say(&mut hall, 3, "PLAY  "), []);

@@ -52,7 +52,7 @@ transcripts! {
             Bob < ERROR A stole 2 nuggets from you; you have 7 now
     ";
 
-    // All GOLDs, all DISPLAYs, then the texts: a GOLD wipes a text off a status line.
+    // All GOLDs, all DISPLAYs, then the texts: a GOLD clears a text from a status line.
     a_run_steals_from_each_it_meets_and_tells_everything_in_order:
     Table::drawn(Rules { steal_percent: 50, ..PLAIN }, "AB4C63.|1") => "
         Bob types l
@@ -244,7 +244,7 @@ fn a_rematch_begins_with_new_gold_and_no_players() {
     );
     assert_eq!(netcore::Engine::outcome(table.server()), None, "it goes on");
     assert_eq!((table.game().remaining(), table.game().piles().len(), table.game().players().len()), (4, 1, 0));
-    // Letters start again, and quitters of the last game are welcome in the next. Nobody remembers anything.
+    // Letters start again, and quitters of the last game can join the next. No map knowledge remains.
     let said = table.send("Bob", "PLAY Bob");
     assert_eq!(told(&said, "Bob")[..3], ["OK A", "GRID 1 4", "GOLD 0 0 4"]);
     let known = rows(&last_display(&said, "Bob").unwrap());

@@ -1,4 +1,5 @@
-//! What the page repeats of these rules: the messages both ways, sight, and what is known after some messages. Its tests read this.
+//! Test vectors for the page's copy of these rules: the messages both ways, sight, and the state after some messages.
+//! The page's tests read them.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -75,7 +76,7 @@ fn client() -> Value {
     let play = |name: &str| said(ClientMessage::Play(Name::new(name.as_bytes()).ok()));
     let keys =
         "hjklyubnHJKLYUBNQ".bytes().map(|key| (char::from(key).to_string(), said(ClientMessage::Key(key)).into()));
-    // Far more columns than a step leads down or to the right.
+    // Far more columns than the rows or columns of one step.
     let (cols, origin) = (99, 50 * 100 + 50);
     let steps = "hjklyubn".bytes().map(|key| {
         let at = origin + Direction::from_key(key).unwrap().offset(cols);
@@ -89,7 +90,7 @@ fn client() -> Value {
     })
 }
 
-// What is seen of random fields, and of a map that is played on.
+// The sights on random fields, and on the built-in map.
 fn sight() -> Value {
     let mut below = vectors::numbers(7);
     let mut all = vec![];

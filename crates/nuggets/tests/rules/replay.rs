@@ -1,4 +1,4 @@
-//! Same map, same seed, same messages: same game, to the byte, on every machine.
+//! The same map, seed and messages produce the same game, byte for byte, on every machine.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 
 use crate::table::{NAMES, Said, Table};
 
-/// Something that comes in from outside.
+/// An external input.
 #[derive(Debug, Clone)]
 enum Came {
     Datagram(String, Vec<u8>),
@@ -17,7 +17,7 @@ enum Came {
     Stop,
 }
 
-// Everything that may come in, at random: players and a spectator, joins, keys, quits, rubbish, time.
+// Random inputs of all kinds: players and a spectator, joins, keys, quits, garbage, time.
 fn record(seed: u64, length: usize) -> Vec<Came> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut came = vec![];
@@ -83,7 +83,8 @@ fn busy(seed: u64) -> Config {
 
 pub(crate) const MAIN: &str = include_str!("../../../../maps/main.txt");
 
-/// After each input [`Table`] looks at purses, piles, places and the form of each datagram; here it meets all kinds of inputs.
+/// After each input, [`Table`] checks purses, piles, places and the form of each datagram. Here it receives all kinds
+/// of inputs.
 #[test]
 fn whatever_comes_in_every_rule_that_always_holds_holds() {
     for seed in 10..40 {
@@ -102,7 +103,7 @@ fn another_seed_another_game() {
     }
 }
 
-/// A map that stays as it is, whatever becomes of those in `maps`.
+/// A map that never changes, unlike those in `maps`.
 const CABIN: &str = "\
 +-----+   +----+
 |.....#####....|
@@ -114,7 +115,7 @@ const CABIN: &str = "\
           ###   
 ";
 
-/// A game that was written down: should the generator, the protocol or a rule change, this notices, on any machine.
+/// A recorded game. It detects changes to the generator, the protocol or a rule, on any machine.
 #[test]
 fn a_game_is_played_as_it_is_written_down() {
     let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
@@ -122,12 +123,12 @@ fn a_game_is_played_as_it_is_written_down() {
     cabin.check(include_str!("../data/game.txt"));
 }
 
-/// FNV-1a of 64 bits.
+/// 64-bit FNV-1a.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The same for a long game, of which only hashes are written down.
+/// The same for a long game, recorded only as hashes.
 #[test]
 fn a_long_game_is_the_same_on_every_machine() {
     let mut wire = vec![];

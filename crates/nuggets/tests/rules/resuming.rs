@@ -1,4 +1,4 @@
-//! A server that is written down, read again and gone on with.
+//! A server whose state is stored, restored and continued.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn resumed(hall: &Hall) -> Hall {
     hall.restored(&setup, &state).unwrap()
 }
 
-/// The kinds of rooms whose states are tried.
+/// The kinds of rooms whose states are tested.
 pub(crate) fn halls(seed: u64) -> [Hall; 4] {
     let plain = Rules { gold: 60, ..Rules::default() };
     let countdown = Some(Duration::from_millis(2_500));
@@ -68,7 +68,7 @@ fn the_state_of_a_full_game_on_the_largest_map_is_small() {
         }
     }
     let [_, state] = hall.written();
-    // Decimal digits are more than any format needs that was made to be small.
+    // The JSON has decimal numbers; a compact format needs fewer bytes.
     assert!(state.len() < 600_000, "{} bytes", state.len());
     assert_eq!(resumed(&hall).state(), hall.state());
 }
@@ -77,7 +77,7 @@ fn joining(frames: &[Bytes]) -> Vec<&str> {
     frames.iter().map(|frame| core::str::from_utf8(frame).unwrap().split([' ', '\n']).next().unwrap()).collect()
 }
 
-// Uses up what Ann, peer 1, may draw to herself, so that her last step is owed to her.
+// Uses up Ann's budget (peer 1), so that her last picture is owed to her.
 fn drained() -> Hall {
     let mut hall = Hall::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     hall.say(1, Link::Datagram, b"KEY ?");
@@ -95,14 +95,15 @@ fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
             (2, &["OK", "GRID", "GOLD", "DISPLAY"]),
             (3, &["GRID", "GOLD", "DISPLAY"]),
         ] {
-            // Ann has used up her budget; Bob and the spectator have sent no key, and pictures of her runs are owed to them.
+            // Ann has used up her budget. Bob and the spectator have sent no key, so pictures of her runs are owed to
+            // them.
             let mut hall = hall.clone();
             let told = sent(&hall.input(&Came::Refresh(peer)), peer);
             assert_eq!(joining(&told), kinds, "peer {peer}");
             let shown = if peer == 3 { b'A' } else { [b'@', b'A'][usize::from(peer == 2)] };
             let stands = hall.room.engine().game().players()[0].cell.unwrap();
             assert_eq!(told.last().unwrap()[8 + stands.index()], shown, "as it is now");
-            // That was the newest, so nothing is told twice.
+            // That picture was the newest, so it is not sent twice.
             while hall.room.deadline().is_some() {
                 assert_eq!(sent(&hall.elapse(), peer), NOTHING, "peer {peer}");
             }

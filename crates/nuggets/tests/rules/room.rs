@@ -1,4 +1,4 @@
-//! A server as a shell drives it, in bytes and over any link; what comes in can be kept and played again.
+//! A server as a shell drives it, in bytes and over any link. Inputs can be recorded and replayed.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,7 +9,7 @@ use netcore::{
 };
 use nuggets::{Config, Grid, Server};
 
-/// Something that reaches a room, so that it can be kept.
+/// An input of a room, in a form that can be recorded.
 #[derive(Debug, Clone)]
 pub(crate) enum Came {
     Connected(u64, Role, Link),
@@ -21,7 +21,7 @@ pub(crate) enum Came {
     Stop(Leave),
 }
 
-/// A room, and what is left of the streams that lead into it.
+/// A room, and the unread rest of each stream into it.
 #[derive(Debug, Clone)]
 pub(crate) struct Hall {
     pub(crate) room: Hosted<Server>,
@@ -36,7 +36,7 @@ impl Hall {
         Self { room, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
-    /// A hall whose peers, from 1 on, have come over one link and said these first messages.
+    /// A hall whose peers, from 1 on, have connected over one link and sent these first messages.
     pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
         let mut hall = Self::new(map, config);
         for (peer, message) in (1..).zip(first) {
@@ -45,14 +45,14 @@ impl Hall {
         hall
     }
 
-    /// The hall with its room made anew of `setup` and `state`, both JSON.
+    /// The hall with its room restored from `setup` and `state`, both JSON.
     pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
         let wrong = |why: serde_json::Error| StateError(why.to_string().into());
         let (setup, state) = (serde_json::from_str(setup).map_err(wrong)?, serde_json::from_str(state).map_err(wrong)?);
         Ok(Self { room: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
     }
 
-    /// What its room is made from and the state that it is in, as JSON.
+    /// The setup and the state of its room, as JSON.
     pub(crate) fn written(&self) -> [String; 2] {
         [serde_json::to_string(&self.room.engine().setup()).unwrap(), self.state()]
     }
@@ -62,7 +62,7 @@ impl Hall {
         serde_json::to_string(&self.room.state()).unwrap()
     }
 
-    /// Hands in one thing and gives what goes out.
+    /// Handles one input and returns the outputs.
     pub(crate) fn input(&mut self, came: &Came) -> Vec<Output> {
         let mut out = Outbox::new();
         let id = |&peer| PeerId(peer);
@@ -93,24 +93,24 @@ impl Hall {
         self.input(&Came::Connected(peer, Role::Player, link))
     }
 
-    /// One message, marked off as the link has it.
+    /// Sends one message, framed for the link.
     pub(crate) fn say(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
         self.input(&Came::Bytes(peer, on(link, message)))
     }
 
-    /// Connects a peer and says its first message.
+    /// Connects a peer and sends its first message.
     pub(crate) fn join(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
         let mut outputs = self.connect(peer, link);
         outputs.extend(self.say(peer, link, message));
         outputs
     }
 
-    /// Lets a player run to and fro so many times.
+    /// Makes a player run to and fro `times` times.
     pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
         (0..times).map(move |turn| self.say(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
     }
 
-    /// Lets time go by until something is due.
+    /// Advances the time to the next deadline.
     pub(crate) fn elapse(&mut self) -> Vec<Output> {
         let due = self.room.deadline().expect("something is due");
         self.now = self.now.max(due);
@@ -118,7 +118,7 @@ impl Hall {
     }
 }
 
-/// A message as it goes over a link.
+/// A message in its form on a link.
 pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     let mut out = BytesMut::new();
     match link {
@@ -128,12 +128,12 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// A hall of which each DISPLAY has 65,305 bytes.
+/// A hall with DISPLAYs of 65,305 bytes each.
 pub(crate) fn large() -> String {
     (".".repeat(372) + "\n").repeat(175)
 }
 
-/// What was sent to one peer.
+/// The messages sent to one peer.
 pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
     let to_peer = |output: &Output| match output {
         Output::Send { to: To::Peer(PeerId(to)), frame } if *to == peer => Some(frame.clone()),
@@ -142,7 +142,7 @@ pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
     outputs.iter().filter_map(to_peer).collect()
 }
 
-/// What was told to whoever observes the room.
+/// The events for the observers of the room.
 pub(crate) fn events(outputs: &[Output]) -> Vec<GameEvent> {
     let event = |output: &Output| if let Output::Event(event) = output { Some(event.clone()) } else { None };
     outputs.iter().filter_map(event).collect()

@@ -1,4 +1,4 @@
-//! Pictures: what is visible from where, drawn by hand and worked out by the words of the rule.
+//! Pictures: the visible cells, drawn by hand and computed by a literal version of the rule.
 
 use nuggets::{
     Cell, Grid, Position,
@@ -11,7 +11,7 @@ use crate::{
     table::{plain, transcripts},
 };
 
-/// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule word by word, one target at a time.
+/// Whether `to` (row, column) is visible from `from` on a map of these rows: the literal rule, one target at a time.
 pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
         let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
@@ -19,7 +19,7 @@ pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius:
     };
     let ((pr, pc), (r, c)) = (from, to);
     let is_near = radius.is_none_or(|radius| (r - pr).pow(2) + (c - pc).pow(2) <= i64::from(radius).pow(2));
-    // Where the line crosses a row is `part / whole` columns aside, rounded down; the sign of the whole is taken out.
+    // The line crosses a row `part / whole` columns aside, rounded down. The sign of the divisor is removed.
     let crossing = |part: i64, whole: i64| {
         let (part, whole) = (part * whole.signum(), whole.abs());
         (part.div_euclid(whole), part.rem_euclid(whole) == 0)
@@ -39,7 +39,7 @@ pub(crate) fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
 
-// What is seen from (row, column), as a picture: by the rule's words and as the server computes it.
+// The picture from (row, column): by the literal rule, and by the server.
 fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, String) {
     let rows = rows_of(map);
     let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, Stri
     (slow, fast)
 }
 
-/// A map, and beside it the picture of one who stands where `@` is.
+/// A map, and beside it the picture of a player at `@`.
 #[track_caller]
 fn check(drawn: &str) {
     let mut sides = [String::new(), String::new()];
@@ -89,7 +89,7 @@ fn check_picture(map: &str, picture: &str, radius: Option<u16>) {
     assert!(fast == picture, "--- drawn\n{picture}\n--- the server\n{fast}");
 }
 
-/// Tests that are maps, each with the picture of one who stands where `@` is beside it.
+/// Tests of maps, each beside the picture of a player at `@`.
 macro_rules! sights {
     ($($name:ident: $($drawn:literal),+;)*) => {$(
         #[test]
@@ -106,8 +106,8 @@ sights! {
         [#######]  [###    ]
     ";
 
-    // Half a step aside of the pillar the line passes between it and a room spot.
-    // Between two that block it is closed.
+    // Half a step beside the pillar, the line passes between it and a room spot. Between two opaque cells it is
+    // blocked.
     one_room_spot_of_two_is_enough: "
         [.....]  [.. ..]
         [..+..]  [..+..]
@@ -137,8 +137,8 @@ sights! {
 }
 
 transcripts! {
-    // What a DISPLAY shows of what was seen before. `model` compares all of it in random games.
-    // In the passage Alice sees its next spots only, but remembers the room and the whole way.
+    // The remembered part of a DISPLAY. `model` compares all of it in random games. In the passage Alice sees only her
+    // next spots, but remembers the room and the whole way.
     known_cells_stay: plain("..A###.7") => "
         Alice > KEY l
             Alice < DISPLAY [...@#   ]
@@ -157,7 +157,7 @@ transcripts! {
             Alice < DISPLAY [...#@.*]
     ";
 
-    // A pile's spot is an empty one, a passage spot is one again.
+    // The spot of a collected pile is an empty spot again, and a passage spot is one again.
     a_cell_left_behind_is_bare_map: plain("A3##.4") => "
         Alice types l
         Alice > KEY l
@@ -183,7 +183,7 @@ fn pictures_of_the_first_map() {
     assert_eq!(pictures.clone().count(), 9);
     for picture in pictures {
         let (_title, picture) = picture.split_once('\n').unwrap();
-        // The file leaves out what is blank at the ends of rows and below the last.
+        // The file omits trailing blanks of rows and blank rows at the end.
         let rows = picture.lines().chain(std::iter::repeat("")).take(height);
         let picture = rows.fold(String::new(), |picture, row| picture + &format!("{row:<width$}\n"));
         check_picture(&map, &picture, None);
@@ -201,7 +201,7 @@ fn text(cells: &[char], cols: usize) -> String {
     cells.chunks_exact(cols).map(|row| row.iter().chain(['\n'].iter()).collect::<String>()).collect()
 }
 
-/// Maps of many and of few opaque cells, of a size of `sizes`.
+/// Maps with many and with few opaque cells, with a size from `sizes`.
 fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = String> {
     let cell = prop_oneof![6 => Just('.'), 1 => Just('#'), 1 => Just('|'), 1 => Just(' ')];
     let sparse = prop_oneof![30 => Just('.'), 1 => Just('+')];
@@ -211,13 +211,13 @@ fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = S
     })
 }
 
-/// Long and thin either way, and longer than one, two or three words of bits.
+/// Long and thin in one direction, and longer than one, two or three words of bits.
 fn thin() -> impl Strategy<Value = (usize, usize)> {
     let long = prop_oneof![1..40usize, 60..70usize, 124..132usize, 188..196usize];
     (1..5usize, long, any::<bool>()).prop_map(|(short, long, tall)| if tall { (long, short) } else { (short, long) })
 }
 
-/// Halls of pillars that stand in a lattice.
+/// Halls with pillars in a lattice.
 fn lattices() -> impl Strategy<Value = String> {
     let size = prop_oneof![(1..14usize, 1..18usize), (2..8usize, 62..68usize), (62..68usize, 2..8usize)];
     (size, 1..5usize, 1..5usize, 0..4usize, 0..4usize).prop_map(|((rows, cols), down, across, row, col)| {
@@ -227,7 +227,7 @@ fn lattices() -> impl Strategy<Value = String> {
     })
 }
 
-// From every cell to every cell, or on large maps from some of them.
+// Compares from every cell to every cell, or on large maps from some of them.
 fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(), TestCaseError> {
     let Ok((grid, _)) = Grid::parse(map.as_bytes()) else { return Ok(()) };
     let (rows, mut sighter) = (rows_of(&grid.to_string()), Sighter::default());
@@ -244,7 +244,7 @@ fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(),
             let expected = visible(&rows, place(from), place(to), radius);
             prop_assert_eq!(sight.contains(to), expected, "{} from {:?} to {:?}", grid, from, to);
         }
-        // The cells are those that it contains, in order.
+        // `cells` returns exactly the contained cells, in order.
         let offsets = (0..).map(Cell).take(grid.text().len());
         prop_assert!(sight.cells().eq(offsets.filter(|&cell| sight.contains(cell))), "{} from {:?}", grid, from);
         prop_assert!(sight.ranges().all(|range| !grid.text()[range].contains(&b'\n')), "{} from {:?}", grid, from);
@@ -270,7 +270,7 @@ proptest! {
         sight_is_the_rule(&map, radius, 40)?;
     }
 
-    // What the sighter keeps of a field must not show on the next one.
+    // The state that a sighter caches for a field must not affect the next one.
     #[test]
     fn a_sighter_may_be_used_on_one_field_after_the_other(
         fields in prop::collection::vec(maps(prop_oneof![Just((5, 9)), Just((9, 5)), Just((10, 4)), (1..9usize, 1..9usize)]), 2..6),

@@ -14,7 +14,7 @@ fn party(wait_for: u32, countdown: Option<u64>) -> Table {
     Table::new(HALL, Config { rules: Rules { min_piles: 1, max_piles: 1, ..Rules::default() }, ..config })
 }
 
-// The texts of the ERRORs that somebody was told.
+// The texts of the ERRORs that a client received.
 fn told(said: &[Said], name: &str) -> Vec<String> {
     table::told(said, name).iter().filter_map(|text| text.strip_prefix("ERROR ").map(str::to_owned)).collect()
 }
@@ -39,7 +39,7 @@ fn keys_that_move_are_ignored_until_enough_play() {
         assert_eq!(said.len(), 1, "nobody else hears of it");
     }
     assert_eq!(table.position(), before);
-    // What is no key is told so as ever.
+    // An unassigned key has the usual response.
     assert_eq!(told(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
     assert!(is_waiting(&table));
 
@@ -57,7 +57,7 @@ fn a_countdown_tells_every_second_and_begins_the_game() {
     let mut table = party(0, Some(3));
     assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
     table.wait(Duration::from_millis(400));
-    // Somebody who comes later waits no longer than the others.
+    // A player that joins later waits no longer than the first.
     assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), [""; 0]);
     assert_eq!(told(&table.send("Bob", "KEY l"), "Bob"), ["the game begins in 3 s"]);
     let said = table.wait(Duration::from_millis(2_599));
@@ -78,14 +78,14 @@ fn whoever_leaves_stops_the_countdown_if_too_few_are_left() {
     assert_eq!(told(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
     table.wait(Duration::from_secs(10));
     assert!(!is_waiting(&table));
-    // Once it has begun, it goes on with whoever is left.
+    // Once the game has begun, it continues with the remaining players.
     table.send("Carol", "KEY Q");
     assert!(!is_waiting(&table));
 }
 
 #[test]
 fn a_game_that_nobody_else_can_join_begins_with_those_who_are_there() {
-    // Four room spots, of which one has the gold.
+    // Four room spots, one with the gold.
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, wait_for: 20, seed: 1, ..Config::default() });
     table.join(&["Alice", "Bob"]);
@@ -102,7 +102,7 @@ fn nobody_loses_a_seat_by_waiting() {
     assert!(table.wait(Duration::from_secs(60)).is_empty());
     table.send("Bob", "PLAY Bob");
     assert!(!is_waiting(&table));
-    // From here on silence counts, for both alike.
+    // From now on the idle timeout runs, for both players alike.
     assert_eq!(table.wait(Duration::from_millis(4_999)), []);
     table.wait(Duration::from_millis(1));
     assert_eq!(table.known().count(), 0);

@@ -1,4 +1,4 @@
-//! What an address may cost before it has shown that it is there: nothing but a KEY shows that.
+//! Limits on the traffic to an address until a KEY shows that it is not forged.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
     wording::rows,
 };
 
-/// Bytes of a DISPLAY of a hall as large as a datagram allows.
+/// Bytes of a DISPLAY of the hall, which is as large as a datagram permits.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(said: &[Said], who: &str) -> u32 {
@@ -52,7 +52,7 @@ fn twenty_six_at_once_are_let_in() {
 #[test]
 fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
     let mut table = Table::new(&large(), Config::default());
-    // Bob's joining shows Alice one more picture.
+    // When Bob joins, Alice is sent one more picture.
     let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
     sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
     let (mut millis, mut shown) = (0, None);
@@ -67,7 +67,7 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
         shown = last_display(&said, "Alice").or(shown);
         assert!(sent * DISPLAY <= UNPROVEN.burst + UNPROVEN.per_second / 1_000 * millis + millis);
     }
-    // Six seconds: four pictures at once and four a second, and no more than one is still to come.
+    // Six seconds: a burst of four pictures, then four per second. At most one is still owed.
     assert_eq!(sent, (UNPROVEN.burst + 6 * UNPROVEN.per_second) / DISPLAY);
     table.send("Bob", "KEY j");
     let said = table.wait(Duration::from_secs(1));
@@ -80,7 +80,7 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
     assert_eq!(table.wait(Duration::from_secs(1_000)), [], "and then there is nothing to tell");
 }
 
-/// A game in which Alice, who has sent no key, has used up her budget: Bob ran to and fro.
+/// A game with owed pictures for Alice: she has sent no key, and Bob's runs have used up her budget.
 fn alice_is_owed() -> Table {
     let mut table = Table::new(&large(), Config::default());
     table.join(&["Alice", "Bob"]);
@@ -103,7 +103,7 @@ fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
 
 #[test]
 fn gold_is_told_to_the_unproven_whatever_their_budget() {
-    // Numbers are small; a client that missed one would show a wrong status.
+    // Numbers are small, and a client that missed one would show a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
     let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
     table.join(&["Alice", "Bob"]);
@@ -144,7 +144,8 @@ fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
 
-/// Two players in a room, of whom Bob has used up what is shown at once, and everything that followed.
+/// Two players in a room after Bob has used up the burst of individually shown moves, and the number of pictures sent
+/// to Alice.
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
@@ -213,7 +214,7 @@ fn spectators_come_at_a_limited_rate() {
     table.wait(Duration::from_millis(1));
     assert_eq!(hear(&mut table, "Tess"), "GRID 1 3");
     assert_eq!(hear(&mut table, "Uma"), busy);
-    // Over ten seconds of asking: two a second.
+    // Ten seconds of requests: two per second are accepted.
     let mut seated = 0;
     for turn in 0..1_000 {
         table.wait(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! A server and those who talk to it, known by name; the network between them is played by hand.
+//! A server and its peers, identified by name, with a simulated network.
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use nuggets::{
 
 use crate::wording::{escaped, rows, shown, unescaped};
 
-/// Those who play, in the order of their letters.
+/// The players, in the order of their letters.
 pub(crate) const NAMES: [&str; 26] = [
     "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy", "Kim", "Leo", "Mia", "Noah",
     "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
 ];
 
-/// Tests that are a table and a transcript, or several of them; see [`Table::check`].
+/// Tests that consist of one or more pairs of a table and a transcript; see [`Table::check`].
 macro_rules! transcripts {
     ($($(#[$meta:meta])* $name:ident: $($table:expr => $transcript:expr),+;)*) => {$(
         $(#[$meta])*
@@ -33,12 +33,12 @@ macro_rules! transcripts {
 }
 pub(crate) use transcripts;
 
-/// A game by the course's rules that looks like the drawing.
+/// A game by the course's rules in the state of the drawing.
 pub(crate) fn plain(drawing: &str) -> Table {
     Table::drawn(Rules::default(), drawing)
 }
 
-/// One thing that the server did: it sent a datagram, forgot somebody, or wrote to its standard output.
+/// An effect of the server: it sent a datagram, closed a peer, or wrote to its standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     Told { who: String, frame: Bytes },
@@ -57,19 +57,19 @@ impl Said {
     }
 }
 
-/// A server, its clock, and who is known to it.
+/// A server, its clock, and its peers.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     server: Server,
     now: Time,
     names: BTreeMap<PeerId, String>,
-    // Everybody who ever sent something keeps one address for good.
+    // Each client keeps its address from its first datagram on.
     addresses: Vec<String>,
     next_peer: u64,
 }
 
 impl Table {
-    /// A server on a map, which nobody has joined.
+    /// A server on a map, without players.
     pub(crate) fn new(map: &str, config: Config) -> Self {
         let (grid, _) = Grid::parse(map.as_bytes()).expect("tests play on maps that can be played");
         Self::on(Arc::new(grid), config)
@@ -80,15 +80,15 @@ impl Table {
         Self { server, now: Time::ZERO, names: BTreeMap::new(), addresses: vec![], next_peer: 0 }
     }
 
-    /// A game that looks like the drawing: letters are players who have joined, in order (`A` is Alice, `B` is Bob, as
+    /// A game in the state of the drawing: letters are players that have joined, in order (`A` is Alice, `B` is Bob, as
     /// in [`NAMES`]), digits are piles of that many nuggets, the rest is the map.
     ///
-    /// Where gold and players land is up to the seed, so seeds are tried until it fits.
+    /// The seed determines the places of gold and players, so seeds are tried until one matches.
     pub(crate) fn drawn(rules: Rules, drawing: &str) -> Self {
         Self::drawn_with(Config { rules, ..Config::default() }, drawing)
     }
 
-    /// As [`Table::drawn`], with more than rules to set.
+    /// Like [`Table::drawn`], with a full configuration.
     pub(crate) fn drawn_with(mut config: Config, drawing: &str) -> Self {
         let piles: Vec<(usize, u32)> =
             drawing.bytes().enumerate().filter_map(|(at, byte)| Some((at, char::from(byte).to_digit(10)?))).collect();
@@ -98,7 +98,7 @@ impl Table {
         })
     }
 
-    /// As [`Table::drawn_with`], but `fits` decides about the amounts, and the rules about the sum of them.
+    /// Like [`Table::drawn_with`], but `fits` decides on the sizes of the piles, and the rules on their sum.
     pub(crate) fn fitting(mut config: Config, drawing: &str, fits: impl Fn(&Game) -> bool) -> Self {
         let piles: Vec<usize> = drawing.match_indices(|drawn: char| drawn.is_ascii_digit()).map(|(at, _)| at).collect();
         let count = u32::try_from(piles.len()).expect("few piles");
@@ -132,13 +132,13 @@ impl Table {
         &self.server
     }
 
-    /// Those who are known to the server, in the order in which they came.
+    /// The peers of the server, in order of connecting.
     pub(crate) fn known(&self) -> impl Iterator<Item = &str> {
         self.names.values().map(String::as_str)
     }
 
-    /// A datagram comes in. As in the UDP shell, whoever is not known yet becomes a peer by a message that admits to
-    /// the game and by a malformed one, and other messages from there are dropped.
+    /// Receives a datagram. As in the UDP shell, a message that requests admission or a malformed one connects an
+    /// unknown sender; its other messages are dropped.
     pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Said> {
         let decoded = Nuggets::decode(&mut (), datagram.as_ref(), Framing::Whole);
         let known = self.peer(who);
@@ -155,14 +155,14 @@ impl Table {
         said
     }
 
-    /// Those who play under these names join; what follows from that does not matter.
+    /// Joins players with these names and discards the outputs.
     pub(crate) fn join(&mut self, names: &[&str]) {
         for name in names {
             self.send(name, format!("PLAY {name}"));
         }
     }
 
-    /// A peer is there before it has said anything.
+    /// Connects a peer before its first message.
     pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, said: &mut Vec<Said>) -> PeerId {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
@@ -171,13 +171,13 @@ impl Table {
             self.addresses.push(who.to_owned());
             self.addresses.len() - 1
         });
-        // One host for all: only the ports differ.
+        // All clients share one host, with different ports.
         let address = format!("192.0.2.1:{}", 4_000 + host);
         said.extend(self.input(Input::Connected { peer, role, link, address: (&address).into() }));
         peer
     }
 
-    /// A peer that says nothing more: its port is closed.
+    /// Disconnects a peer: its port is closed.
     pub(crate) fn gone(&mut self, who: &str) -> Vec<Said> {
         let peer = self.peer(who).expect("somebody known");
         let said = self.input(Input::Disconnected { peer, why: Gone::Broken });
@@ -185,12 +185,12 @@ impl Table {
         said
     }
 
-    /// Keys, one after the other.
+    /// Sends keys in order.
     pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Said> {
         keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
-    /// Time goes by; the server is woken whenever it wants to be.
+    /// Advances the time. The server is woken at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
         let end = self.now.plus(time);
         let mut said = vec![];
@@ -208,7 +208,7 @@ impl Table {
         self.input(Input::Stop(Leave::Over))
     }
 
-    /// Anything at all comes in; what goes out is looked at as at every time.
+    /// Handles any input. Checks the outputs like all others.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
@@ -237,12 +237,12 @@ impl Table {
         said
     }
 
-    /// The players, with their purses and places, and the piles.
+    /// The players with their purses and places, and the piles.
     pub(crate) fn position(&self) -> (Vec<Player>, BTreeMap<Cell, u32>) {
         (self.game().players().to_vec(), self.game().piles().clone())
     }
 
-    /// What the spectator's DISPLAY shows, or would show.
+    /// The content of the spectator's DISPLAY, sent or not.
     pub(crate) fn board(&self) -> String {
         let said = self.clone().send("a passer-by", "SPECTATE");
         rows(&last_display(&said, "a passer-by").expect("a spectator sees the board"))
@@ -250,11 +250,11 @@ impl Table {
 
     /// Plays a transcript and compares.
     ///
-    /// `Alice > KEY h` is a datagram that comes in, `Alice < GOLD 1 1 9` one that goes out, `Alice closed` tells that a
-    /// peer is forgotten, `stdout: ...` is what the server prints. `wait 500 ms` lets time go by, `stop` stops the
-    /// server, `gone Alice` closes a port. The rows of a DISPLAY stand in
-    /// brackets; every other byte that is not printable is escaped, and so is a space at the end. `Bob types hjk` are keys
-    /// and `Sam watches` is a SPECTATE whose answers do not matter. A line that begins with `# ` is a comment.
+    /// `Alice > KEY h` is a received datagram, `Alice < GOLD 1 1 9` a sent one, `Alice closed` means that a peer was
+    /// removed, `stdout: ...` is the server's output. `stop` stops the server, `gone Alice` closes a port,
+    /// `wait 500 ms` advances the time. The rows of a DISPLAY are in brackets; every other byte that is not printable
+    /// is escaped, and so is a space at the end. `Bob types hjk` sends keys and `Sam watches` sends a SPECTATE; their
+    /// outputs are not compared. A line that begins with `# ` is a comment.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let lines = transcript.lines().map(str::trim);
@@ -290,12 +290,12 @@ impl Table {
     }
 }
 
-/// The datagrams for one, escaped.
+/// The datagrams to one peer, escaped.
 pub(crate) fn told(said: &[Said], who: &str) -> Vec<String> {
     frames(said, who).map(|frame| shown(frame)).collect()
 }
 
-/// The datagrams for one.
+/// The datagrams to one peer.
 pub(crate) fn frames<'a>(said: &'a [Said], who: &str) -> impl Iterator<Item = &'a Bytes> {
     said.iter().filter_map(move |said| match said {
         Said::Told { who: to, frame } if to == who => Some(frame),
@@ -303,12 +303,12 @@ pub(crate) fn frames<'a>(said: &'a [Said], who: &str) -> impl Iterator<Item = &'
     })
 }
 
-/// The last picture that one was shown.
+/// The last DISPLAY to one peer.
 pub(crate) fn last_display(said: &[Said], who: &str) -> Option<Bytes> {
     frames(said, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).last().cloned()
 }
 
-// What must hold at any time in any game.
+// Checks the invariants of a game.
 fn assert_sound(game: &Game) {
     let text = game.grid().text();
     let purses: u32 = game.players().iter().map(|player| player.purse).sum();
@@ -331,7 +331,7 @@ fn assert_sound(game: &Game) {
     assert!(letters.eq((b'A'..=b'Z').take(game.players().len())), "letters go out in order, each once");
 }
 
-// What must hold of any datagram to a client.
+// Checks the invariants of a datagram to a client.
 fn assert_proper(frame: &[u8], grid: &Grid) {
     assert!(frame.len() <= MAX_DATAGRAM, "{} bytes are too many", frame.len());
     let line = match ServerMessage::parse(frame).expect("a message that clients know") {

@@ -1,12 +1,12 @@
-//! Datagrams as transcripts write them.
+//! The form of datagrams in transcripts.
 
-/// The rows of a DISPLAY, without the newline behind the last.
+/// The rows of a DISPLAY, without the last newline.
 pub(crate) fn rows(display: &[u8]) -> String {
     let text = display.strip_prefix(b"DISPLAY\n").and_then(|rows| rows.strip_suffix(b"\n")).expect("a DISPLAY");
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// A datagram, a DISPLAY by its rows.
+/// A datagram, or the rows of a DISPLAY.
 pub(crate) fn shown(frame: &[u8]) -> String {
     if !frame.starts_with(b"DISPLAY\n") {
         return escaped(frame);
@@ -19,7 +19,7 @@ pub(crate) fn shown(frame: &[u8]) -> String {
     }
 }
 
-/// A text in which what is not printable is escaped, and so is a space at its end.
+/// Escapes bytes that are not printable, and a space at the end.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text: String = bytes
         .iter()
@@ -37,7 +37,7 @@ pub(crate) fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text in which what is not printable is escaped.
+/// The bytes of an escaped text.
 pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut rest = text.bytes();

@@ -1,4 +1,4 @@
-//! Stretches of unknown cells in which there can be no room.
+//! Areas of unknown cells that cannot contain a room.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -6,12 +6,12 @@ use core::mem;
 use super::{KNOWN, Memory, POCKET};
 use crate::grid::ROCK;
 
-// Cells of a pocket that are looked at before it counts as worth exploring.
+// The most cells of a pocket that are examined. A larger pocket counts as worth exploring.
 const LARGEST_POCKET: usize = 256;
 
 impl Memory {
-    /// Room spots have room spots, walls and doors around them, so there are none where known rock is near. Where that
-    /// rules out all of a stretch of unknown cells, there is nothing to be found in it: most dead ends need no visit.
+    /// Room spots are surrounded by room spots, walls and doors, so no room spot is next to known rock. If that
+    /// excludes all cells of an unknown area, the area is not worth exploring: most dead ends need no visit.
     pub(super) fn write_off_pockets(&mut self) {
         if self.wary {
             return;
@@ -37,7 +37,7 @@ impl Memory {
         self.pocket = pocket;
     }
 
-    // Collects the unknown cells that hang together with `seed`. Whether none of them can be a room spot.
+    // Collects the unknown cells connected to `seed`. Returns whether none can be a room spot.
     fn fill_pocket(&mut self, seed: usize, pocket: &mut Vec<usize>) -> bool {
         pocket.clear();
         pocket.push(seed);
