@@ -1,10 +1,10 @@
-//! How fast the learner learns, beside the barest loop that plays rounds.
+//! The speed of the learner, compared with a minimal loop that plays rounds.
 //!
-//! The bare loop deals, adds up and compares, and does nothing else: no states, no table, no learning. It has its own
-//! generator (xorshift) and its own deck, as short as they can be written, and decides by a coin or by hitting below 17.
-//! Both take turns, many and short ones: a machine whose speed drifts slows both, and in some turns of two milliseconds no
-//! other program is let in between. The ratio is that of the best turns. Two threads begin each turn together, and it lasts
-//! until both are done; where two cores are never free at the same time, that figure says nothing.
+//! The bare loop only deals, adds and compares: no states, no table, no learning. It has its own minimal generator
+//! (xorshift) and deck, and decides by a coin or by hitting below 17. The two alternate in many short turns. A
+//! machine whose speed drifts slows both, and some turns of two milliseconds run without interruption by other
+//! programs. The ratio is that of the best turns. Two threads begin each turn together, and it lasts until both are
+//! done. If two cores are never free at the same time, that figure is meaningless.
 //!
 //! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` makes the turns longer or shorter.
 
@@ -63,7 +63,7 @@ fn threads(explore: Explore, rounds: u64) {
     for _ in 0..TURNS {
         one = one.max(rate(rounds, || learner.play(rounds)));
     }
-    // Who waits is awake, so that the system gives each a core of its own as soon as there are two.
+    // The waiting thread spins, so that the system assigns a core to each thread as soon as two are free.
     let arrived = AtomicUsize::new(0);
     // When the turns of a thread began and ended.
     let learn = |seed| {
@@ -98,7 +98,7 @@ fn solver() {
     println!("exact solver with both best tables: {best:.3} s ({value:.6})");
 }
 
-// Million rounds a second.
+// Million rounds per second.
 fn rate<T>(rounds: u64, play: impl FnOnce() -> T) -> f64 {
     let start = Instant::now();
     black_box(play());
@@ -142,7 +142,7 @@ impl BareLoop {
     #[inline]
     fn draw(&mut self) -> u8 {
         let left = 52 - self.dealt;
-        // Biased by less than 10^-8, which a learner must not be and a floor may.
+        // The bias is below 10^-8, which is acceptable for a lower bound but not for a learner.
         let pick = self.dealt + (((self.random() >> 32) * left as u64) >> 32) as usize;
         self.deck.swap(self.dealt, pick);
         self.dealt += 1;

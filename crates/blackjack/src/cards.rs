@@ -18,14 +18,14 @@ pub(crate) use pile::Pile;
 
 /// Cards in a deck.
 pub(crate) const DECK: usize = 52;
-/// What an ace counts as long as it does not make a hand bust.
+/// The value of an ace as long as it does not make a hand bust.
 pub const ACE: u8 = 11;
 
 const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
 
-// The names of all cards, each between two texts.
+// The names of all cards, each between a prefix and a suffix.
 macro_rules! names {
     ($before:literal, $after:literal) => { names!($before, $after; "Clubs" "Diamonds" "Hearts" "Spades") };
     ($before:literal, $after:literal; $($suit:literal)*) => { [$(
@@ -71,17 +71,17 @@ impl Card {
         (1..=52).map(Self)
     }
 
-    /// Its number, 1 to 52.
+    /// The number of the card, 1 to 52.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Its rank: 1 for an ace, 2 to 10, then 11 Jack, 12 Queen, 13 King.
+    /// The rank: 1 for an ace, 2 to 10, then 11 Jack, 12 Queen, 13 King.
     pub const fn rank(self) -> u8 {
         (self.0 - 1) % 13 + 1
     }
 
-    /// Its suit.
+    /// The suit.
     pub const fn suit(self) -> Suit {
         match (self.0 - 1) / 13 {
             0 => Suit::Clubs,
@@ -91,7 +91,7 @@ impl Card {
         }
     }
 
-    /// What it counts: 2 to 10, 10 for a picture, 11 for an ace.
+    /// The value: 2 to 10, 10 for a picture, 11 for an ace.
     pub const fn value(self) -> u8 {
         match self.rank() {
             1 => ACE,
@@ -100,12 +100,12 @@ impl Card {
         }
     }
 
-    /// Its name as it stands on the wire, for instance `Queen of Diamonds`.
+    /// The name used on the wire, for instance `Queen of Diamonds`.
     pub const fn name(self) -> &'static str {
         NAMES[self.0 as usize - 1]
     }
 
-    /// The card of exactly this name; `None` for anything else, other case and other spaces included.
+    /// The card with exactly this name; `None` for any other text, including other case or spacing.
     ///
     /// ```
     /// use blackjack::Card;
@@ -139,7 +139,7 @@ impl From<Card> for u8 {
     }
 }
 
-/// A number that is no card's.
+/// The number is not that of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0} is no card; cards are numbered from 1 to 52")]
 pub struct NoCard(pub u8);
@@ -157,10 +157,10 @@ impl TryFrom<u8> for Card {
 #[error("all 52 cards are dealt, there is none left to draw")]
 pub struct DeckEmpty;
 
-/// A deck of 52 cards, of which some are dealt.
+/// A deck of 52 cards, including the dealt ones.
 ///
-/// [`Deck::shuffle`] is the shuffle of Fisher and Yates. Each random word places several cards; the bias of that is removed by
-/// rejection, so every order is exactly equally likely.
+/// [`Deck::shuffle`] is the shuffle of Fisher and Yates. Each random word places several cards. Rejection removes
+/// the bias of that, so every order is exactly equally likely.
 ///
 /// Source of drawing several bounded numbers from one word: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer
 /// Generation", 2024.
@@ -185,12 +185,12 @@ impl Deck {
         Self(Pile::new(cards))
     }
 
-    /// Takes all cards back and shuffles all of them, so that the rest of a round needs no more randomness.
+    /// Returns all cards to the deck and shuffles them, so the rest of a round needs no further randomness.
     pub fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.0.shuffle(rng);
     }
 
-    /// Deals the next card of a deck that was shuffled.
+    /// Deals the next card of a shuffled deck.
     pub fn deal(&mut self) -> Result<Card, DeckEmpty> {
         self.0.deal()
     }
@@ -199,7 +199,7 @@ impl Deck {
         self.0.order()
     }
 
-    /// A deck in this order, none dealt, as after a shuffle; `None` unless it is every card once.
+    /// A deck in this order, as after a shuffle, with no cards dealt; `None` unless it contains every card once.
     pub(crate) fn in_order(order: &[Card]) -> Option<Self> {
         let order: [Card; DECK] = order.try_into().ok()?;
         let mut sorted: Vec<Card> = order.to_vec();

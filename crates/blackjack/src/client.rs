@@ -1,10 +1,10 @@
-//! A player without its socket: reads what a dealer sends, folds it into a hand, and says when to decide.
+//! A player without its socket: decodes the dealer's messages, tracks the hand, and reports when a decision is due.
 //!
-//! The caller passes received bytes in, reads what they mean with [`Client::poll_event`], decides on [`Meaning::Asked`], and sends the
-//! answer at once: some dealers wait no longer than 26 ms.
+//! The caller passes in received bytes, reads their meaning with [`Client::poll_event`], decides on
+//! [`Meaning::Asked`], and sends the answer immediately: some dealers wait no longer than 26 ms.
 //!
-//! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
-//! is an [`Anomaly`]. One after which the game cannot continue is a [`ClientError`].
+//! BEGIN and QUIT are valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card,
+//! is an [`Anomaly`]. If the game cannot continue after it, it is a [`ClientError`].
 
 mod knowledge;
 #[cfg(test)]
@@ -28,30 +28,31 @@ use crate::{
     protocol::{DealerDecoder, DealerMessage, Dialect, PlayerMessage},
 };
 
-/// Bytes that are no message of a dealer.
+/// The bytes are not a message of a dealer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("message {number}, from byte {start} of the stream: {error}")]
 pub struct Malformed {
-    /// The number of the message that they should be, from 1.
+    /// The number of the malformed message, counted from 1.
     pub number: u64,
-    /// Where in the stream that begins, from 0; with its length, if it is binary.
+    /// The offset in the stream at which the message begins, counted from 0. A binary message begins with its
+    /// length.
     pub start: u64,
-    /// What is wrong with it; part of the text, so that it is no source of its own.
+    /// The decoding error. It is part of the text, so it is not a separate source.
     pub error: DecodeError,
 }
 
-/// Why a dealer cannot be understood.
+/// An error in a dealer's stream.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientError {
-    /// What it sent is no message.
+    /// The bytes are not a message.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// What it sent makes no sense where it came.
+    /// The message is not valid in this phase.
     #[error(transparent)]
     OutOfPlace(#[from] OutOfPlace),
 }
 
-/// A player: joins, and plays until the dealer takes leave.
+/// A player, which joins and plays until the dealer sends QUIT.
 ///
 /// ```
 /// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::Meaning, learn::Choice};
@@ -75,16 +76,16 @@ pub struct Client {
     framing: Framing,
     incoming: MessageStream<DealerDecoder>,
     knowledge: Knowledge,
-    // Messages of the last piece that were not taken yet.
+    // Events of the last received bytes that were not polled yet.
     events: VecDeque<Event>,
-    // JOIN, and then one answer for each question.
+    // JOIN, followed by one answer per question.
     outgoing: VecDeque<Bytes>,
-    // Nothing more can be understood, or nothing more comes.
+    // The stream cannot be decoded further, or has ended.
     ended: bool,
 }
 
 impl Client {
-    /// A player who wants to join, and tells states apart as `space` does.
+    /// Creates a player that requests a seat and distinguishes states as in `space`.
     pub fn new(name: Name, dialect: Dialect, framing: Framing, space: StateSpace) -> Self {
         let join = PlayerMessage::Join(name.clone()).to_bytes(dialect);
         Self {
@@ -99,43 +100,43 @@ impl Client {
         }
     }
 
-    /// The name under which it plays.
+    /// The name of the player.
     pub const fn name(&self) -> &Name {
         &self.name
     }
 
-    /// The dialect that is spoken.
+    /// The dialect of the connection.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The own hand.
+    /// The player's hand.
     pub const fn hand(&self) -> &Hand {
         &self.knowledge.hand
     }
 
-    /// What the hand counts.
+    /// The points of the hand.
     pub const fn points(&self) -> Points {
         self.hand().points()
     }
 
-    /// The dealer's card that lies face up, once it does.
+    /// The dealer's upcard, once it is known.
     pub const fn upcard(&self) -> Option<Card> {
         self.knowledge.upcard
     }
 
-    /// The state to decide in; none unless the dealer waits for a decision.
+    /// The state for the decision; `None` unless a decision is due.
     pub fn state(&self) -> Option<State> {
         let upcard = self.upcard().filter(|_| self.knowledge.phase == Phase::Asked)?;
         Some(State::of(self.knowledge.space, self.points(), upcard.value()))
     }
 
-    /// Whether a round is begun and not over.
+    /// Whether a round is in progress.
     pub const fn in_round(&self) -> bool {
         !matches!(self.knowledge.phase, Phase::Idle | Phase::Over)
     }
 
-    /// Whether the dealer has taken leave.
+    /// Whether the dealer has sent QUIT.
     pub const fn has_heard_quit(&self) -> bool {
         matches!(self.knowledge.phase, Phase::Over)
     }
@@ -145,7 +146,7 @@ impl Client {
         !self.incoming.unread().is_empty()
     }
 
-    /// The bytes of a text whose zero byte has not come. Empty in the binary dialect.
+    /// The bytes of a text without its zero byte yet. Empty in the binary dialect.
     pub fn unended_text(&self) -> &[u8] {
         match self.dialect {
             Dialect::Text => self.incoming.unread(),
@@ -153,12 +154,12 @@ impl Client {
         }
     }
 
-    /// Bytes of whole messages so far.
+    /// The number of bytes of complete messages so far.
     pub const fn bytes_read(&self) -> u64 {
         self.incoming.start()
     }
 
-    /// What the next message of the last piece means. Messages that were not taken when the next piece arrives are dropped.
+    /// The next event of the last received bytes. Events that were not polled are dropped when more bytes arrive.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -166,12 +167,12 @@ impl Client {
     /// Applies one decoded message.
     ///
     /// # Errors
-    /// [`OutOfPlace`] if it is not valid in this phase; the player is unchanged then.
+    /// [`OutOfPlace`] if the message is not valid in this phase. The player is then unchanged.
     pub fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
         self.knowledge.apply(message)
     }
 
-    /// Decides; the answer goes out as the next message. Gives it for the log.
+    /// Queues the decision as the next message. Returns it for the log.
     pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
         let state = self.state().ok_or(NotAsked)?;
         self.knowledge.episode.record(state, choice);
@@ -192,7 +193,7 @@ impl Client {
             return Ok(());
         }
         self.incoming.buffer().extend_from_slice(bytes);
-        // Bytes behind QUIT are ignored.
+        // Bytes after QUIT are ignored.
         while !self.has_heard_quit()
             && let Some(message) = self.incoming.next_message().map_err(|error| self.malformed(error))?
         {
@@ -201,7 +202,7 @@ impl Client {
         Ok(())
     }
 
-    // The error at the message that could not be read.
+    // The error for the message that could not be decoded.
     const fn malformed(&self, error: DecodeError) -> Malformed {
         Malformed { number: self.incoming.number(), start: self.incoming.start(), error }
     }

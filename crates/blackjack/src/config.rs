@@ -1,4 +1,4 @@
-//! How a dealer is set up.
+//! The configuration of a dealer.
 
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,28 @@ use thiserror::Error;
 
 use crate::game::{MAX_ROUNDS, MAX_SEATS, Seed};
 
-/// The most clients at a time: seated, waiting, or not yet joined.
+/// The maximum number of simultaneous clients: seated, waiting, or not yet joined.
 pub const MAX_CLIENTS: usize = 4_096;
-/// The most clients of one host. A host gets another place only while more places are free than it has, so a single host reaches
-/// half of them and leaves room for others.
+/// The maximum number of simultaneous clients of one host.
+///
+/// A host gets another place only while more places are free than it has. A single host therefore gets at most half
+/// of them.
 pub const MAX_CLIENTS_OF_HOST: usize = MAX_CLIENTS / 2;
-/// The most watchers at a time, shared among hosts by the same rule.
+/// The maximum number of simultaneous watchers, shared among hosts by the same rule.
 pub const MAX_WATCHERS: usize = 256;
-/// The pause between two messages to a text client, by default.
+/// The default pause between two messages to a text client.
 pub const DELAY: Duration = Duration::from_millis(50);
-/// How long a client has for JOIN and for an answer, by default.
+/// The default time limit for JOIN and for an answer.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How a dealer is set up.
+/// The configuration of a dealer.
 ///
-/// The serialized form contains the seed, so whoever reads it knows the cards to come.
+/// The serialized form contains the seed, which reveals all future cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Seats at a table, 1 to 6; a table begins when all are taken.
     pub players: usize,
-    /// Tables at the same time, and in all unless `forever`.
+    /// Tables in play at the same time. Unless `forever`, also the total.
     pub tables: u32,
     /// Whether another table is opened when one is over.
     pub forever: bool,
@@ -33,20 +35,20 @@ pub struct Config {
     pub rounds: u32,
     /// The pause between two messages to a text client.
     pub delay: Duration,
-    /// How long a client has for JOIN and for each answer.
+    /// The time limit for JOIN and for each answer.
     pub timeout: Duration,
-    /// Where the cards come from.
+    /// The seed of the cards.
     pub seed: Seed,
     /// Whether standings are printed as JSON.
     pub json: bool,
-    /// Whether the log is told every message and every dealer's hand.
+    /// Whether every message and every dealer's hand is logged.
     pub trace: bool,
-    /// How often the standings so far are logged; never without a value.
+    /// The interval at which the standings are logged; `None` disables it.
     pub accounts: Option<Duration>,
 }
 
 impl Config {
-    /// One table for one player, everything else at its default.
+    /// The configuration for one table with one player, and defaults otherwise.
     pub const fn new(rounds: u32, seed: Seed) -> Self {
         Self {
             players: 1,
@@ -62,7 +64,7 @@ impl Config {
         }
     }
 
-    // Whether every number is in its range.
+    // Checks that every number is in its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=MAX_SEATS).contains(&self.players) {
             return Err(ConfigError::Players(self.players));
@@ -84,16 +86,16 @@ impl Config {
 /// Why a configuration is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// The number of seats.
+    /// The number of seats is out of range.
     #[error("{0} players: a table has 1 to {MAX_SEATS} seats")]
     Players(usize),
-    /// The number of tables.
+    /// The number of tables is out of range.
     #[error("{0} tables: 1 is the least, and there are seats for at most {MAX_CLIENTS} players")]
     Tables(u32),
-    /// The number of rounds.
+    /// The number of rounds is out of range.
     #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
     Rounds(u32),
-    /// The time between two accounts.
+    /// The interval between two reports is zero.
     #[error("the pause between two accounts must be longer than zero")]
     Accounts,
 }

@@ -1,10 +1,11 @@
-//! Exact values of policies. Nothing is simulated: every hand and every draw of the dealer is weighted by its probability.
+//! Exact values of policies, without simulation: every hand and every draw of the dealer is weighted by its
+//! probability.
 //!
-//! One deck, fresh for each round, one player. A hand is the counts of its values, whatever the order in which they came;
-//! about three thousand hands are not bust. For each of them and each upcard the chances of the dealer follow from the
-//! cards that are left, and everything else is sums over hands.
+//! The model is one fresh deck per round and one player. A hand is the counts of its card values, independent of
+//! their order; about three thousand hands are not bust. For each of them and each upcard, the remaining cards
+//! determine the dealer's chances. All other values are sums over hands.
 //!
-//! | what decides | reward per round |
+//! | decision rule | reward per round |
 //! |--------------|------------------|
 //! | the best with the own exact cards in view | -0.042462 |
 //! | the best on total, soft, upcard | -0.042806 |
@@ -27,14 +28,14 @@ use crate::{
     policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
 };
 
-/// The chances of the three ways in which a round can end; they add up to 1.
+/// The probabilities of the three results of a round. They add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Odds {
-    /// To win.
+    /// The probability of a win.
     pub win: f64,
-    /// To have the same total as the dealer.
+    /// The probability of a push.
     pub push: f64,
-    /// To lose, by going bust or otherwise.
+    /// The probability of a loss, by going bust or otherwise.
     pub lose: f64,
 }
 
@@ -59,9 +60,9 @@ impl Odds {
 pub struct ActionValues {
     /// The expected number of visits of the state in a round.
     pub visits: f64,
-    /// The mean reward of rounds in which it hits there.
+    /// The mean reward of rounds with a hit in this state.
     pub hit: f64,
-    /// The mean reward of rounds in which it stands there.
+    /// The mean reward of rounds with a stand in this state.
     pub stand: f64,
 }
 
@@ -78,20 +79,20 @@ impl Limit {
         self.values[state.index()]
     }
 
-    /// What a table with these means plays: HIT only where it is better.
+    /// The policy of a table with these means: HIT only where it is better.
     pub fn policy(&self) -> Policy {
         Policy::new(self.space, |state| self.values(state).hit > self.values(state).stand)
     }
 }
 
-/// Every hand and the odds of standing with it, from which all exact values are computed.
+/// Every hand with its odds of standing, the basis of all exact values.
 ///
 /// Build it once and reuse it; building it takes a fraction of a second.
 #[derive(Debug, Clone)]
 pub struct Solver {
     hands: Hands,
     deal: Deal,
-    // For each upcard (from 2 to ace) the reward of standing with each hand.
+    // For each upcard (from 2 to ace), the reward of standing with each hand.
     stands: Vec<Vec<f64>>,
 }
 
@@ -120,17 +121,17 @@ impl Solver {
         self.value_by(|points, upcard| certainly(policy.decide(points, upcard)))
     }
 
-    /// The expected reward of a round in which the chance to hit is `hits(points, upcard)` whenever there is a choice.
+    /// The expected reward of a round if every decision hits with the chance `hits(points, upcard)`.
     pub(crate) fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * self.value_against(upcard, &hits)).sum()
     }
 
-    /// The expected reward of play by a coin, with 21 as well.
+    /// The expected reward of random play, including with 21.
     pub fn value_of_random(&self) -> f64 {
         self.value_by(|_, _| 0.5)
     }
 
-    /// The expected reward of the best play that looks at its exact cards and remembers them.
+    /// The expected reward of the best play that considers the exact cards of its hand.
     pub fn best_value_with_cards(&self) -> f64 {
         let best = |upcard: usize| {
             let values = self.values(upcard, |_, hit, stand| hit.max(stand));
@@ -141,8 +142,8 @@ impl Solver {
 
     /// The best policy on the states of a space.
     ///
-    /// Found by changing one decision at a time for the better until none is left that can be; in the coarse space that no
-    /// other table is better is tested against all of them.
+    /// The search improves one decision at a time until none can be improved. For the coarse space, a test compares
+    /// the result with all other tables.
     pub fn best(&self, space: StateSpace) -> Policy {
         let mut best = Policy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
@@ -178,13 +179,13 @@ impl Solver {
         best
     }
 
-    /// The means that a table approaches when every decision is a coin's.
+    /// The means that a table approaches when every decision is random.
     pub fn limit_of_random(&self, space: StateSpace) -> Limit {
         self.limit_by(space, |_, _| 0.5)
     }
 
-    /// The mean rewards of both actions in each state when everything after them is played by `policy`, over the hands
-    /// that it brings there; what a person wants to know who learns a policy. 0 for states that it never comes to.
+    /// The mean rewards of both actions in each state when `policy` makes all later decisions, over the hands that
+    /// it reaches. This is useful to a person who learns a policy. 0 for states that are never reached.
     pub fn action_values(&self, policy: &Policy) -> Limit {
         self.limit_by(policy.space(), |points, upcard| certainly(policy.decide(points, upcard)))
     }
@@ -222,10 +223,10 @@ impl Solver {
         Limit { space, values }
     }
 
-    /// The odds of a hand against an upcard, with the cards of both out of the deck: when it stands, and when it takes one
-    /// card and goes on by `policy`. `None` for a hand that no player of one deck can have to decide on.
+    /// The odds of a hand against an upcard, without the cards of both in the deck: when it stands, and when it
+    /// takes one card and continues by `policy`. `None` for a hand that cannot face a decision with one deck.
     ///
-    /// `values` are card values, 2 to 11; `upcard` as well.
+    /// `values` and `upcard` are card values, 2 to 11.
     pub fn odds(&self, values: &[u8], upcard: u8, policy: &Policy) -> Option<(Odds, Odds)> {
         let (hand, up) = (self.hands.find(values)?, (MIN_UPCARD..=11).contains(&upcard).then(|| index_of(upcard))?);
         if hand.cards < 2 || self.deal.without(hand, up).short {
@@ -257,17 +258,17 @@ impl Solver {
         self.start(upcard, &values)
     }
 
-    // The chances of the next card after each hand, when the upcard is known.
+    // The chances of the next card after each hand, given the upcard.
     fn draws(&self, upcard: usize) -> Vec<[f64; VALUES]> {
         self.hands.nodes.iter().map(|hand| self.deal.without(hand, upcard).all_chances()).collect()
     }
 
-    // The value of each hand against an upcard; `decide` makes it of the values of hitting and standing.
+    // The value of each hand against an upcard. `decide` combines the values of hitting and standing.
     fn values(&self, upcard: usize, decide: impl Fn(Points, f64, f64) -> f64) -> Vec<f64> {
         self.values_after(upcard, &self.draws(upcard), decide)
     }
 
-    // As `values`, with the draws computed before.
+    // Like `values`, with precomputed draws.
     fn values_after(
         &self,
         upcard: usize,
@@ -275,7 +276,7 @@ impl Solver {
         decide: impl Fn(Points, f64, f64) -> f64,
     ) -> Vec<f64> {
         let mut values = vec![0.0; self.hands.nodes.len()];
-        // Hands with more cards come later, so what a hand can become is known before it is.
+        // Hands with more cards come later, so in reverse order the successors of a hand are evaluated before it.
         for (at, (hand, draws)) in self.hands.nodes.iter().zip(draws).enumerate().rev() {
             if hand.cards < 2 {
                 break;
@@ -286,12 +287,12 @@ impl Solver {
         values
     }
 
-    // The value of a round against an upcard, of the values of its hands.
+    // The value of a round against an upcard, from the values of its hands.
     fn start(&self, upcard: usize, values: &[f64]) -> f64 {
         weighted(&self.first_two(upcard), values)
     }
 
-    // The chance of each hand to be the first two cards, when the upcard is known.
+    // The probability of each hand to be the first two cards, given the upcard.
     fn first_two(&self, upcard: usize) -> Vec<f64> {
         let mut chances = vec![0.0; self.hands.nodes.len()];
         let nothing = self.hands.nothing();

@@ -1,4 +1,4 @@
-//! A game: round after round with the same players, and how they did.
+//! A game: consecutive rounds with the same players, and their results.
 //!
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
@@ -29,7 +29,7 @@ use crate::{
 /// The most rounds that a game has.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
-// One player of the game and how it did.
+// One player of the game and its results.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     name: Name,
@@ -48,19 +48,19 @@ impl Record {
     }
 }
 
-/// A number of rounds with the same players, of whom some may leave.
+/// A number of rounds with the same players, some of whom may leave.
 ///
-/// A round that is called off does not count, except for hands that were forfeited in it. So each seat has its own count of rounds
-/// and is dealt cards until it has played all of them.
+/// A round that is called off does not count, except for hands forfeited in it. Each seat therefore has its own
+/// count of rounds, and is dealt cards until it has played all of them.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
     rounds: u32,
     deck: Deck,
     rng: Generator,
-    // None between one that was called off and the next.
+    // `None` between a round that was called off and the next.
     round: Option<Round>,
-    // The dealer's hand of the last round that is over.
+    // The dealer's hand of the last finished round.
     revealed: Option<Hand>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Debug for Game {
 }
 
 impl Game {
-    /// A game whose first round is dealt to everybody named.
+    /// Creates a game and deals the first round to all named players.
     pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
         let record = |name| Record { name, score: Score::default(), forfeits: 0, present: true };
         let records: Vec<Record> = names.into_iter().map(record).collect();
@@ -81,24 +81,24 @@ impl Game {
         Ok(Self { records, rounds, deck, rng: Generator(rng), round: Some(round), revealed: None })
     }
 
-    /// The round that is played, or the last one; none while there is only one that was called off.
+    /// The current round, or the last one; `None` between a round that was called off and the next.
     pub const fn round(&self) -> Option<&Round> {
         self.round.as_ref()
     }
 
-    /// Rounds that are over: those of the seat that has the most.
+    /// The finished rounds of the seat that has the most.
     pub fn played(&self) -> u32 {
         let most = self.records.iter().map(|record| record.score.rounds()).max();
         most.map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }
 
-    /// Rounds in all, for each seat.
+    /// The total number of rounds, for each seat.
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// How it ended: played to its end by one seat at least, or by none. None as long as there are rounds to play and somebody to
-    /// play them.
+    /// How the game ended: finished if at least one seat has played all rounds, or deserted. `None` as long as
+    /// there are rounds to play and players to play them.
     pub fn outcome(&self) -> Option<Outcome> {
         let any = |is: fn(&Record, u32) -> bool| self.records.iter().any(|record| is(record, self.rounds));
         if self.round.as_ref().is_some_and(|round| !round.is_over()) || any(Record::wants_cards) {
@@ -114,7 +114,7 @@ impl Game {
         self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
     }
 
-    /// Who has a seat, or had it.
+    /// The current or former player of a seat.
     pub(crate) fn name(&self, seat: usize) -> Option<&Name> {
         self.records.get(seat).map(|record| &record.name)
     }
@@ -123,24 +123,25 @@ impl Game {
         !self.records.iter().any(|record| record.present)
     }
 
-    /// What a seat may know of the round.
+    /// The view of the round from a seat.
     pub fn view(&self, seat: usize) -> Option<View<'_>> {
         self.round.as_ref()?.view(seat)
     }
 
-    /// The dealer's hand of the last round that is over, the hole card first.
+    /// The dealer's hand of the last finished round, the hole card first.
     pub const fn revealed(&self) -> Option<&Hand> {
         self.revealed.as_ref()
     }
 
-    /// Takes in the decision of a seat.
+    /// Applies the decision of a seat.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         self.round.as_mut().ok_or(RoundError::NotAsked(seat))?.apply(seat, action)?;
         self.count();
         Ok(())
     }
 
-    /// A seat breaks the rules of play or leaves in the middle of its hand: the hand is lost, and no more are dealt to it.
+    /// Forfeits the hand of a seat that breaks the rules of play or leaves during its hand. It is not dealt further
+    /// hands.
     pub fn forfeit(&mut self, seat: usize) {
         let round = self.round.as_mut().filter(|round| !round.is_over());
         let counts = round.map(|round| round.forfeit(seat)).is_some();
@@ -150,8 +151,8 @@ impl Game {
         }
     }
 
-    /// Ends a round in the middle. It counts for nobody but those whose hands were forfeited, and its cards are not dealt
-    /// again.
+    /// Cancels the current round. It counts only for players whose hands were forfeited, and its cards are not
+    /// dealt again.
     pub(crate) fn call_off(&mut self) {
         let Some(round) = self.round.take_if(|round| !round.is_over()) else { return };
         for (seat, record) in self.records.iter_mut().enumerate() {
@@ -162,27 +163,27 @@ impl Game {
         }
     }
 
-    /// The last result of a seat does not count.
+    /// Takes back the last result of a seat.
     pub(crate) fn take_back(&mut self, seat: usize, verdict: Verdict) {
         if let Some(record) = self.records.get_mut(seat) {
             record.score.take_back(verdict);
         }
     }
 
-    /// No more hands are dealt to a seat; one that it has played to the end counts.
+    /// Stops dealing to a seat. A hand that it has finished counts.
     pub fn leave(&mut self, seat: usize) {
         if let Some(record) = self.records.get_mut(seat) {
             record.present = false;
         }
     }
 
-    /// Deals the next round to everybody who is there and has not played all rounds.
+    /// Deals the next round to all present players who have not played all rounds.
     pub fn deal(&mut self) -> Result<(), RoundError> {
         self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
         Ok(())
     }
 
-    /// How everybody did, best first.
+    /// The ranking of the players, best first.
     pub fn standings(&self, table: u32) -> Standings {
         let records = self.records.iter().map(|record| (record.name.clone(), record.score, record.forfeits));
         Standings::new(table, records.collect())
@@ -207,12 +208,12 @@ fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng)
     Round::deal(deck.clone(), &present)
 }
 
-/// The state of a game as plain data. The setup of its dealer has the seed and the number of rounds.
+/// The state of a game as plain data. The dealer's configuration has the seed and the number of rounds.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GameState {
     records: Vec<Record>,
     deck: Vec<Card>,
-    // How many random words were drawn.
+    // The number of random words drawn.
     drawn: u64,
     round: Option<RoundState>,
     revealed: Option<Hand>,
@@ -223,17 +224,18 @@ impl Game {
         GameState {
             records: self.records.clone(),
             deck: self.deck.order().to_vec(),
-            // The most rounds, 10^9, take about 2^35 words.
+            // The maximum of 10^9 rounds takes about 2^35 words.
             drawn: u64::try_from(self.rng.0.get_word_pos()).unwrap_or(u64::MAX),
             round: self.round.as_ref().map(Round::state),
             revealed: self.revealed,
         }
     }
 
-    /// Restores the game of so many rounds that had this state; `seed` and the number of its table are those it began with.
+    /// Restores the game that had this state. `rounds`, `seed` and the number of its table must be those with which
+    /// it began.
     ///
     /// # Errors
-    /// [`StateError`] if the deck has not each card once, or the round cannot be played with it.
+    /// [`StateError`] if the deck does not contain each card once, or the round cannot be played with it.
     pub(crate) fn restore(rounds: u32, (seed, table): (Seed, u32), state: GameState) -> Result<Self, StateError> {
         let GameState { records, deck, drawn, round, revealed } = state;
         let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;

@@ -1,4 +1,4 @@
-//! What cards count together.
+//! The points of cards and hands.
 //!
 //! Source: the requirements of the course's project, "Rules"; an ace counts 11 everywhere.
 
@@ -10,13 +10,13 @@ use crate::cards::{ACE, Card};
 
 /// The best total; more is bust.
 pub const BEST: u8 = 21;
-/// The total from which the dealer takes no more cards, soft or not.
+/// The total at which the dealer stops drawing, soft or not.
 pub const DEALER_STANDS: u8 = 17;
 
-/// What the cards of a hand count, without the cards.
+/// The points of a hand, without its cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Points {
-    // With every ace as 1.
+    // The points with every ace as 1.
     low: u8,
     ace: bool,
 }
@@ -38,7 +38,7 @@ impl Points {
         Self { low: self.low.saturating_add(value).saturating_sub(if ace { 10 } else { 0 }), ace: self.ace | ace }
     }
 
-    /// The total: aces count 11 as long as the hand is not bust by it, at most one of them can.
+    /// The total. At most one ace counts 11, if that does not make the hand bust.
     #[inline]
     pub const fn total(self) -> u8 {
         if self.is_soft() { self.low + 10 } else { self.low }
@@ -63,12 +63,12 @@ impl Points {
     }
 }
 
-/// The most cards that a hand can hold: 21 aces, and one more that makes it bust.
+/// The maximum number of cards in a hand: 21 aces, and one more that makes it bust.
 ///
-/// With one deck 12 is the most; other dealers may play with more.
+/// With one deck the maximum is 12; other dealers may play with more decks.
 pub(crate) const MAX_HAND: usize = 22;
 
-/// Cards in the order in which they came, and their points.
+/// Cards in the order of the deal, and their points.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Card>", into = "Vec<Card>")]
 pub struct Hand {
@@ -85,7 +85,7 @@ impl Hand {
         Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
     }
 
-    /// Takes a card in; `false` and no change if the hand is bust already.
+    /// Adds a card. If the hand is already bust, returns `false` and leaves it unchanged.
     pub fn push(&mut self, card: Card) -> bool {
         if self.points.is_bust() {
             return false;
@@ -97,7 +97,7 @@ impl Hand {
         true
     }
 
-    /// A hand of these cards; `None` if it would have been bust before the last, or is too long.
+    /// A hand of these cards; `None` if it would be bust before the last card, or is too long.
     pub(crate) fn of(cards: &[Card]) -> Option<Self> {
         let mut hand = Self::new();
         cards.iter().all(|&card| hand.push(card)).then_some(hand)
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn points_agree_with_counting_aces_down_one_by_one() {
-        // The rule as it is written: add up all values, then subtract 10 for an ace as long as the sum is above 21.
+        // The rule as specified: add all values, then subtract 10 per ace as long as the sum is above 21.
         fn told(values: &[u8]) -> (u8, bool) {
             let mut sum: u8 = values.iter().sum();
             let mut aces = values.iter().filter(|&value| *value == 11).map(|_| ());

@@ -1,12 +1,13 @@
-//! Learning in process: rounds without messages, as many millions a second as the cards allow.
+//! In-process learning: rounds without messages, millions per second.
 //!
-//! | how decisions are made | what comes of it |
-//! |------------------------|------------------|
-//! | [`Explore::Random`]: hit or stand with equal chance, with 21 as well | the course's way. The table approaches the values of *random play*, and playing by it never gets good, see below |
-//! | [`Explore::Epsilon`]: at random with a small chance, else by the table so far | approaches good play, at the price of the random moves it keeps making |
-//! | [`Explore::UntilConfident`]: at random until the better action of a state is known with confidence; only the decisions from the last random one on are learned from | the best table in the fewest rounds |
+//! | decision rule | result |
+//! |---------------|--------|
+//! | [`Explore::Random`] | the course's way: approaches the values of *random play*, so it never plays well, see below |
+//! | [`Explore::Epsilon`] | approaches good play, at the price of the random moves that it keeps making |
+//! | [`Explore::UntilConfident`] | the best table in the fewest rounds |
 //!
-//! Exact value of what is played after so many rounds, mean of several seeds; the best is -0.051474 coarse, -0.042806 soft:
+//! Exact value of the learned policy after the given number of rounds, mean of several seeds; the best is -0.051474
+//! coarse, -0.042806 soft:
 //!
 //! | rounds | epsilon 0.1, coarse | until confident, coarse | epsilon 0.1, soft | until confident, soft |
 //! |--------|---------------------|-------------------------|-------------------|-----------------------|
@@ -15,9 +16,9 @@
 //! | 10^6   | -0.0521 | -0.0517 | -0.0439 | -0.0433 |
 //! | 10^7   | -0.0516 | -0.0515 | -0.0429 | -0.0428 |
 //!
-//! Why random training never plays well: what it learns about hitting 11 is what hitting is worth *if everything after it
-//! is random too*, which mostly ends in a bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and
-//! more. More rounds only make it more certain of that.
+//! Random training never learns to play well. It learns the value of hitting 11 *if everything after it is random
+//! too*, which mostly ends in a bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and more.
+//! More rounds only make it more certain of that.
 //!
 //! Source of the first two: the requirements of the course's project, "Player, training".
 
@@ -38,7 +39,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// A probability that 64 random bits are compared with.
+/// A probability, stored as a threshold for 64 random bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chance(u64);
 
@@ -60,7 +61,7 @@ impl Chance {
     }
 }
 
-/// Text that is no chance.
+/// The text is not a valid chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("give a chance from 0 to 1, as in 0.1")]
 pub struct ParseChanceError;
@@ -68,7 +69,7 @@ pub struct ParseChanceError;
 impl FromStr for Chance {
     type Err = ParseChanceError;
 
-    /// Reads digits and a point, as in `0.1`.
+    /// Parses digits and a point, as in `0.1`.
     fn from_str(text: &str) -> Result<Self, ParseChanceError> {
         let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         text.parse().ok().filter(|_| plain).and_then(Self::new).ok_or(ParseChanceError)
@@ -78,13 +79,14 @@ impl FromStr for Chance {
 /// How a learner decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Explore {
-    /// HIT or STAND with equal chance at every decision, also with 21.
+    /// HIT or STAND with equal chance at every decision, including 21.
     Random,
-    /// At random with this chance, else by the table so far; never HIT with 21.
+    /// At random with this chance, otherwise by the table so far; never HIT with 21.
     Epsilon(Chance),
-    /// At random with a chance of one half until the better action of the state is known with confidence, and with a small
-    /// chance from then on; else by the table so far; never HIT with 21. Only the last random decision of a round and those
-    /// after it are learned from: the decisions before it had a random one among their consequences.
+    /// At random with a chance of one half until the better action of the state is known with confidence, and with
+    /// a small chance after that; otherwise by the table so far; never HIT with 21. Only the last random decision
+    /// of a round and those after it are learned from, because a later random decision affects the results of
+    /// earlier ones.
     UntilConfident,
 }
 
@@ -95,7 +97,7 @@ impl Explore {
         self.choose_by(self.plan(&table.entry(state), state.total()), state.total(), rng)
     }
 
-    // What follows from what is known about a state of this total.
+    // The plan for a state with this entry and total.
     #[inline]
     fn plan(self, entry: &Entry, total: u8) -> Plan {
         match self {
@@ -127,10 +129,10 @@ impl Explore {
     }
 }
 
-// What a learner needs of a state's entry to decide there.
+// The part of a state's entry that a learner needs for its decision.
 #[derive(Debug, Clone, Copy, Default)]
 struct Plan {
-    // By the table so far.
+    // The decision of the table so far.
     hits: bool,
     confident: bool,
 }
@@ -145,13 +147,13 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// An action that is no experiment: everything before it counts.
+    /// Creates a decision that is not an experiment: all earlier decisions still count.
     pub const fn sure(action: Action) -> Self {
         Self { action, counts_before: true }
     }
 }
 
-// How often a state explores until its better action is known with confidence, and after.
+// How often a state explores before and after its better action is known with confidence.
 const NOT_CONFIDENT: Chance = Chance(u64::MAX / 2);
 const CONFIDENT: Chance = Chance(u64::MAX / 50);
 
@@ -160,7 +162,7 @@ const fn coin(bits: u64) -> Action {
     if bits >> 63 == 0 { Action::Hit } else { Action::Stand }
 }
 
-// Whether the two means are further apart than two standard errors.
+// Whether the two means are more than two standard errors apart.
 #[expect(clippy::cast_precision_loss, reason = "a rule of thumb; which action is better is decided in whole numbers")]
 fn is_confident(Entry { hit, stand }: &Entry) -> bool {
     // A reward varies by 1 at most, so the squared standard error of a mean is at most 1/n.
@@ -174,12 +176,12 @@ fn is_confident(Entry { hit, stand }: &Entry) -> bool {
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
     count: usize,
-    // The first that counts.
+    // The first decision that counts.
     from: usize,
 }
 
 impl Episode {
-    /// Takes in the next decision. More than a hand can take are left out.
+    /// Records the next decision. Decisions beyond the capacity of a hand are dropped.
     #[inline]
     pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {

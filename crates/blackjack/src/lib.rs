@@ -21,14 +21,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are what is played with; [`Round`] has the rules of a round, [`Game`]
-//!   those of many rounds with up to six players and their standings; [`view`] is what players and watchers may know.
-//! - [`protocol`] is what goes over the wire, [`Server`] a lobby of [`Table`]s, set up by a [`Config`]; [`Client`] is what
-//!   a player knows.
-//! - [`State`] and [`StateSpace`] are what a decision is made on, a [`Policy`] makes it, a [`QTable`] is what was learned
-//!   and reads and writes table files.
-//! - [`learn::Trainer`] learns in process, millions of rounds a second; [`exact::Solver`] says what a policy is worth, and
-//!   which is best:
+//! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are the basic types; [`Round`] has the rules of a round, [`Game`]
+//!   those of many rounds with up to six players and their standings; [`view`] limits the information for players
+//!   and watchers.
+//! - [`protocol`] defines the messages; [`Server`] is a lobby of [`Table`]s, configured by a [`Config`]; [`Client`]
+//!   holds the state of a player.
+//! - A [`Policy`] decides based on a [`State`] of a [`StateSpace`]; a [`QTable`] holds learned values, and reads
+//!   and writes table files.
+//! - [`learn::Trainer`] learns in process, millions of rounds per second; [`exact::Solver`] computes the value of a
+//!   policy and the best policy:
 //!
 //! ```
 //! use blackjack::{QTable, StateSpace, exact::Solver, learn::{Chance, Explore, Trainer}};

@@ -1,7 +1,7 @@
-//! What a player knows when it decides, and rules that decide by it.
+//! The facts that a player decides on, and policies that decide by them.
 //!
-//! A [`State`] is what the learner looks at: the own total, the dealer's upcard and, if the [`StateSpace`] has it, whether
-//! the hand is soft. A [`Policy`] says hit or stand for each state.
+//! A [`State`] is the input of the learner: its total, the dealer's upcard and, if the [`StateSpace`] includes it,
+//! whether the hand is soft. A [`Policy`] maps each state to hit or stand.
 //!
 //! Source: the requirements of the course's project, "Q table", whose states are the [`StateSpace::Coarse`] ones.
 
@@ -12,18 +12,18 @@ use crate::{
     hand::{BEST, Points},
 };
 
-/// The smallest total that a decision is made on: two deuces.
+/// The smallest total with a decision: two deuces.
 pub(crate) const MIN_TOTAL: u8 = 4;
 /// The smallest value of an upcard; the largest is the 11 of an ace.
 pub const MIN_UPCARD: u8 = 2;
-/// Values that an upcard can have.
+/// The number of upcard values.
 pub(crate) const UPCARDS: usize = 10;
-/// Totals that a decision is made on: 4 to 21.
+/// The number of totals with a decision: 4 to 21.
 const TOTALS: usize = 18;
-/// Places in a table with one place a state, used or not: 18 totals, hard and soft, 10 upcards.
+/// The number of indices of a table with one entry per state, used or not: 18 totals, hard and soft, 10 upcards.
 pub(crate) const STATES: usize = TOTALS * 2 * UPCARDS;
 
-/// Which facts make a state.
+/// The facts that make up a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateSpace {
     /// Total and upcard: the course's 180 states. A soft hand and a hard hand of the same total are one state.
@@ -34,7 +34,7 @@ pub enum StateSpace {
 }
 
 impl StateSpace {
-    /// The word for it in table files and on command lines.
+    /// The word for the space in table files and on command lines.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Coarse => "coarse",
@@ -42,7 +42,7 @@ impl StateSpace {
         }
     }
 
-    /// The space of this word.
+    /// The space with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Coarse, Self::Soft].into_iter().find(|space| space.word() == word)
     }
@@ -77,8 +77,8 @@ pub struct State {
 }
 
 impl State {
-    /// The state with these facts; `None` if the space has none such: a total outside 4 to 21, an upcard outside 2 to 11,
-    /// or a soft state in the coarse space or below 12, where an ace makes at least 12.
+    /// The state with these facts; `None` if the space does not contain it: a total outside 4 to 21, an upcard
+    /// outside 2 to 11, or a soft state in the coarse space or below 12, where an ace makes at least 12.
     pub fn new(space: StateSpace, total: u8, soft: bool, upcard: u8) -> Option<Self> {
         let possible = (MIN_TOTAL..=BEST).contains(&total)
             && (MIN_UPCARD..=11).contains(&upcard)
@@ -86,13 +86,13 @@ impl State {
         possible.then_some(Self { total, soft, upcard })
     }
 
-    /// The state in which a hand of at least two cards, and not bust, decides.
+    /// The state of a hand of at least two cards that is not bust.
     #[inline]
     pub const fn of(space: StateSpace, points: Points, upcard: u8) -> Self {
         Self { total: points.total(), soft: points.is_soft() && matches!(space, StateSpace::Soft), upcard }
     }
 
-    /// The own total, 4 to 21.
+    /// The player's total, 4 to 21.
     pub const fn total(self) -> u8 {
         self.total
     }
@@ -107,7 +107,7 @@ impl State {
         self.upcard
     }
 
-    /// Its place in a table of [`STATES`] places, in the order of [`StateSpace::states`].
+    /// The index in a table of [`STATES`] entries, in the order of [`StateSpace::states`].
     #[inline]
     pub(crate) const fn index(self) -> usize {
         let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
@@ -136,7 +136,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy that hits in the states that `hits` says, and never with 21.
+    /// Creates the policy that hits if `hits` returns `true`, but never with 21.
     pub fn new(space: StateSpace, mut hits: impl FnMut(State) -> bool) -> Self {
         let mut policy = Self { space, hits: [false; STATES] };
         for state in space.states() {
@@ -145,7 +145,7 @@ impl Policy {
         policy
     }
 
-    /// Does as the dealer has to: hits below 17.
+    /// The dealer's policy: hits below 17.
     pub fn mimic() -> Self {
         Self::new(StateSpace::Coarse, |state| state.total < crate::hand::DEALER_STANDS)
     }
@@ -160,12 +160,12 @@ impl Policy {
         self.space
     }
 
-    /// What to do in a state.
+    /// The action in a state.
     pub const fn action(&self, state: State) -> Action {
         if self.hits[state.index()] { Action::Hit } else { Action::Stand }
     }
 
-    /// What to do with a hand that is not bust against an upcard of this value.
+    /// The action for a hand that is not bust against an upcard of this value.
     pub const fn decide(&self, points: Points, upcard: u8) -> Action {
         self.action(State::of(self.space, points, upcard))
     }
@@ -174,8 +174,8 @@ impl Policy {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }
 
-    /// The states in which the two differ. A coarse policy does the same with soft and hard hands, so against one that
-    /// tells them apart it is compared state by state of the latter.
+    /// The states with different actions. A coarse policy treats soft and hard hands alike; it is compared with a
+    /// soft policy in the soft space.
     pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
         let space = if self.space == other.space { self.space } else { StateSpace::Soft };
         space.states().filter(move |&state| self.seen(state) != other.seen(state))

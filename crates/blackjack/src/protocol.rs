@@ -1,4 +1,4 @@
-//! What goes over the wire, as text and as binary.
+//! The wire protocol, as text and as binary.
 //!
 //! | message | text, each ended by a NUL | binary: u32 length, then | from |
 //! |---------|---------------------------|--------------------------|------|
@@ -12,11 +12,12 @@
 //! | [`DealerMessage::Result`] | `RESULT WIN`, `LOOSE`, `BUST` or `PUSH` | `08`, 1 to 4 in this order | dealer |
 //! | [`DealerMessage::Quit`] | `QUIT` | `09` | dealer |
 //!
-//! A text is at most 256 bytes of ASCII from space to `~`, one space between words, none around them. The length of a
-//! binary message is big-endian, counts what follows it, and is 1 to 256. `LOSE` is read as `LOOSE`.
+//! A text is at most 256 bytes of ASCII from space to `~`, with one space between words and none around them. The
+//! length of a binary message is big-endian, excludes itself, and is 1 to 256. `LOSE` is accepted as `LOOSE`.
 //!
-//! The first byte of a connection chooses its dialect for good: `J` text, `00` binary (a length up to 256 begins with it,
-//! and no text does). Offsets in errors count from the start of the text, or from the kind byte of a binary message.
+//! The first byte of a connection permanently selects its dialect: `J` text, `00` binary (a length up to 256 begins
+//! with it, and no text does). Offsets in errors count from the start of the text, or from the kind byte of a
+//! binary message.
 //!
 //! Sources: the requirements of the course's project, "Network protocol", for the text; the binary form is our own.
 
@@ -37,7 +38,7 @@ pub use stream::{DealerDecoder, PlayerDecoder};
 
 use crate::{cards::Card, game::Action, name::Name, verdict::Verdict};
 
-/// The longest message in bytes: a text before its NUL, or a binary message behind its length.
+/// The longest message in bytes: a text without its NUL, or a binary message without its length.
 pub const MAX_MESSAGE: u16 = 256;
 /// The version of the binary dialect.
 pub(crate) const VERSION: u8 = 1;
@@ -59,17 +60,17 @@ const NO_DEALER_WORD: &str = "no message of a dealer, which are 'BEGIN', 'CARD <
 const NO_NAME: &str = "no name; a name is 1 to 64 printable ASCII characters without a space";
 const NO_VERDICT: &str = "no result; results are WIN, LOOSE, BUST and PUSH";
 
-/// How a connection speaks.
+/// The encoding of a connection's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Dialect {
-    /// Words, ended by NUL: the course's protocol.
+    /// Words terminated by NUL, as in the course's protocol.
     Text,
     /// Length-prefixed bytes.
     Binary,
 }
 
 impl Dialect {
-    /// The dialect of a client whose first byte this is.
+    /// The dialect of a client with this first byte.
     pub const fn of_first_byte(byte: u8) -> Option<Self> {
         match byte {
             b'J' => Some(Self::Text),
@@ -82,11 +83,11 @@ impl Dialect {
 /// A message to the dealer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayerMessage {
-    /// Wants a seat.
+    /// Requests a seat.
     Join(Name),
     /// Takes a card.
     Hit,
-    /// Takes none.
+    /// Takes no card.
     Stand,
 }
 
@@ -100,7 +101,7 @@ impl From<Action> for PlayerMessage {
 }
 
 impl PlayerMessage {
-    /// Reads a text without its NUL, which has to be exactly one of the three forms.
+    /// Parses a text without its NUL, which must be exactly one of the three forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         match text {
             b"HIT" => Ok(Self::Hit),
@@ -112,7 +113,7 @@ impl PlayerMessage {
         }
     }
 
-    /// Reads a binary message without its length, which has to be exactly one of the three kinds.
+    /// Parses a binary message without its length, which must be exactly one of the three kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         whole(message, |reader| match u8::decode(reader)? {
             JOIN => match u8::decode(reader)? {
@@ -163,18 +164,18 @@ pub enum DealerMessage {
     Begin,
     /// A card of the player's own hand.
     Card(Card),
-    /// The dealer's card that lies face up.
+    /// The dealer's upcard.
     Upcard(Card),
-    /// HIT or STAND?
+    /// The player's decision is due: HIT or STAND.
     Decision,
-    /// How the round ended.
+    /// The result of the round.
     Result(Verdict),
-    /// No more rounds.
+    /// The game is over.
     Quit,
 }
 
 impl DealerMessage {
-    /// Reads a text without its NUL, which has to be exactly one of the six forms.
+    /// Parses a text without its NUL, which must be exactly one of the six forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         let card = |name: &[u8], at| Card::from_name(name).ok_or_else(|| invalid(NO_CARD, at));
         match text {
@@ -199,7 +200,7 @@ impl DealerMessage {
         }
     }
 
-    /// Reads a binary message without its length, which has to be exactly one of the six kinds.
+    /// Parses a binary message without its length, which must be exactly one of the six kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         let card = |reader: &mut Reader<'_>| {
             Card::new(u8::decode(reader)?).ok_or_else(|| invalid("a card is a number from 1 to 52", 1))
@@ -238,7 +239,7 @@ const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
 }
 
-// Reads a whole binary message. Running out of bytes is an error here, since none follow.
+// Decodes a whole binary message. Running out of bytes is an error, since the message is complete.
 fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     let mut reader = Reader::new(message, 0);
     match read(&mut reader) {
@@ -248,26 +249,26 @@ fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, Deco
     }
 }
 
-/// A player's message and the dialect in which it wants its answers.
+/// A player's message, and the dialect for the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// How the connection speaks.
+    /// The dialect of the connection.
     pub dialect: Dialect,
-    /// What it says.
+    /// The message.
     pub message: PlayerMessage,
 }
 
-/// The protocol of the game of 21 as an engine uses it.
+/// The protocol of the game of 21, for engines.
 #[derive(Debug, Clone, Copy)]
 pub struct Blackjack;
 
 impl Protocol for Blackjack {
     type Request = Request;
     type Decoder = PlayerDecoder;
-    // With the length of a binary message, which is longer than a NUL.
+    // Includes the length of a binary message, which is longer than a NUL.
     const MAX_MESSAGE: usize = MAX_MESSAGE as usize + 4;
 
-    // A player speaks when it is asked, and the dealer has to speak after each of its messages.
+    // A player only answers questions, and the dealer has to send a message after each answer.
     const AHEAD: Option<DecodeError> = Some(invalid("a message that was sent before it was asked for", 0));
 
     fn length(decoder: &PlayerDecoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {

@@ -1,11 +1,11 @@
-//! The Q table: what was learned, as counts.
+//! The Q table: learned values, stored as counts.
 //!
-//! For each state and action the table counts how many times the action was taken (`n`) and sums up the final rewards of
-//! those rounds. The value of an action is `sum / n`. Whole numbers lose nothing however long the training is, add up when
-//! tables are merged, and are the same on every machine.
+//! For each state and action the table counts how many times the action was taken (`n`) and sums the final rewards
+//! of those rounds. The value of an action is `sum / n`. Integers lose no precision in long training, can be added
+//! when tables are merged, and are the same on every machine.
 //!
-//! Source: the requirements of the course's project, "Q table"; updating after the round in every case, and counting
-//! every visit, as its page says.
+//! Source: the requirements of the course's project, "Q table". The update follows the round in every case, and
+//! every visit counts, as specified there.
 
 mod error;
 mod file;
@@ -22,12 +22,12 @@ use crate::{
     policy::{Policy, STATES, State, StateSpace},
 };
 
-/// How an action did in a state.
+/// The results of an action in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// How many times it was taken.
+    /// How many times the action was taken.
     pub n: u64,
-    /// The sum of the rewards of those rounds, each +1, 0 or -1; so it lies between `-n` and `n`.
+    /// The sum of the rewards of those rounds, each +1, 0 or -1, so it is between `-n` and `n`.
     pub sum: i64,
 }
 
@@ -41,7 +41,7 @@ impl Tally {
     // Compares the means of two actions that were both taken, without rounding.
     #[inline]
     fn cmp_mean(self, other: Self) -> Ordering {
-        // Below this bound, which holds nearly always, the products fit 64 bits, which is several times as fast.
+        // Below this bound, which nearly always holds, the products fit in 64 bits. That is several times as fast.
         if (self.n | other.n) >> 31 == 0 {
             #[expect(clippy::cast_possible_wrap, reason = "both counts are below 2^31 here")]
             let (ours, theirs) = (self.sum * other.n as i64, other.sum * self.n as i64);
@@ -57,12 +57,12 @@ impl Tally {
 pub struct Entry {
     /// Taking a card.
     pub hit: Tally,
-    /// Taking none.
+    /// Taking no card.
     pub stand: Tally,
 }
 
 impl Entry {
-    /// How one of the actions did.
+    /// The tally of one action.
     pub const fn of(&self, action: Action) -> Tally {
         match action {
             Action::Hit => self.hit,
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// How many decisions were made in the state.
+    /// The number of decisions made in the state.
     pub const fn visits(&self) -> u64 {
         self.hit.n.saturating_add(self.stand.n)
     }
@@ -85,7 +85,7 @@ impl Entry {
         }
     }
 
-    // What to do with a total: HIT only when it is known to be better.
+    // The decision for a total: HIT only if it is known to be better.
     #[inline]
     pub(crate) fn best(&self, total: u8) -> Action {
         let hit = if self.hit.n > 0 && self.stand.n > 0 {
@@ -108,7 +108,7 @@ pub enum MergeError {
     TooLarge(State),
 }
 
-/// What was learned about each state.
+/// The learned values of each state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QTable {
     space: StateSpace,
@@ -116,11 +116,11 @@ pub struct QTable {
 }
 
 impl QTable {
-    /// The largest count of an action that a file or a merge may bring in. It is so far below the largest `u64` that training cannot
-    /// make a count overflow.
+    /// The largest count of an action in a file or a merge. It is far enough below the largest `u64` that training
+    /// cannot overflow a count.
     pub(crate) const MAX_COUNT: u64 = 1 << 62;
 
-    /// A table that knows nothing yet.
+    /// Creates an empty table.
     pub fn new(space: StateSpace) -> Self {
         Self { space, entries: Box::new([Entry::default(); STATES]) }
     }
@@ -130,20 +130,20 @@ impl QTable {
         self.space
     }
 
-    /// What it knows about a state.
+    /// The entry of a state.
     #[inline]
     pub fn entry(&self, state: State) -> Entry {
         self.entries[state.index()]
     }
 
-    /// Counts one decision of a round that ended with `reward`. To be called for every decision of the round, and only
-    /// once the round has ended with a result.
+    /// Counts one decision of a round that ended with `reward`. Call it for every decision of the round, and only
+    /// once the round has a result.
     #[inline]
     pub fn learn(&mut self, state: State, action: Action, reward: i8) {
         self.learn_at(state.index(), action, reward);
     }
 
-    // The same by the place of the state; what is known about it then.
+    // Like `learn`, but by the index of the state. Returns the updated entry.
     #[inline]
     pub(crate) fn learn_at(&mut self, place: usize, action: Action, reward: i8) -> &Entry {
         let entry = &mut self.entries[place];
@@ -151,24 +151,26 @@ impl QTable {
         entry
     }
 
-    /// What the table plays: HIT if both actions were tried and HIT has the greater mean; where one was never tried, HIT
-    /// below 17; never HIT with 21.
+    /// The decision of the table: HIT if both actions were tried and HIT has the greater mean.
+    ///
+    /// If one was never tried, HIT below 17. Never HIT with 21.
     #[inline]
     pub fn best(&self, state: State) -> Action {
         self.entries[state.index()].best(state.total())
     }
 
-    /// All that it plays.
+    /// The policy of the table.
     pub fn policy(&self) -> Policy {
         Policy::new(self.space, |state| self.best(state) == Action::Hit)
     }
 
-    /// The states that were visited, in order, and what is known about them.
+    /// The visited states in order, with their entries.
     pub fn visited(&self) -> impl Iterator<Item = (State, Entry)> {
         self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
     }
 
-    /// The state and action that was taken least often, and how often. HIT with 21 is left out: hardly any learner tries it.
+    /// The least taken action with its state and count. HIT with 21 is excluded, because most learners never try
+    /// it.
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
@@ -182,7 +184,7 @@ impl QTable {
     /// Adds the counts of another table.
     ///
     /// # Errors
-    /// [`MergeError`] if the states differ or a count gets too large; nothing is added then.
+    /// [`MergeError`] if the states differ or a count gets too large. The table is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.space != other.space {
             return Err(MergeError::OtherSpace(self.space, other.space));
@@ -201,9 +203,10 @@ impl QTable {
         Ok(())
     }
 
-    /// What this table counted since it was `earlier`: what several learners that started from one table add to it.
+    /// The counts added since `earlier`. With this, the results of several learners that started from one table can
+    /// be merged.
     ///
-    /// Counts that are smaller than they were come out as 0.
+    /// Counts that have decreased become 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut gained = self.clone();
@@ -218,8 +221,9 @@ impl QTable {
         gained
     }
 
-    /// One line a visited state, `total dealer hit_mean hit_n stand_mean stand_n`, with `soft` (0 or 1) behind the total
-    /// where the table tells soft hands apart. A mean that is not known is `-`.
+    /// One line per visited state, `total dealer hit_mean hit_n stand_mean stand_n`.
+    ///
+    /// If the table distinguishes soft hands, `soft` (0 or 1) follows the total. An unknown mean is `-`.
     pub fn dump(&self) -> String {
         let mut text = String::new();
         for (state, entry) in self.visited() {

@@ -1,13 +1,14 @@
 //! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages to them.
 //!
-//! - Clients that have joined wait in a queue; as soon as there are enough of them for a table, and a table is free, it
-//!   begins. Each [`Table`] has cards of its own.
-//! - When the server was killed and resumed, a JOIN from the same host with the same name gets its seat back. Clients without
-//!   a seat are forgotten.
-//! - Places and turns in the queue are shared among hosts, so a thousand connections from one address delay only each other.
-//! - Watchers are sent a [`LobbyView`] when something has changed, at most ten a second.
+//! - Clients that have joined wait in a queue. As soon as enough of them wait for a table and one is free, it
+//!   begins. Each [`Table`] has its own cards.
+//! - After a killed server has resumed, a JOIN with the same name from the same host gets its seat back. Clients
+//!   without a seat are forgotten.
+//! - Places and turns in the queue are shared among hosts, so a thousand connections from one address delay only
+//!   each other.
+//! - Watchers receive a [`LobbyView`] after changes, at most ten per second.
 //!
-//! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
+//! Sources: the requirements of the course's project, "Dealer" and "Tournament". The handling of errors is our own.
 
 mod places;
 mod reports;
@@ -40,18 +41,18 @@ use crate::{
     view::{LobbyView, MAX_SHOWN},
 };
 
-// The clients that wait for a seat. Their hosts have places, so no more than `MAX_CLIENTS` wait.
+// Clients waiting for a seat. Their hosts have places, so at most `MAX_CLIENTS` wait.
 type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
-// Where a joined client is.
+// The place of a joined client.
 #[derive(Debug, Clone)]
 enum Guest {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
 }
 
-// A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
-// it back, costs nothing.
+// A table and its alarm. The alarm changes only when the table's deadline moves forward, so an answer in time,
+// which postpones the deadline, is free.
 #[derive(Debug, Clone)]
 struct Entry {
     table: Table,
@@ -62,22 +63,22 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    // Of players; watchers have others.
+    // Places of players; watchers have separate ones.
     places: Places,
-    // Who has not joined yet.
+    // Clients that have not joined yet.
     pending: Pending,
     watchers: Watchers,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
-    // Tables in play, and those that are over and still have messages to send.
+    // Tables in play, and finished ones that still have messages to send.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
-    // Seats at tables that are held for those who had them.
+    // Seats held for their former players.
     held: Held,
     begun: u32,
     playing: u32,
     complete: u32,
-    // Rounds at tables that are over.
+    // Rounds at finished tables.
     rounds: u64,
     accounts: Option<Accounts>,
     printer: Printer,
@@ -87,7 +88,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A dealer without clients.
+    /// Creates a dealer without clients.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -111,23 +112,23 @@ impl Server {
         })
     }
 
-    /// How it is set up.
+    /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The tables that are played, by their number.
+    /// The tables in play, ordered by number.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.values().map(|entry| &entry.table).filter(|table| table.ended.is_none())
     }
 
-    /// Rounds that are over, at all tables.
+    /// Finished rounds at all tables.
     pub fn rounds(&self) -> u64 {
         let played = |table: &Table| u64::from(table.game().played());
         self.rounds + self.tables().map(played).sum::<u64>()
     }
 
-    /// What anybody may see.
+    /// The public view of the dealer.
     pub fn view(&self) -> LobbyView {
         LobbyView {
             playing: self.playing,
@@ -208,7 +209,7 @@ impl Server {
         }
     }
 
-    // Sends away a client that violated the protocol.
+    // Disconnects a client that violated the protocol.
     fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
@@ -287,14 +288,14 @@ impl Server {
 }
 
 impl Server {
-    // Seats at tables that have not begun; none if tables follow without end.
+    // Seats at tables that have not begun; `None` if the number of tables is unlimited.
     fn seats_to_come(&self) -> Option<usize> {
         let Config { players, tables, forever, .. } = self.config;
         let tables = usize::try_from(tables.saturating_sub(self.begun)).unwrap_or(usize::MAX);
         (!forever).then_some(tables.saturating_mul(players))
     }
 
-    // Begins tables as long as there are enough waiting players.
+    // Starts tables as long as enough players wait.
     fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
         while self.queue.len() >= players
@@ -328,7 +329,7 @@ impl Server {
         }
     }
 
-    // Applies the consequences of what happened at a table: closed connections, its result, its alarm.
+    // Applies the consequences of events at a table: closed connections, its result, its alarm.
     fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in mem::take(&mut entry.table.closed) {
@@ -363,7 +364,7 @@ impl Server {
         }
     }
 
-    // Ends the dealer when the last table is over; clients that still wait get QUIT.
+    // Ends the dealer when the last table is over. Waiting clients receive QUIT.
     fn end_if_done(&mut self, out: &mut Outbox) {
         if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
             self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });
@@ -391,7 +392,7 @@ impl Server {
         }
     }
 
-    // What is done after each input.
+    // Runs after each input.
     fn conclude(&mut self, now: Time, out: &mut Outbox) {
         if let (Some(mut accounts), Some(every)) = (self.accounts, self.config.accounts) {
             accounts.give(now, every, self, out);
@@ -416,14 +417,14 @@ impl Engine for Server {
             Input::Disconnected { peer, why } => {
                 self.disconnected(now, peer, why, out);
                 if why == Gone::Interrupted {
-                    // The watchers are gone as well: each interruption is an input of its own.
+                    // The watchers are gone as well, since each interruption is a separate input.
                     return;
                 }
             }
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(Leave::Over) => self.stop(now, out),
             Input::Stop(Leave::Resumable) => {
-                // No peer is told, and the state does not change.
+                // No peer is notified, and the state does not change.
                 self.suspended = true;
                 return;
             }
@@ -453,7 +454,8 @@ impl Engine for Server {
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
         let seats = self.config.tables.saturating_mul(count(self.config.players));
         let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
-        // A table is opened only for a full number of players; before the first, those who wait have its seats.
+        // A table is opened only for a full number of players. Before the first one, waiting players count as
+        // seated.
         let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }

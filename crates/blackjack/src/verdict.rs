@@ -1,23 +1,23 @@
-//! What a hand came to, and how many came to what.
+//! The result of a hand, and counts of results.
 
 use core::{fmt, ops::AddAssign};
 use serde::{Deserialize, Serialize};
 
-/// What a hand came to. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
+/// The result of a hand. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// The player has more, or the dealer is bust.
     Win,
     /// The dealer has more.
     Lose,
-    /// The player's total is above 21, whatever the dealer has.
+    /// The player's total is above 21, whatever the dealer's total.
     Bust,
-    /// Both have the same.
+    /// Both have the same total.
     Push,
 }
 
 impl Verdict {
-    /// The verdict on a total of the player and one of the dealer.
+    /// The verdict on the totals of the player and the dealer.
     #[inline]
     pub const fn of(player: u8, dealer: u8) -> Self {
         if player > 21 {
@@ -31,14 +31,14 @@ impl Verdict {
         }
     }
 
-    /// What it is worth: 1, 0 or -1.
+    /// The reward: 1, 0 or -1.
     #[inline]
     pub const fn reward(self) -> i8 {
         // A look-up is faster than a match, which matters in training.
         [1, -1, -1, 0][self as usize]
     }
 
-    /// The protocol's word for it.
+    /// The protocol's word for the verdict.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Win => "WIN",
@@ -55,12 +55,12 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How many rounds ended how.
+/// The number of rounds with each result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Score {
     /// Won.
     pub wins: u64,
-    /// Neither won nor lost.
+    /// Pushes.
     pub pushes: u64,
     /// Lost to a better hand.
     pub losses: u64,
@@ -69,7 +69,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Counts one more.
+    /// Adds one verdict.
     #[inline]
     pub const fn add(&mut self, verdict: Verdict) {
         *self.count(verdict) += 1;
@@ -90,19 +90,19 @@ impl Score {
         }
     }
 
-    /// All rounds.
+    /// The number of rounds.
     pub const fn rounds(&self) -> u64 {
         self.wins + self.pushes + self.losses + self.busts
     }
 
-    /// The sum of all rewards: what was won or lost with a stake of 1 in each round.
+    /// The sum of all rewards, which is the net result of a stake of 1 in each round.
     pub fn bankroll(&self) -> i64 {
         let lost = self.losses.saturating_add(self.busts);
         let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
         if self.wins < lost { -difference } else { difference }
     }
 
-    /// Mean reward of a round; 0 for no rounds.
+    /// The mean reward of a round; 0 if there are no rounds.
     #[expect(clippy::cast_precision_loss, reason = "a mean for people to read")]
     pub fn mean(&self) -> f64 {
         (self.wins as f64 - (self.losses + self.busts) as f64) / self.rounds().max(1) as f64
@@ -115,7 +115,7 @@ impl Score {
         decided - self.mean() * self.mean()
     }
 
-    /// Half the width of the 95 % confidence interval around the mean reward; none below two rounds.
+    /// Half the width of the 95 % confidence interval around the mean reward; `None` below two rounds.
     #[expect(clippy::cast_precision_loss, reason = "a width for people to read")]
     pub fn half_width(&self) -> Option<f64> {
         let rounds = self.rounds() as f64;
@@ -123,7 +123,7 @@ impl Score {
     }
 }
 
-// By Newton's method, since the square root of the processor is not part of `core`.
+// Newton's method, since the processor's square root is not part of `core`.
 fn square_root(of: f64) -> f64 {
     if of <= 0.0 {
         return 0.0;

@@ -1,18 +1,23 @@
-//! What one receiver may know: a [`View`] is for the player of a seat, a [`TableView`] and a [`LobbyView`] are for anybody.
+//! Views of the game, limited to what their receivers may see: a [`View`] is for the player of a seat, a
+//! [`TableView`] and a [`LobbyView`] are public.
 //!
-//! None of these types has a place for the hole card or the deck, and every message is made of them.
+//! These types cannot hold the hole card or the deck, and every message is built from them.
 //!
-//! A watcher is sent the whole picture in one message: lines of printable ASCII with a line feed between them, then a zero byte.
+//! A watcher receives the whole picture in one message: lines of printable ASCII separated by line feeds, then a
+//! zero byte.
 //!
-//! | line | says |
-//! |------|------|
-//! | `LOBBY <played> <at most> <waiting> <rounds>` | first: tables that are played, tables at a time, clients that wait, rounds that are over; then the pictures of at most [`MAX_SHOWN`] tables |
-//! | `TABLE <number> <phase> <played> <rounds>` | `LOBBY`, `PLAYING` or `OVER`; rounds that are over, and in all |
-//! | `DEALER <card>` | the card that lies face up; only while a round is played |
-//! | `REVEALED <card>, <card> …` | the dealer's hand of the last round that is over, the hole card first |
-//! | `SEAT <number> FREE` | nobody has come for it yet |
-//! | `SEAT <number> <stage> <name> <wins> <pushes> <losses> <busts> <forfeits>` | `WAITS`, `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it |
+//! | line | meaning |
+//! |------|---------|
+//! | `LOBBY <played> <at most> <waiting> <rounds>` | tables in play, their maximum, waiting clients, finished rounds |
+//! | `TABLE <number> <phase> <played> <rounds>` | `LOBBY`, `PLAYING` or `OVER`; finished rounds, and the total |
+//! | `DEALER <card>` | the dealer's upcard, only during a round |
+//! | `REVEALED <card>, <card> …` | the dealer's hand of the last finished round, the hole card first |
+//! | `SEAT <number> FREE` | the seat has no player yet |
+//! | `SEAT <number> <stage> <name> <wins> <pushes> <losses> <busts> <forfeits>` | a player and its results |
 //! | `HAND <card>, <card> …` | the cards of the seat above |
+//!
+//! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow it. The stage of a seat is
+//! `WAITS`, `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it.
 //!
 //! Pictures are our own: the course's protocol has no watchers.
 
@@ -29,17 +34,17 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// The most tables that one picture shows: those with the lowest numbers.
+/// The maximum number of tables in one picture. Tables with the lowest numbers are shown.
 pub const MAX_SHOWN: usize = 16;
 
-/// How far the hand of a seat is.
+/// The progress of a seat's hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// Nobody sits there.
+    /// The seat has no hand.
     Absent,
     /// Its turn is now or later.
     Playing,
-    /// It takes no more cards.
+    /// The player has stood.
     Stood,
     /// Its total is above 21.
     Bust,
@@ -47,70 +52,70 @@ pub enum Stage {
     Forfeited,
 }
 
-/// What a seat may know of a round.
+/// The view of a round from a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'a> {
-    /// Its own cards, in the order in which they came.
+    /// The seat's own cards, in the order of the deal.
     pub cards: &'a [Card],
-    /// The dealer's card that lies face up.
+    /// The dealer's upcard.
     pub upcard: Card,
-    /// Whether its decision is due.
+    /// Whether the seat's decision is due.
     pub asked: bool,
-    /// What its hand came to; known once the round is over.
+    /// The result of the hand, once the round is over.
     pub verdict: Option<Verdict>,
 }
 
-/// What anybody may see of a table.
+/// The public view of a table.
 #[derive(Debug, Clone)]
 pub struct TableView {
-    /// Its number, from 1.
+    /// The number of the table, counted from 1.
     pub number: u32,
-    /// How far it is.
+    /// The phase of the table.
     pub phase: Phase,
-    /// Rounds that are over.
+    /// Finished rounds.
     pub played: u32,
     /// Rounds in all.
     pub rounds: u32,
-    /// The dealer's card that lies face up; none between rounds.
+    /// The dealer's upcard; `None` between rounds.
     pub upcard: Option<Card>,
-    /// The dealer's hand of the last round that is over.
+    /// The dealer's hand of the last finished round.
     pub revealed: Option<Hand>,
-    /// Its seats in order; none where nobody has come yet.
+    /// The seats in order; `None` for a seat without a player.
     pub seats: Vec<Option<SeatView>>,
 }
 
-/// What anybody may see of a seat.
+/// The public view of a seat.
 #[derive(Debug, Clone)]
 pub struct SeatView {
-    /// Who has it.
+    /// The name of the player.
     pub name: Name,
-    /// How its rounds ended.
+    /// The results of the player's rounds.
     pub score: Score,
-    /// Hands that were taken from it.
+    /// Forfeited hands.
     pub forfeits: u64,
-    /// Its cards and how far its hand is; none if it was dealt none.
+    /// The cards of the hand and its stage; `None` if no hand was dealt.
     pub hand: Option<(Hand, Stage)>,
-    /// Whether it is its turn.
+    /// Whether it is this seat's turn.
     pub decides: bool,
 }
 
-/// What anybody may see of a dealer.
+/// The public view of a dealer.
 #[derive(Debug, Clone)]
 pub struct LobbyView {
-    /// Tables that are played.
+    /// Tables in play.
     pub playing: u32,
-    /// Tables at the same time.
+    /// The maximum number of tables in play.
     pub tables: u32,
     /// Clients that wait for a seat.
     pub waiting: u32,
-    /// Rounds that are over, at tables that are over.
+    /// Finished rounds at finished tables.
     pub rounds: u64,
     /// The tables that are shown.
     pub shown: Vec<TableView>,
 }
 
 impl LobbyView {
-    /// The message to a watcher.
+    /// Encodes the message to a watcher.
     pub fn to_bytes(&self) -> Bytes {
         Bytes::from(format!("{self}\0"))
     }

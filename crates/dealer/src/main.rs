@@ -40,7 +40,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// What is dealt.
+/// The line that announces the match.
 struct Announcement(Config);
 
 impl Announce for Announcement {

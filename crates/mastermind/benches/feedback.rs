@@ -1,5 +1,5 @@
-//! What it costs the codebreaker to judge guesses by all codes that are possible, beside a plain loop over arrays in the same
-//! run.
+//! The time that the codebreaker takes to judge guesses by all possible codes, compared with a plain loop over
+//! arrays in the same run.
 //!
 //! `cargo bench -p mastermind --bench feedback --bench solver`
 
@@ -16,7 +16,7 @@ use mastermind::{
 };
 use std::{hint::black_box, time::Instant};
 
-/// The plain loop: counts in arrays, as one would first write it.
+/// The plain loop: counts in arrays, in the obvious way.
 fn naive(guess: &[u8], code: &[u8]) -> u8 {
     let (mut red, mut of_guess, mut of_code) = (0, [0u8; 8], [0u8; 8]);
     for (&g, &c) in guess.iter().zip(code) {
@@ -30,7 +30,7 @@ fn naive(guess: &[u8], code: &[u8]) -> u8 {
     shared << 4 | red
 }
 
-/// How many different answers the codes give to the guess.
+/// The number of different answers of the codes to the guess.
 fn parts(guess: &[u8], codes: &[u8]) -> usize {
     let mut counts = [0_u32; 256];
     for code in codes.chunks_exact(guess.len()) {
@@ -39,7 +39,7 @@ fn parts(guess: &[u8], codes: &[u8]) -> usize {
     counts.iter().filter(|count| **count > 0).count()
 }
 
-/// Comparisons in a second, the best of a few rounds.
+/// Comparisons per second, the best of a few rounds.
 fn rate(comparisons: usize, mut work: impl FnMut()) -> f64 {
     work();
     let best = (0..7).map(|_| {
@@ -63,7 +63,7 @@ fn main() {
         let job = jobs.into_iter().max_by_key(Job::codes).expect("one guess leaves some codes");
         let (guesses, codes) = (breaker.guesses(&job), job.codes());
 
-        // As many codes, and some of the guesses: the time for each comparison is the same.
+        // All codes but only some of the guesses, since the time per comparison is the same.
         let all: Vec<Vec<u8>> =
             rules.all().iter().map(|code| code.pegs().map(|peg| peg.index() as u8).collect()).collect();
         let spread = |count: usize| all.iter().step_by((all.len() / count).max(1)).take(count);

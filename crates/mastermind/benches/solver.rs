@@ -1,4 +1,4 @@
-//! What the codebreaker's work takes: whole trees, the search for the best play, and hints; beside the goals.
+//! The time for whole trees, the search for the best play, and hints, compared with the goals.
 //!
 //! `cargo bench -p mastermind --bench feedback --bench solver`
 
@@ -17,7 +17,7 @@ use mastermind::{
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// The shortest time that the work took, and what came of it.
+/// The shortest time of the work, and its result.
 fn best_of<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     let mut round = || {
         let start = Instant::now();
@@ -31,7 +31,7 @@ fn best_of<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     })
 }
 
-/// A time, and how much of what is allowed it is.
+/// A time, and its share of the goal.
 fn beside(time: Duration, goal: Option<Duration>) -> String {
     goal.map_or_else(
         || format!("{time:.1?}"),

@@ -1,4 +1,4 @@
-//! A client without its socket and its screen: what a player or a watcher has been told.
+//! A client without socket and screen: the state that a player or a watcher has received.
 
 use alloc::{collections::BTreeMap, collections::VecDeque, string::String, vec::Vec};
 use bytes::{Bytes, BytesMut};
@@ -11,23 +11,23 @@ use crate::{
     view::{Board, Line},
 };
 
-/// Somebody at a seat.
+/// An occupied seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The name.
+    /// The name of the player.
     pub name: Name,
-    /// The game, if one has begun; also when it is over.
+    /// The current game, or the last one if it is over. `None` before the first game.
     pub board: Option<Board>,
 }
 
-/// What a client knows. It is kept as state, so nothing has to be polled after each message.
+/// The state of a client. It replaces a queue of events, so callers need not poll after each message.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
     incoming: BytesMut,
     lines: LineDecoder,
     unreadable: Option<DecodeError>,
-    // Only ROOM says it.
+    // Only `ROOM` contains this.
     colours: usize,
     seat: Option<u8>,
     places: BTreeMap<u8, Place>,
@@ -41,12 +41,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over this link. With a name it asks for a seat at once; without one it only watches.
+    /// Creates a client over this link. With a name it immediately requests a seat; without one it only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
             incoming: BytesMut::new(),
-            // One more for a carriage return.
+            // One more byte for a carriage return.
             lines: LineDecoder::new(MAX_TOLD + 1),
             unreadable: None,
             colours: MAX_COLOURS,
@@ -67,7 +67,7 @@ impl Client {
         self.seat
     }
 
-    /// Who sits where, and what is known of their games.
+    /// The occupied seats, with the received state of their games.
     pub const fn places(&self) -> &BTreeMap<u8, Place> {
         &self.places
     }
@@ -77,12 +77,12 @@ impl Client {
         self.places.get(&self.seat?)?.board.as_ref()
     }
 
-    /// How many players are missing for a race that has not begun.
+    /// The number of players missing for a race that has not begun.
     pub const fn missing(&self) -> Option<u8> {
         self.missing
     }
 
-    /// The client's turn, while its game is not over.
+    /// The client's turn, if its game is not over.
     pub const fn turn(&self) -> Option<Turn> {
         self.turn
     }
@@ -92,7 +92,7 @@ impl Client {
         self.advice.as_ref().map(|advice| (advice, &self.possible[..]))
     }
 
-    /// The last words of the server.
+    /// The final message of the server.
     pub fn farewell(&self) -> Option<&str> {
         self.farewell.as_deref()
     }
@@ -116,7 +116,8 @@ impl Client {
             ServerMessage::Wait(missing) => self.missing = Some(missing),
             ServerMessage::Game { seat, number, rules } => {
                 self.missing = None;
-                // Without repeats there are at least as many colours as places; a room that says otherwise contradicts itself.
+                // Without repeats a game needs at least as many colours as places. A server that violates this
+                // contradicts its own `ROOM`.
                 let rules = Rules::new(rules.length(), self.colours, rules.repeats()).unwrap_or(rules);
                 if let Some(place) = self.places.get_mut(&seat) {
                     place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
@@ -148,7 +149,7 @@ impl Client {
             }
             ServerMessage::Hint(advice) => (self.advice, self.possible) = (Some(advice), Vec::new()),
             ServerMessage::Possible(codes) => self.possible = codes,
-            // A refusal changes nothing.
+            // A refusal leaves the state unchanged.
             ServerMessage::No(_) => {}
             ServerMessage::Bye(text) => {
                 self.farewell = Some(text.into_owned());
@@ -172,8 +173,8 @@ impl Client {
     }
 }
 
-// Adds a line in the order of turns; a line of the same turn is replaced, since what was hidden may be shown later. There are at
-// most as many lines as turns.
+// Inserts a line in the order of turns. It replaces a line of the same turn, since hidden values may be shown
+// later. There are at most as many lines as turns.
 fn put(lines: &mut Vec<Line>, line: Line) {
     match lines.binary_search_by_key(&line.turn(), Line::turn) {
         Ok(at) => lines[at] = line,

@@ -1,4 +1,4 @@
-//! Pegs, codes, and which codes a game may hide.
+//! Pegs and codes.
 
 use alloc::{
     string::{String, ToString},
@@ -8,13 +8,13 @@ use core::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Fewest pegs in a code.
+/// The minimum number of pegs in a code.
 pub const MIN_LENGTH: usize = 4;
-/// Most pegs in a code.
+/// The maximum number of pegs in a code.
 pub const MAX_LENGTH: usize = 8;
-/// Fewest colours that a game can have.
+/// The minimum number of colours in a game.
 pub const MIN_COLOURS: usize = 2;
-/// Most colours that a game can have, and the usual number.
+/// The maximum number of colours in a game, and the default.
 pub const MAX_COLOURS: usize = 8;
 
 /// One peg: a colour, written `1` to `8`.
@@ -24,7 +24,7 @@ pub struct Peg(u8);
 impl Peg {
     /// The peg of the colour with this number, counted from 0; `None` from [`MAX_COLOURS`] on.
     pub const fn new(index: usize) -> Option<Self> {
-        // The bound keeps the cast from cutting anything.
+        // The bound keeps the cast from truncating.
         #[expect(clippy::cast_possible_truncation, reason = "below 8")]
         if index < MAX_COLOURS { Some(Self(index as u8)) } else { None }
     }
@@ -42,7 +42,7 @@ impl Peg {
         self.0 as usize
     }
 
-    /// How the peg is written: `1` to `8`.
+    /// The digit of the peg: `1` to `8`.
     pub const fn digit(self) -> char {
         (b'1' + self.0) as char
     }
@@ -74,8 +74,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code of these pegs, first to last.
-    /// There are [`MIN_LENGTH`] to [`MAX_LENGTH`].
+    /// Creates the code of [`MIN_LENGTH`] to [`MAX_LENGTH`] pegs, first to last.
     pub fn new(pegs: &[Peg]) -> Result<Self, ParseCodeError> {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&pegs.len()) {
             return Err(ParseCodeError::Length(pegs.len()));
@@ -107,7 +106,7 @@ impl Code {
         (0..self.len()).rev().map(move |place| Peg((self.digits >> (4 * place) & 0xf) as u8 - 1))
     }
 
-    /// How often each colour occurs.
+    /// The number of pegs of each colour.
     pub fn counts(self) -> [u8; MAX_COLOURS] {
         let mut counts = [0; MAX_COLOURS];
         for peg in self.pegs() {
@@ -116,7 +115,7 @@ impl Code {
         counts
     }
 
-    /// A bit for each colour that occurs.
+    /// A bit for each colour in the code.
     pub(crate) fn colours(self) -> u8 {
         self.pegs().fold(0, |colours, peg| colours | 1 << peg.0)
     }
@@ -153,18 +152,18 @@ impl fmt::Debug for Code {
     }
 }
 
-/// A text that is no code.
+/// The text is not a valid code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseCodeError {
-    /// Not as many pegs as a code can have.
+    /// The number of pegs is out of range.
     #[error("{0} pegs are no code: {MIN_LENGTH} to {MAX_LENGTH} are")]
     Length(usize),
-    /// A character that is no colour.
+    /// A character is not a colour.
     #[error("{found:?} at place {place} is no colour: colours are the digits 1 to 8")]
     Colour {
-        /// What stands there.
+        /// The invalid character.
         found: char,
-        /// Where, counted from 1.
+        /// Its place, counted from 1.
         place: usize,
     },
 }
@@ -172,7 +171,7 @@ pub enum ParseCodeError {
 impl FromStr for Code {
     type Err = ParseCodeError;
 
-    /// Reads the digits `1` to `8` without anything between them; digits of other scripts are refused.
+    /// Parses the digits `1` to `8` without separators. Digits of other scripts are rejected.
     fn from_str(text: &str) -> Result<Self, ParseCodeError> {
         let mut pegs = Vec::with_capacity(MAX_LENGTH);
         for (place, found) in text.chars().enumerate() {

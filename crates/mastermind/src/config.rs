@@ -1,4 +1,4 @@
-//! What a server and its games are set up with.
+//! The configuration of a server and the rules of its games.
 
 use alloc::vec::Vec;
 use core::{fmt, time::Duration};
@@ -8,19 +8,19 @@ use thiserror::Error;
 
 use crate::code::{ALL_PEGS, Code, MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENGTH, Peg};
 
-/// Most players of a race.
+/// The maximum number of players in a race.
 pub const MAX_RACERS: u8 = 16;
 
-/// How the players of a room have to do with each other.
+/// How the games of a room's players are related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// Each plays games of its own.
+    /// Each player plays separate games.
     Solo,
-    /// So many players look for the same code at the same time.
+    /// This number of players guess the same code at the same time.
     Race(u8),
-    /// Each looks for the code of the day, which is the same for all.
+    /// Each player guesses the code of the day, which is the same for all.
     Daily,
-    /// The same with codes that nobody can compute without this key. Players are not told the difference.
+    /// Like `Daily`, but the codes cannot be computed without this key. Clients cannot see the difference.
     Keyed([u8; 32]),
 }
 
@@ -31,33 +31,33 @@ impl Mode {
     }
 }
 
-/// The day with which a daily room begins.
+/// The first day of a daily room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstDay {
     /// Days since 1 January 1970.
     pub day: u32,
-    /// How long it lasts from the start of the room on. Each later day lasts 24 hours.
+    /// The time from the start of the room to the end of this day. Each later day lasts 24 hours.
     pub lasts: Duration,
 }
 
-/// How a server is set up.
+/// The configuration of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// How players have to do with each other.
+    /// How the games of the players are related.
     pub mode: Mode,
     /// Pegs in a code.
     pub length: u8,
     /// Whether a colour may occur twice in a code.
     pub repeats: bool,
-    /// How long a race lasts at most.
+    /// The maximum duration of a race.
     pub limit: Duration,
     /// The day of a daily room.
     pub first_day: Option<FirstDay>,
-    /// Where codes come from: same seed, same codes.
+    /// The seed of the codes. The same seed produces the same codes.
     pub seed: u64,
 }
 
-/// Why no game can have these rules, or no server this configuration.
+/// Why rules or a configuration are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// Too few or too many pegs.
@@ -66,7 +66,7 @@ pub enum ConfigError {
     /// Too few or too many colours.
     #[error("{0} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
     Colours(usize),
-    /// More pegs than colours, and none may repeat.
+    /// There are more pegs than colours, but colours may not repeat.
     #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
     TooFewColours {
         /// The number of pegs.
@@ -77,16 +77,16 @@ pub enum ConfigError {
     /// Too few or too many players for a race.
     #[error("a race has 2 to {MAX_RACERS} players, not {0}")]
     Racers(u8),
-    /// A race needs some time.
+    /// The time limit of a race is too short.
     #[error("a race lasts at least a second")]
     Limit,
-    /// A daily room needs to know the day, and others have none.
+    /// A daily room lacks its first day, or another room has one.
     #[error("a daily room begins with a day, and no other room does")]
     Day,
 }
 
 impl Config {
-    /// A room in which each plays games of its own, with codes of `length` pegs.
+    /// A room with separate games for each player, and codes of `length` pegs.
     pub const fn new(length: u8, repeats: bool, seed: u64) -> Self {
         Self { mode: Mode::Solo, length, repeats, limit: Duration::from_secs(600), first_day: None, seed }
     }
@@ -102,7 +102,7 @@ impl Config {
     }
 }
 
-/// Which codes a game may hide.
+/// The set of codes that a game may hide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rules {
     length: usize,
@@ -111,7 +111,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
+    /// Rules for codes of `length` pegs in `colours` colours. `repeats` allows a colour more than once.
     pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
         if length < MIN_LENGTH || length > MAX_LENGTH {
             return Err(ConfigError::Length(length));
@@ -130,7 +130,7 @@ impl Rules {
         self.length
     }
 
-    /// Colours that there are.
+    /// The number of colours.
     pub const fn colours(self) -> usize {
         self.colours
     }
@@ -140,13 +140,13 @@ impl Rules {
         self.repeats
     }
 
-    /// How many codes a game may hide.
+    /// The number of codes that a game may hide.
     pub fn codes(self) -> u64 {
         let colours = self.colours as u64;
         (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
     }
 
-    /// How many different guesses there are.
+    /// The number of different guesses.
     pub fn guesses(self) -> u64 {
         Self { repeats: true, ..self }.codes()
     }
@@ -198,7 +198,7 @@ impl Rules {
         }
     }
 
-    /// All rows of `length` pegs, also fewer than a code may have, in numeric order.
+    /// All rows of `length` pegs, including rows shorter than a code, in numeric order.
     pub(crate) fn rows(self, length: usize) -> Vec<Code> {
         let mut all = Vec::new();
         Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);

@@ -1,15 +1,16 @@
-//! The answer to a guess.
+//! The feedback on a guess.
 //!
 //! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in colour
 //! only. Each peg of the code counts for at most one peg of the guess, and exact matches count first.
 //!
-//! [`Feedback::of`] compares two codes. The [codebreaker](crate::solver) has quicker ways to compare one guess with many.
+//! [`Feedback::of`] compares two codes. The [codebreaker](crate::solver) has faster ways to compare one guess with
+//! many codes.
 
 use core::fmt;
 
 use crate::code::{Code, MAX_LENGTH};
 
-/// The answer to a guess.
+/// The feedback on a guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feedback {
     /// Places at which the colours agree.
@@ -22,7 +23,8 @@ pub struct Feedback {
 const ONES: u32 = 0x1111_1111;
 
 impl Feedback {
-    /// Compares a guess with a code. The result is symmetric. Where one is longer, its further pegs match nothing.
+    /// Compares a guess with a code. The result is symmetric. If one is longer than the other, its excess pegs do
+    /// not match.
     ///
     /// ```
     /// # use mastermind::Feedback;
@@ -31,7 +33,7 @@ impl Feedback {
     /// # Ok::<(), mastermind::ParseCodeError>(())
     /// ```
     pub fn of(guess: Code, code: Code) -> Self {
-        // A digit of the difference is 0 where the pegs agree, and where neither code has a peg.
+        // A digit of the difference is 0 where the pegs agree, and where both codes have ended.
         let difference = guess.digits ^ code.digits;
         let different = (difference | difference >> 1 | difference >> 2 | difference >> 3) & ONES;
         let nowhere = MAX_LENGTH - guess.len().max(code.len());
@@ -56,31 +58,31 @@ impl Feedback {
         self.red as usize + self.white as usize
     }
 
-    /// Whether a guess of `length` pegs can get this answer.
+    /// Whether a guess of `length` pegs can get this feedback.
     pub const fn is_possible(self, length: usize) -> bool {
         // If all but one peg are in place and the last one has the right colour, it is in place too.
         self.shared() <= length && !(self.red as usize + 1 == length && self.white == 1)
     }
 
-    /// All answers that a guess of `length` pegs can get: `(length + 1)(length + 2) / 2 - 1` of them, the win last.
+    /// All feedback that a guess of `length` pegs can get: `(length + 1)(length + 2) / 2 - 1` values, the win last.
     pub fn all(length: usize) -> impl Iterator<Item = Self> {
         (0..=length)
             .flat_map(|shared| (0..=shared).map(move |red| Self::from_shared(red, shared)))
             .filter(move |feedback| feedback.is_possible(length))
     }
 
-    /// A unique number below [`CLASSES`], in the order of shared pegs.
+    /// A unique number below [`CLASSES`], ordered by shared pegs.
     pub(crate) const fn class(self) -> usize {
         let shared = self.shared();
         shared * (shared + 1) / 2 + self.red as usize
     }
 }
 
-/// Bound of [`Feedback::class`].
+/// The exclusive upper bound of [`Feedback::class`].
 pub(crate) const CLASSES: usize = (MAX_LENGTH + 1) * (MAX_LENGTH + 2) / 2;
 
-/// For each colour a byte with as many low bits set as pegs have that colour. The bits that two codes have in common count the
-/// pegs that they share.
+/// One byte per colour, with as many low bits set as the code has pegs of that colour. The bits that two codes have
+/// in common count their shared pegs.
 fn levels(code: Code) -> u64 {
     code.pegs().fold(0, |levels, peg| {
         let lane = 8 * peg.index();

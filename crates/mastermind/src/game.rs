@@ -1,4 +1,4 @@
-//! The rules: ten turns, guesses, lifelines, and when which is allowed.
+//! The rules: ten turns, guesses, lifelines, and when each is allowed.
 
 mod action;
 
@@ -18,32 +18,32 @@ use crate::{
     view::{Board, Ending, Line, Over, Shown, Sight},
 };
 
-/// Turns in a game.
+/// The number of turns in a game.
 pub const TURNS: usize = 10;
 
-/// What an action has caused.
+/// A consequence of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The guess is answered.
+    /// The guess was answered.
     Answered(Code, Feedback),
     /// A lifeline has revealed something.
     Revealed(Revealed),
-    /// From now on this lifeline, which is still unused, would leave no turn for a guess.
+    /// This unused lifeline is no longer available, because it would leave no turn for a guess.
     OutOfReach(Lifeline),
     /// The game is over.
     Ended(Outcome),
 }
 
-/// How a game has ended.
+/// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The code was found in so many turns, including those of a lifeline.
+    /// The code was found in this number of turns, including those of a lifeline.
     Won(usize),
-    /// All turns are gone, and this was the code.
+    /// All turns were used; this was the code.
     Lost(Code),
 }
 
-/// Something that took turns.
+/// A guess or a lifeline; both take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// A guess and its answer, one turn.
@@ -52,25 +52,25 @@ pub enum Entry {
     Lifeline(Revealed, usize),
 }
 
-/// Whether a lifeline would be granted.
+/// Whether a lifeline is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Availability {
-    /// It would.
+    /// It can be used.
     Available,
-    /// The one use is spent.
+    /// The single use of a lifeline is spent.
     Used,
     /// It would leave no turn for a guess.
     Blocked,
 }
 
-/// One game. The code is not shown before it is over.
+/// One game. The code is hidden until the game is over.
 #[derive(Debug, Clone)]
 pub struct Game {
     rules: Rules,
     style: Style,
     code: Code,
     history: Vec<Entry>,
-    /// Turns gone.
+    /// Turns used.
     gone: usize,
     revealed: Option<Revealed>,
     hints: usize,
@@ -88,7 +88,7 @@ impl Game {
         Self::start(rules, style, rules.draw(rng))
     }
 
-    /// A game with a code that somebody has set.
+    /// Creates a game with a code set by a person.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
         if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError(code, rules)) }
     }
@@ -102,8 +102,7 @@ impl Game {
         Self { rules, style, code, history: Vec::new(), gone: 0, revealed: None, hints: 0, won: false }
     }
 
-    /// Applies an action of the player.
-    /// An error leaves the game unchanged.
+    /// Applies an action of the player. An error leaves the game unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);
@@ -163,7 +162,7 @@ impl Game {
         Ok(alloc::vec![Event::Revealed(revealed)])
     }
 
-    /// Whether this lifeline would be granted now: it has not been used, nor the other one, and it leaves a turn for a guess.
+    /// Whether this lifeline is available now: no lifeline has been used, and it leaves a turn for a guess.
     pub fn availability(&self, lifeline: Lifeline) -> Availability {
         if self.revealed.is_some() {
             Availability::Used
@@ -174,7 +173,7 @@ impl Game {
         }
     }
 
-    /// How the game has ended, if it has.
+    /// How the game ended, if it has.
     pub fn outcome(&self) -> Option<Outcome> {
         if self.won {
             Some(Outcome::Won(self.gone))
@@ -185,7 +184,8 @@ impl Game {
         }
     }
 
-    /// What may be seen of this game, which has this number in its room and `ending` if it is over.
+    /// The parts of this game that `sight` permits. The game has this number in its room, and `ending` if it is
+    /// over.
     pub fn view(&self, number: u32, ending: Option<Ending>, sight: Sight) -> Board {
         let shows = sight != Sight::Answers;
         let mut turn = 1;
@@ -217,27 +217,27 @@ impl Game {
         self.rules
     }
 
-    /// The way the game is played.
+    /// The style of play.
     pub const fn style(&self) -> Style {
         self.style
     }
 
-    /// The number of the next turn, from 1 on; after the tenth it is 11.
+    /// The number of the next turn, counted from 1; after the tenth it is 11.
     pub const fn turn(&self) -> usize {
         self.gone + 1
     }
 
-    /// Turns gone.
+    /// Turns used.
     pub const fn turns_gone(&self) -> usize {
         self.gone
     }
 
-    /// What has taken turns, in order.
+    /// The guesses and lifelines so far, in order.
     pub fn history(&self) -> &[Entry] {
         &self.history
     }
 
-    /// The code with stars for all but the peg that the second lifeline has revealed: `*5**`.
+    /// The code, with stars for all pegs except the one that the second lifeline revealed: `*5**`.
     pub fn hint_code(&self) -> String {
         let shown = |at| match self.revealed {
             Some(Revealed::Place { place, peg }) if place == at => peg.digit(),
@@ -246,7 +246,8 @@ impl Game {
         (0..self.rules.length()).map(shown).collect()
     }
 
-    /// What is known at this point, to make a hint of. From here on the game counts as one with [hints](Self::hints).
+    /// The current knowledge, as the input of a hint. From here on the game counts as one with
+    /// [hints](Self::hints).
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
         let mut knowledge = Knowledge::new(self.rules);
@@ -259,12 +260,12 @@ impl Game {
         knowledge
     }
 
-    /// Restores how often a hint was asked for.
+    /// Restores the number of hints.
     pub(crate) const fn set_hints(&mut self, hints: usize) {
         self.hints = hints;
     }
 
-    /// How often a hint was asked for.
+    /// The number of hints requested.
     pub const fn hints(&self) -> usize {
         self.hints
     }

@@ -3,8 +3,8 @@
 use alloc::string::String;
 use core::fmt::{Display, Write};
 
-/// A line for each count: its label, a bar and the count. The longest bar is `width` columns long, and a count that is not zero has
-/// a bar of at least one column.
+/// Formats a line for each count: its label, a bar and the count. The longest bar is `width` columns long; a count
+/// above zero has a bar of at least one column.
 pub fn histogram(counts: &[(impl Display, u64)], width: usize) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What is known of a code that is still to be found.
+//! The player's knowledge of the hidden code.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,8 @@ use crate::{
     lifeline::Revealed,
 };
 
-/// The answers to guesses and the facts that lifelines have revealed. [`solver::Hint`](crate::solver::Hint) starts from it.
+/// The feedback on guesses and the facts revealed by lifelines, which are the input of
+/// [`solver::Hint`](crate::solver::Hint).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knowledge {
     rules: Rules,
@@ -22,7 +23,7 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// Knows the rules only.
+    /// Creates the knowledge at the start of a game.
     pub const fn new(rules: Rules) -> Self {
         Self { rules, answers: Vec::new(), colour: None, place: None, turns_gone: 0 }
     }
@@ -32,18 +33,19 @@ impl Knowledge {
         self.rules
     }
 
-    /// The answers, first to last, each once.
+    /// The distinct answers, in order.
     pub fn answers(&self) -> &[(Code, Feedback)] {
         &self.answers
     }
 
-    /// Turns that the guesses and lifelines have taken.
+    /// Turns used by guesses and lifelines.
     pub const fn turns_gone(&self) -> usize {
         self.turns_gone
     }
 
-    /// Adds the answer to a guess. A guess that the rules do not allow is ignored. The same guess again takes a turn and is
-    /// not kept twice.
+    /// Adds the feedback on a guess.
+    ///
+    /// A guess that the rules do not allow is ignored. A repeated guess takes a turn, but is stored only once.
     pub fn answered(&mut self, guess: Code, feedback: Feedback) {
         if self.rules.allows_guess(guess) {
             if !self.answers.contains(&(guess, feedback)) {
@@ -53,7 +55,7 @@ impl Knowledge {
         }
     }
 
-    /// Adds what a lifeline has revealed, and the turns that it took.
+    /// Adds a fact revealed by a lifeline, and the turns that the lifeline took.
     pub const fn revealed(&mut self, revealed: Revealed, turns: usize) {
         match revealed {
             Revealed::Colour(peg) => self.colour = Some(peg),

@@ -1,7 +1,8 @@
 //! Mastermind: codes, feedback, the game with its lifelines, its protocol and server, and a codebreaker, without input or output.
 //!
-//! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The answer to a guess says how many pegs have
-//! the right colour in the right place (red), and how many further pegs have a right colour in a wrong place (white).
+//! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The feedback on a guess counts
+//! the pegs with the right colour in the right place (red), and the further pegs with a right colour in a wrong
+//! place (white).
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -20,14 +21,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Code`] and [`Feedback`] are the basic types. [`Rules`] are those of one game, [`Config`] is all that a server is set up with.
-//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] is what a game has told the player about the code.
-//! - [`solver`] is the codebreaker. It builds on the game, and nothing of the game depends on it. [`solver::Hint`] suggests the
-//!   next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds the best play.
-//! - [`Day`] has the puzzle of a day, [`share()`] a result to paste, [`Record`] the statistics of past games and their
-//!   [`Puzzle`]s.
-//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] what a player knows, [`protocol`] what goes over
-//!   the wire between them. Messages are made of a [`view`], which holds no more than its receiver may see.
+//! - [`Code`] and [`Feedback`] are the basic types. [`Rules`] apply to one game, [`Config`] to a server.
+//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] holds the facts about the code that a game
+//!   has revealed to the player.
+//! - [`solver`] is the codebreaker. It builds on the game, which does not depend on it. [`solver::Hint`] suggests
+//!   the next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds
+//!   the best play.
+//! - [`Day`] defines the puzzle of a day, [`share()`] formats a result to paste, [`Record`] holds the statistics of
+//!   past games and their [`Puzzle`]s.
+//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] holds the state of a player, and
+//!   [`protocol`] defines the messages between them. Messages are built from a [`view`], which contains only data
+//!   that its receiver may see.
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,10 +1,10 @@
-//! Lifelines reveal a part of the code and take turns. Using either kind closes both for the rest of the game.
+//! Lifelines reveal part of the code and take turns. A game allows one use of either kind.
 
 use core::fmt;
 
 use crate::code::Peg;
 
-/// Which lifeline.
+/// The kinds of lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lifeline {
     /// The first reveals the colour of a random place, but not the place.
@@ -14,10 +14,10 @@ pub enum Lifeline {
 }
 
 impl Lifeline {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Colour, Self::Place];
 
-    /// Its number, 1 or 2, by which players ask for it.
+    /// The number, 1 or 2, with which players select the lifeline.
     pub const fn number(self) -> usize {
         match self {
             Self::Colour => 1,
@@ -34,7 +34,7 @@ impl Lifeline {
         }
     }
 
-    /// The turns that it takes in all.
+    /// The total number of turns that the lifeline takes.
     pub const fn cost(self, style: Style) -> usize {
         match style {
             Style::Text => self.number() + 1,
@@ -44,18 +44,18 @@ impl Lifeline {
 }
 
 impl fmt::Display for Lifeline {
-    /// `lifeline#1`, as it is asked for in the text game.
+    /// `lifeline#1`, as typed in the text game.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "lifeline#{}", self.number())
     }
 }
 
-/// The two ways in which the game is played; they differ in what a lifeline costs.
+/// The two styles of play, which differ in the cost of a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// Line by line: a lifeline costs its penalty and the turn in which it is asked for, the first 2 turns, the second 3.
+    /// Line by line. A lifeline costs its penalty plus the current turn: the first costs 2 turns, the second 3.
     Text,
-    /// On panels: a lifeline fills rows of the history, the first 1, the second 2.
+    /// On panels. A lifeline fills rows of the history: the first fills 1, the second 2.
     Panel,
 }
 

@@ -1,7 +1,8 @@
-//! What goes over the wire: text, one message in a line or a frame.
+//! The wire protocol: text, one message per line or frame.
 //!
-//! Players say what [`ClientMessage`] has, servers what [`ServerMessage`] has. Over a stream each message ends with a line feed;
-//! over a link that keeps messages apart nothing follows it. `docs/protocols/mastermind.md` describes both sides to the byte.
+//! Players send a [`ClientMessage`], servers a [`ServerMessage`]. Over a stream each message ends with a line feed;
+//! over a link with message boundaries it has no terminator. `docs/protocols/mastermind.md` specifies both sides to
+//! the byte.
 
 mod client_message;
 mod name;
@@ -17,17 +18,17 @@ pub use server_message::{Advice, MAX_TOLD, RoomRules, ServerMessage, Turn};
 
 /// The protocol of players, for rooms.
 ///
-/// A malformed line is a request too: an [`Err`] with the expected syntax. So a person who types by hand can continue after a
-/// mistake; only a line that is too long ends a stream.
+/// A malformed line is also a request: an [`Err`] with the expected syntax. A person who types by hand can continue
+/// after a mistake; only a line that is too long ends a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Mastermind;
 
-/// What is remembered of earlier messages, which is nothing.
+/// The decoder state between messages, which is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "LineDecoder", into = "LineDecoder")]
 pub struct Decoder;
 
-// The state of earlier versions, which remembered how much of a line they had seen.
+// Earlier versions stored the progress within a line.
 impl From<LineDecoder> for Decoder {
     fn from(_: LineDecoder) -> Self {
         Self
@@ -40,7 +41,7 @@ impl From<Decoder> for LineDecoder {
     }
 }
 
-// One more for a carriage return.
+// One more byte for a carriage return.
 const fn lines() -> LineDecoder {
     LineDecoder::new(MAX_MESSAGE + 1)
 }
@@ -48,7 +49,7 @@ const fn lines() -> LineDecoder {
 impl Protocol for Mastermind {
     type Request = Result<ClientMessage, DecodeError>;
     type Decoder = Decoder;
-    // With a carriage return and a line feed.
+    // Includes a carriage return and a line feed.
     const MAX_MESSAGE: usize = MAX_MESSAGE + 2;
 
     fn length(_: &Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {

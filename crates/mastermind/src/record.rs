@@ -1,6 +1,6 @@
 //! Statistics of past games, and their text form.
 //!
-//! The text is a line with the version, then a line for each entry:
+//! The text consists of a line with the version and one line per entry:
 //!
 //! ```text
 //! mastermind-record 1
@@ -13,8 +13,8 @@
 //! seeds 4/8/no/7 5/8/yes/42
 //! ```
 //!
-//! `won` has the games won in 1 to 10 turns. `days` and `seeds` have the puzzles that were begun last, the newest at the end:
-//! pegs, colours, whether colours may repeat, and the day or seed. Either line is there when there is such a puzzle.
+//! `won` counts the games won in 1 to 10 turns. `days` and `seeds` list the most recently begun puzzles, the newest
+//! last: pegs, colours, whether colours may repeat, and the day or seed. A line without puzzles is omitted.
 
 use alloc::{
     string::{String, ToString},
@@ -30,13 +30,13 @@ use crate::{
     puzzle::{Day, Origin, Puzzle},
 };
 
-/// Most bytes that a record takes as text.
+/// The maximum size of a record as text, in bytes.
 pub const MAX_RECORD: usize = 4096;
 
-/// How many puzzles of days are remembered, and how many from seeds. Beyond that the oldest is forgotten.
+/// The number of puzzles remembered of each kind, days and seeds. The oldest is dropped first.
 pub const MOST_PUZZLES: usize = 64;
 
-/// Past games. Those played with hints are counted, but neither in the distribution nor in the streak.
+/// Statistics of past games. Games with hints are counted, but do not enter the distribution or the streak.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     won: [u64; TURNS],
@@ -48,7 +48,7 @@ pub struct Record {
     puzzles: [Vec<(Rules, u64)>; 2],
 }
 
-/// The kinds of puzzles: the name of their line, and their largest day or seed.
+/// The kinds of puzzles: the name of the line, and the largest day or seed.
 const KINDS: [(&str, u64); 2] = [("days", u32::MAX as u64), ("seeds", u64::MAX)];
 
 /// The kind of a puzzle, and its day or seed.
@@ -60,8 +60,8 @@ const fn kind(origin: Origin) -> (usize, u64) {
 }
 
 impl Record {
-    /// Records that a game of this puzzle has begun. Only the first game of a puzzle is to be [added](Self::add), since a player
-    /// who has seen an answer knows more in the next one.
+    /// Records that a game of this puzzle has begun. [Add](Self::add) only the first game of a puzzle, since a
+    /// player who has seen answers has an advantage in the next one.
     ///
     /// Returns whether this is the first game.
     pub fn begin(&mut self, puzzle: Puzzle) -> bool {
@@ -77,7 +77,8 @@ impl Record {
         true
     }
 
-    /// Whether this puzzle was begun before, as far as is remembered: the last [`MOST_PUZZLES`] of days, and as many from seeds.
+    /// Whether this puzzle was begun before, among the last [`MOST_PUZZLES`] days and the last [`MOST_PUZZLES`]
+    /// seeds.
     pub fn has_begun(&self, puzzle: Puzzle) -> bool {
         let (kind, number) = kind(puzzle.origin);
         self.puzzles[kind].contains(&(puzzle.rules, number))
@@ -130,17 +131,17 @@ impl Record {
         self.won.iter().fold(self.lost, |sum, won| sum.saturating_add(*won))
     }
 
-    /// Games won in a row without hints, up to now.
+    /// The current streak of games won without hints.
     pub const fn streak(&self) -> u64 {
         self.streak
     }
 
-    /// Most games ever won in a row without hints.
+    /// The longest streak of games won without hints.
     pub const fn best_streak(&self) -> u64 {
         self.best_streak
     }
 
-    /// The distribution of turns as a [`histogram`]: a line for each number of turns, and one for lost games.
+    /// The distribution of turns as a [`histogram`]: one line per number of turns, and one for lost games.
     pub fn bars(&self, width: usize) -> String {
         let labels = (1..=TURNS).map(|turns| turns.to_string()).chain([String::from("lost")]);
         let counts: Vec<(String, u64)> = labels.zip(self.won.iter().copied().chain([self.lost])).collect();
@@ -172,12 +173,12 @@ impl fmt::Display for Record {
     }
 }
 
-/// Reads a number that has digits and nothing else.
+/// Parses a number that consists only of digits.
 fn number<T: FromStr>(word: &str) -> Option<T> {
     word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Reads the numbers of a line with this name.
+/// Parses the numbers of a line with this name.
 fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     let mut words = line.split(' ');
     (words.next()? == name).then_some(())?;
@@ -187,7 +188,7 @@ fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     words.next().is_none().then_some(())
 }
 
-/// Reads the puzzles of a line, behind its name. A line without any would not have been written.
+/// Parses the puzzles of a line, after its name. An empty list is invalid, since its line is omitted.
 fn puzzles(line: &str, most: u64) -> Option<Vec<(Rules, u64)>> {
     let puzzles: Vec<_> = line.split(' ').skip(1).map(|text| puzzle(text, most)).collect::<Option<_>>()?;
     (1..=MOST_PUZZLES).contains(&puzzles.len()).then_some(puzzles)
@@ -201,30 +202,30 @@ fn puzzle(text: &str, most: u64) -> Option<(Rules, u64)> {
     Some((rules, number(origin).filter(|origin| *origin <= most)?))
 }
 
-/// A text that is no record.
+/// The text is not a valid record.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseRecordError {
-    /// Longer than any record.
+    /// The text is longer than `MAX_RECORD` bytes.
     #[error("{0} bytes are too long for a record: at most {MAX_RECORD} are read")]
     TooLong(usize),
-    /// Not the first line of a record that can be read.
+    /// The first line has an unknown version.
     #[error("line 1 is not {HEAD:?}")]
     Head,
-    /// A line that is none of a record's, or holds something else than it should.
+    /// A line has the wrong name or invalid contents.
     #[error("line {line} is not {expected:?} and what belongs to it")]
     Line {
         /// The line, counted from 1.
         line: usize,
-        /// How it should begin.
+        /// The expected beginning of the line.
         expected: &'static str,
     },
-    /// A line after the last one of a record.
+    /// There is a line after the last entry.
     #[error("line {0} is one too many")]
     TooMany(usize),
-    /// The best streak is shorter than the one that goes on, or longer than there are games won.
+    /// The best streak is shorter than the current one, or longer than the number of games won.
     #[error("a streak of {streak} with a best one of {best} and {won} games won is not possible")]
     Streak {
-        /// The streak.
+        /// The current streak.
         streak: u64,
         /// The best streak.
         best: u64,

@@ -1,7 +1,7 @@
-//! The server without its sockets: who holds which seat, which games are played, and who is told what.
+//! The server without its sockets: seats, games, and the messages to each client.
 //!
-//! A room has one of three [`Mode`]s. Everybody who is connected is told of every seat; how much of a game they are told is the
-//! [`Sight`] that they have of it.
+//! A room has one of three [`Mode`]s. All clients receive updates about every seat. Their [`Sight`] of a game
+//! limits the details that they receive.
 
 mod seat;
 mod state;
@@ -27,17 +27,17 @@ use crate::{
     view::{Board, Ending, Sight},
 };
 
-/// Seats of a room that is not a race; a race has as many as players.
+/// Seats of a room that is not a race. A race has one seat per player.
 pub const SEATS: u8 = 64;
-/// Seats that one host can have in such a room.
+/// Seats that one host can occupy in such a room.
 pub const SEATS_OF_HOST: usize = 32;
-/// A player who says nothing for that long loses its seat.
+/// A player who is silent for this long loses the seat.
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
-/// Hints are given for games with at most so many guesses, which are those of up to six pegs: a hint then takes some
-/// milliseconds, and one for eight pegs a hundred.
+/// The largest number of guesses in games with hints, which are those of up to six pegs. A hint then takes a few
+/// milliseconds; for eight pegs it takes a hundred.
 const MAX_HINT_GUESSES: u64 = 1 << 18;
 const DAY: Duration = Duration::from_secs(86_400);
-/// Hints that a room gives.
+/// The rate limit for the hints of a room.
 const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
 
 const WATCHING: &str = "you only look on here; open the room to play";
@@ -53,12 +53,12 @@ const DAILY_RULES: &str = "the puzzle of the day has the rules of the room; say 
 const ONE_A_DAY: &str = "there is one puzzle a day; the next one comes at midnight in Greenwich";
 const NO_HINTS_IN_A_RACE: &str = "there are no hints in a race";
 const NO_LONG_HINTS: &str = "there are hints for up to 6 pegs only";
-/// The refusal of a hint that is asked for too soon after others.
+/// The refusal of a hint that exceeds the rate limit.
 pub const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
 const GOODBYE: &str = "thanks for playing";
 const STOPPED: &str = "the server was stopped";
 
-/// Somebody who is connected.
+/// A connected client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Peer {
     role: Role,
@@ -72,20 +72,20 @@ struct Peer {
 pub struct Server {
     config: Config,
     rules: Rules,
-    // Of a daily room, and when it is over.
+    // Set in a daily room: the day, and when it ends.
     today: Option<(Day, Time)>,
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
-    // Games that are not over for all of their players.
+    // Games that at least one player has not finished.
     contests: BTreeMap<u32, Contest>,
-    // Games that have begun.
+    // The number of games that have begun.
     games: u32,
     hints: TokenBucket,
     outcome: Option<Outcome>,
 }
 
 impl Server {
-    /// A server without players.
+    /// Creates a server without players.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let rules = config.check()?;
         Ok(Self {
@@ -101,18 +101,18 @@ impl Server {
         })
     }
 
-    /// Who sits where, and what anybody may see of their games, in the order of the seats.
+    /// The names and the publicly visible games of all seats, in the order of the seats.
     pub fn boards(&self) -> impl Iterator<Item = (&Name, Option<Board>)> {
         self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Sight::Answers)))
     }
 
-    /// How it is set up.
+    /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Whether the game with this number has other rules than its room, and whether hints were asked for in it, as far as its players
-    /// are still there.
+    /// Whether the game with this number has other rules than its room, and whether it used hints. Considers only
+    /// players who are still seated.
     pub fn oddities(&self, game: u32) -> (bool, bool) {
         let played = self.seats.values().filter_map(|seat| seat.played.as_ref());
         let of_game = played.filter(|played| played.number == game);
@@ -181,7 +181,7 @@ impl Server {
         out.event(GameEvent::Joined { peer: seat.peer, name: seat.name.to_string(), seat: number.to_string() });
     }
 
-    // The player wants to play the next game.
+    // Registers the player for the next game.
     fn take_part(&mut self, now: Time, number: u8, rules: Rules, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&number) else { return };
         seat.ready = true;
@@ -195,14 +195,14 @@ impl Server {
         }
     }
 
-    // How many players are missing before a race can begin.
+    // The number of players missing before a race can begin.
     fn missing(&self) -> u8 {
         let Mode::Race(players) = self.config.mode else { return 0 };
         let ready = self.seats.values().filter(|seat| seat.ready).count();
         players.saturating_sub(u8::try_from(ready).unwrap_or(u8::MAX))
     }
 
-    // Begins a game at these seats, with the same code for all.
+    // Starts a game at these seats, with the same code for all.
     fn begin(&mut self, now: Time, seats: &[u8], rules: Rules, out: &mut Outbox) {
         self.games = self.games.saturating_add(1);
         let number = self.games;
@@ -270,7 +270,7 @@ impl Server {
             return self.refuse(peer, TOO_MANY_HINTS, out);
         }
         let turn = played.game.turn();
-        // The answers are those of a code, so some code is possible.
+        // The answers were given by a code, so at least one code is possible.
         let Some(hint) = Hint::of(&played.game.ask_hint()) else { return };
         played.advice = Some((Advice::of(turn, &hint), hint.possible));
         self.send_turn(seat, out);
@@ -297,7 +297,7 @@ impl Server {
         self.take_part(now, seat, rules, out);
     }
 
-    // The game at a seat is over.
+    // Ends the game at a seat.
     fn finish(&mut self, seat: u8, how: Ending, out: &mut Outbox) {
         let Some(played) = self.running(seat) else { return };
         played.how = Some(how);
@@ -310,7 +310,7 @@ impl Server {
         self.end_if_over(number, out);
     }
 
-    // Ends a game that is over for all of its players.
+    // Closes a game that all of its players have finished.
     fn end_if_over(&mut self, number: u32, out: &mut Outbox) {
         if !self.contests.get(&number).is_some_and(Contest::is_over) {
             return;
@@ -323,7 +323,7 @@ impl Server {
             self.joined(seat, out);
         }
         if matches!(self.config.mode, Mode::Race(_)) {
-            // The code is no longer secret, so everybody is sent the boards without stars.
+            // The code is no longer secret, so all clients receive the boards without stars.
             for seat in players() {
                 self.send_lines(seat, usize::MAX, out);
                 self.send_over(seat, out);
@@ -331,13 +331,13 @@ impl Server {
         }
     }
 
-    // Lets a peer go with a last word.
+    // Closes a peer's connection after a final message.
     fn dismiss(&mut self, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
         self.send(peer, &ServerMessage::Bye(text.into()), out);
         self.remove(peer, why, out);
     }
 
-    // A peer is gone, and with it its seat.
+    // Removes a peer and frees its seat.
     fn remove(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         out.close(peer);
@@ -373,7 +373,7 @@ impl Engine for Server {
                 let link = self.peers.get(&peer).map(|peer| peer.link);
                 let text = format!("malformed message: {why}");
                 match link {
-                    // Nothing behind it can be read.
+                    // The rest of the stream cannot be decoded.
                     Some(Link::Stream) => self.dismiss(peer, &text, Departure::Dismissed(text.clone()), out),
                     _ => self.refuse(peer, &text, out),
                 }

@@ -1,4 +1,4 @@
-//! A result to paste: how the game went, without the colour of any peg.
+//! A result to paste: the course of the game, without the colour of any peg.
 
 use alloc::string::{String, ToString};
 use core::fmt::Write;
@@ -8,11 +8,11 @@ use crate::{
     puzzle::Day,
 };
 
-/// The result of a game as a few lines of text, without a line end after the last. `None` while the game goes on.
+/// The result of a game as a few lines of text, without a final line feed. `None` while the game is in progress.
 ///
-/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other peg. A lifeline
-/// is a row with its name. Neither guesses nor the code are shown. With `again` it says that the player had seen the puzzle
-/// before.
+/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other
+/// peg. A lifeline is a row with its name. Guesses and the code are not shown. `again` adds a note that the player
+/// had seen the puzzle before.
 ///
 /// ```text
 /// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10

@@ -1,10 +1,10 @@
 //! The codebreaker.
 //!
-//! The codebreaker imports the rules of the game; the rules import nothing of it. What it starts from is a
+//! The codebreaker imports the rules of the game; the rules do not depend on the codebreaker. Its input is a
 //! [`Knowledge`](crate::Knowledge).
 //!
-//! Nothing here has a clock or starts a thread. Long work reports its progress to a function of the caller, and stops when that
-//! function breaks. [`Codebreaker::divide`] cuts the work into pieces for several threads.
+//! This module uses no clock and starts no threads. Long computations report their progress to a callback, and stop
+//! if it breaks. [`Codebreaker::divide`] splits the work for several threads.
 //!
 //! Sources: D. E. Knuth, The computer as Master Mind (1977); R. W. Irving, Towards an optimum Mastermind strategy (1979);
 //! E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind strategy (1993);
@@ -29,7 +29,7 @@ pub use strategy::Strategy;
 pub use tally::Tally;
 pub use tree::{Codebreaker, Job};
 
-/// The function that was told of the progress has stopped the work.
+/// The progress callback stopped the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the search was stopped")]
 pub struct Stopped;

@@ -1,4 +1,5 @@
-//! What a peer may see of a game. Messages are made of these, and the code is in none of them before it may be shown.
+//! The parts of a game that a peer may see. Messages are built from these types, which contain the code only once
+//! it may be shown.
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
@@ -11,23 +12,23 @@ use crate::{
     lifeline::{Lifeline, Revealed},
 };
 
-/// How much of a game somebody may see.
+/// How much of a game a peer may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// Guesses, answers, and what lifelines have revealed; the code once the game is over.
     All,
-    /// The same without the code, which others still look for.
+    /// The same without the code, because other players are still guessing it.
     NoCode,
-    /// Answers only: the same code is to be found by others.
+    /// Answers only, because other players are guessing the same code.
     Answers,
 }
 
-/// A code, or that it may not be shown.
+/// A code, or a placeholder for a code that may not be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The code.
     Code(Code),
-    /// A code of so many pegs that is not shown.
+    /// A hidden code with this number of pegs.
     Hidden(usize),
 }
 
@@ -47,7 +48,7 @@ impl Shown {
 }
 
 impl fmt::Display for Shown {
-    /// The digits of the code, or a star for each.
+    /// The digits of the code, or a star for each peg of a hidden code.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => code.fmt(f),
@@ -67,23 +68,23 @@ impl FromStr for Shown {
     }
 }
 
-/// How a game is over.
+/// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The code was found.
     Won,
-    /// All turns are gone.
+    /// All turns were used.
     Lost,
     /// The player gave up.
     Resigned,
-    /// The time of the race was up.
+    /// The time of the race ran out.
     Late,
 }
 
 impl Ending {
     pub(crate) const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
 
-    /// The word for it on the wire.
+    /// The word for this ending in the wire protocol.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Won => "won",
@@ -94,27 +95,27 @@ impl Ending {
     }
 }
 
-/// The end of a game.
+/// The result of a finished game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Over {
-    /// How it came.
+    /// How the game ended.
     pub how: Ending,
-    /// Turns that are gone.
+    /// Turns used.
     pub turns: usize,
-    /// Hints that the player had.
+    /// Hints that the player received.
     pub hints: usize,
-    /// The code, where it may be shown.
+    /// The code, if it may be shown.
     pub code: Shown,
 }
 
-/// Something that took turns.
+/// A guess or a lifeline; both take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     /// A guess and its answer.
     Row {
-        /// The turn, from 1 on.
+        /// The turn, counted from 1.
         turn: usize,
-        /// The guess, where it may be shown.
+        /// The guess, if it may be shown.
         guess: Shown,
         /// The answer.
         feedback: Feedback,
@@ -123,15 +124,15 @@ pub enum Line {
     Lifeline {
         /// The first of its turns.
         turn: usize,
-        /// Which one.
+        /// The kind of lifeline.
         lifeline: Lifeline,
-        /// What it revealed, where that may be shown.
+        /// What the lifeline revealed, if that may be shown.
         revealed: Option<Revealed>,
     },
 }
 
 impl Line {
-    /// The first turn that it took.
+    /// The first turn that the line took.
     pub const fn turn(&self) -> usize {
         match self {
             Self::Row { turn, .. } | Self::Lifeline { turn, .. } => *turn,
@@ -139,15 +140,15 @@ impl Line {
     }
 }
 
-/// One game as somebody sees it.
+/// A game as a particular peer sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     /// The number of the game in its room.
     pub number: u32,
     /// The rules.
     pub rules: Rules,
-    /// What took turns, in order.
+    /// Guesses and lifelines, in order.
     pub lines: Vec<Line>,
-    /// How it is over, if it is.
+    /// The result, if the game is over.
     pub over: Option<Over>,
 }

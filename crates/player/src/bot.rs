@@ -1,4 +1,4 @@
-//! Playing without a user: by a table, or learning one.
+//! Play without a user: by a table, or by learning one.
 
 use std::{
     mem,
@@ -27,10 +27,10 @@ use tracing::{Level, debug, info, trace, warn};
 
 use crate::session::{Session, UNENDED};
 
-/// Games that take less time show no progress.
+/// Games shorter than this show no progress.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Who decides.
+/// The source of decisions.
 #[derive(Debug)]
 pub(crate) enum Pilot {
     /// A fixed table.
@@ -39,20 +39,20 @@ pub(crate) enum Pilot {
     Learner(Box<Learner>),
 }
 
-/// A table that grows with each round.
+/// A table that learns from each round.
 #[derive(Debug)]
 pub(crate) struct Learner {
     pub(crate) table: QTable,
     pub(crate) path: PathBuf,
     pub(crate) explore: Explore,
     pub(crate) rng: Pcg64Mcg,
-    /// After how many rounds the table is saved.
+    /// When the table is saved.
     pub(crate) saves: Autosave,
 }
 
 impl Learner {
-    /// Saves the table if it is time for that, and tells of it below the progress. If it cannot be saved, that is told and the
-    /// learning goes on.
+    /// Saves the table if it is due, and logs that below the progress. If it cannot be saved, logs the error and
+    /// continues to learn.
     fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
         let save = || {
             progress.end();
@@ -83,7 +83,7 @@ impl Pilot {
         }
     }
 
-    /// Saves what was learned at the end, unless that is done. Fails when it cannot be saved.
+    /// Saves the table at the end, unless it is already saved. Fails if it cannot be saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
         if learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))? {
@@ -116,8 +116,9 @@ enum Cut {
     Wrong(anyhow::Error),
 }
 
-/// Plays until the dealer sends QUIT or a signal comes. If there is a directory, a lost dealer is searched for up to [`FOLLOW`].
-/// Returns the score, and an error if the dealer is lost. `rounds` is how many the dealer deals, if the user knows.
+/// Plays until the dealer sends QUIT or a signal arrives. If there is a directory, a lost dealer is searched for up
+/// to [`FOLLOW`]. Returns the score, and an error if the dealer is lost. `rounds` is the dealer's number of rounds,
+/// if the user specified it.
 ///
 /// # Errors
 /// If the program cannot listen for signals.
@@ -225,7 +226,7 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
                     return Ok(());
                 }
                 Meaning::Began => {
-                    // The time spent waiting for a seat is no time of play.
+                    // The time spent waiting for a seat is not counted.
                     if !mem::replace(&mut begun, true) {
                         progress = progress_line();
                     }
@@ -235,13 +236,13 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
         }
         received.map_err(|error| Cut::Wrong(error.into()))?;
         if !session.send_answers(wire) {
-            // An answer acknowledges, too.
+            // An answer is also an acknowledgement.
             wire.acknowledge();
         }
     }
 }
 
-// Written also where standard error is no terminal, as any line of the log.
+// Also written if standard error is not a terminal, like any log line.
 fn progress_line() -> Progress {
     Progress::new().always(tracing::enabled!(Level::INFO)).quiet_for(QUIET)
 }
@@ -259,8 +260,8 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
 /// The default table file.
 pub(crate) const USUAL: &str = "qtable";
 
-/// Reads a table; none if there is no such file.
-/// Fails when the file cannot be read, is no table, or has other states than are `wanted`.
+/// Reads a table; `None` if the file does not exist. Fails if the file cannot be read, is not a table, or has other
+/// states than `wanted`.
 pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
     let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
     match wanted {
@@ -272,7 +273,7 @@ pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Res
     }
 }
 
-/// Writes a table, whole or not at all. Fails when there is no room or no permission; the old file is as it was.
+/// Writes a table atomically. Fails if there is no space or no permission; the old file is then unchanged.
 pub(crate) fn save_table(path: &Path, table: &QTable) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))

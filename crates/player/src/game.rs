@@ -1,4 +1,4 @@
-//! The game as a person sees it.
+//! The game from the user's point of view.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -11,33 +11,33 @@ use blackjack::{
 
 use crate::session::Session;
 
-/// How many rounds the line of the bankroll goes back: more than the widest window shows.
+/// The number of rounds in the bankroll line, more than the widest window shows.
 const HISTORY: usize = 1024;
 
-/// What a person knows, and is told in words.
+/// The state of the game for a user, with descriptions in words.
 #[derive(Debug)]
 pub struct Game {
     pub(crate) session: Session,
     advisor: Advisor,
     advice: Option<Advice>,
-    // Rounds that have begun, and how the last one ended: the total and the verdict.
+    // The number of rounds that have begun, and the total and verdict of the last finished one.
     begun: u64,
     last: Option<(u8, Verdict)>,
     // Whether no round has begun since the last one ended.
     just_ended: bool,
-    // Whether the person takes no more cards in this round.
+    // Whether the user has stood in this round.
     stood: bool,
     pub(crate) coach: Coach,
-    // Of the last decision of this round, if it has odds.
+    // The grade of the last decision of this round, if it has odds.
     pub(crate) grade: Option<Grade>,
-    // What was won and lost so far, after each of the last rounds, the newest last. Never empty.
+    // The bankroll after each of the last rounds, the newest last. Never empty.
     pub(crate) bankroll: VecDeque<i64>,
     // The dealer's hand of the round that has just ended, if it is known.
     pub(crate) revealed: Option<Hand>,
 }
 
 impl Game {
-    /// The game of somebody who wants to join.
+    /// Creates the game of a player who requests a seat.
     pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
         let session = Session::new(name, dialect, advisor.policy.space());
         Self {
@@ -55,8 +55,8 @@ impl Game {
         }
     }
 
-    /// Takes up a game that somebody else has followed, such as a replay: the client as it is now, how its rounds ended so far, how
-    /// many have begun, and the total and the verdict of the last one that ended.
+    /// Takes over a game from another source, such as a replay: the current client, the results so far, the number
+    /// of rounds begun, and the total and verdict of the last finished round.
     pub fn take_up(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
         self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
         (self.session.client, self.session.score, self.begun, self.last) = (client, score, begun, last);
@@ -68,7 +68,7 @@ impl Game {
         &self.session.client
     }
 
-    /// What the next message of those that came means; none when all were looked at.
+    /// The next event of the received messages; `None` at the end.
     pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
         let event = self.session.poll_event()?;
         self.take_in(&event);
@@ -104,14 +104,14 @@ impl Game {
         self.coach.end_round();
     }
 
-    /// Begins a new game under the same name. How the person decided so far is kept.
+    /// Begins a new game under the same name. The grades of the user's decisions are kept.
     pub(crate) fn join_again(&mut self) {
         let (name, dialect) = (self.client().name().clone(), self.client().dialect());
         let coach = std::mem::take(&mut self.coach);
         *self = Self { coach, ..Self::new(name, dialect, self.advisor.clone()) };
     }
 
-    /// Decides, and gives the message to send; none unless the dealer has asked.
+    /// Decides, and returns the message to send; `None` if no decision is due.
     pub fn decide(&mut self, action: Action) -> Option<PlayerMessage> {
         let message = self.session.client.decide(Choice::sure(action)).ok()?;
         self.grade = self.advice.take().and_then(|advice| self.coach.grade(&advice, action));
@@ -119,7 +119,7 @@ impl Game {
         Some(message)
     }
 
-    /// Takes the hand that is played for lost, as a dealer does when its player is too slow or leaves.
+    /// Counts the current hand as lost, as a dealer does if its player is too slow or leaves.
     pub(crate) fn forfeit(&mut self) {
         self.session.forfeit();
         self.advice = None;
@@ -131,17 +131,17 @@ impl Game {
         self.advice.is_some()
     }
 
-    /// Whether a hand is played in which the person may still have to decide.
+    /// Whether the user may still have to decide in the current hand.
     pub(crate) fn has_open_hand(&self) -> bool {
         self.in_round() && !self.stood && !self.client().points().is_bust()
     }
 
-    /// Whether the dealer has taken leave.
+    /// Whether the dealer has sent QUIT.
     pub const fn is_over(&self) -> bool {
         self.client().has_heard_quit()
     }
 
-    /// What to do; none unless the dealer has asked.
+    /// The recommended action; `None` if no decision is due.
     pub const fn advice(&self) -> Option<&Advice> {
         self.advice.as_ref()
     }
@@ -151,34 +151,34 @@ impl Game {
         self.last.map(|(_, verdict)| verdict).filter(|_| self.just_ended)
     }
 
-    /// The own hand.
+    /// The player's hand.
     pub const fn hand(&self) -> &Hand {
         self.client().hand()
     }
 
-    /// The dealer's card that lies face up, once it does.
+    /// The dealer's upcard, once it is known.
     pub const fn upcard(&self) -> Option<Card> {
         self.client().upcard()
     }
 
-    /// Whether a hand is played.
+    /// Whether a round is in progress.
     pub const fn in_round(&self) -> bool {
         self.client().in_round()
     }
 
-    /// Rounds that have begun.
+    /// The number of rounds that have begun.
     pub const fn round(&self) -> u64 {
         self.begun
     }
 
-    /// Who plays, and how it went so far.
+    /// The name of the player and the results so far.
     pub fn status(&self) -> String {
         let Score { wins, pushes, losses, busts } = self.session.score;
         let mean = self.session.score.mean();
         format!("{}: {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean {mean:+.3}", self.client().name())
     }
 
-    /// How the last round ended; none before the first one has.
+    /// The result of the last round; `None` before the first one has ended.
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
         // A forfeited hand, which is always the last one, has no result of its own.
@@ -191,7 +191,7 @@ impl Game {
         })
     }
 
-    /// What the hand counts, in words.
+    /// The total of the hand, in words.
     pub fn total(&self) -> String {
         total_in_words(self.hand())
     }
@@ -203,14 +203,14 @@ pub(crate) fn total_in_words(hand: &Hand) -> String {
     format!("{soft}{}", points.total())
 }
 
-/// The odds of an action, in columns of a fixed width.
+/// The odds of an action, in columns of fixed width.
 pub(crate) fn odds_in_words(odds: Odds) -> String {
     let percent = |part: f64| 100.0 * part;
     let (win, push, lose) = (percent(odds.win), percent(odds.push), percent(odds.lose));
     format!("win {win:5.1} %  push {push:5.1} %  lose {lose:5.1} %  reward {:+.3}", odds.reward())
 }
 
-/// A time for people to read: `0.03 s`, `2.5 s`, `30 s`.
+/// Formats a time: `0.03 s`, `2.5 s`, `30 s`.
 pub(crate) fn time_in_words(time: Duration) -> String {
     match time.as_secs_f64() {
         short if short < 1.0 => format!("{short:.2} s"),
@@ -238,12 +238,12 @@ impl Game {
     }
 }
 
-/// How many decisions the share of right ones is about.
+/// The number of recent decisions in the share of right ones.
 const RECENT: usize = 20;
 /// A cost below this is shown as 0.00 and counts as none.
 const NOTICEABLE: f64 = 0.005;
 
-/// What a decision was worth.
+/// The grade of a decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Grade {
     pub(crate) action: Action,
@@ -280,9 +280,10 @@ pub(crate) struct Coach {
 }
 
 impl Coach {
-    /// Grades an action by the odds that were known when it was chosen. None for a hand without odds.
+    /// Grades an action by the odds that were known when it was chosen. `None` for a hand without odds.
     ///
-    /// What the table advises is always right, also where the table does not know the cards exactly enough to be the best.
+    /// The table's advice always counts as right, even if the table lacks information about the cards to be the
+    /// best.
     pub(crate) fn grade(&mut self, advice: &Advice, action: Action) -> Option<Grade> {
         let (stand, hit) = advice.odds?;
         let gain = match action {
@@ -303,7 +304,7 @@ impl Coach {
         self.rounds += 1;
     }
 
-    /// How the decisions so far were; none before the first one.
+    /// A summary of the decisions so far; `None` before the first one.
     pub(crate) fn summary(&self) -> Option<String> {
         if self.recent.is_empty() {
             return None;
@@ -320,14 +321,15 @@ impl Coach {
     }
 }
 
-/// What best play or a table would do, and the odds of both actions.
+/// The action of best play or of a table, and the odds of both actions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Advice {
-    /// What to do.
+    /// The recommended action.
     pub action: Action,
-    /// Whether a table from a file says so, and not best play.
+    /// Whether the advice is from a table file instead of best play.
     pub by_table: bool,
-    /// The odds of standing now, and of taking one card and going on as advised. None for cards that no deck has.
+    /// The odds of standing now, and of taking one card and continuing as advised. `None` for cards that no deck
+    /// has.
     pub odds: Option<(Odds, Odds)>,
 }
 
@@ -340,12 +342,12 @@ pub struct Advisor {
 }
 
 impl Advisor {
-    /// An advisor who knows this policy, which is best play.
+    /// Creates an advisor with this policy, which is best play.
     pub const fn new(solver: Solver, policy: Policy) -> Self {
         Self { solver, policy, by_table: false }
     }
 
-    /// What to do with a hand that is not bust against this card of the dealer.
+    /// The advice for a hand that is not bust against this upcard.
     pub fn advise(&self, hand: &Hand, upcard: Card) -> Advice {
         let action = self.policy.decide(hand.points(), upcard.value());
         let values: Vec<u8> = hand.cards().iter().map(|card| card.value()).collect();
@@ -355,7 +357,7 @@ impl Advisor {
 
 #[cfg(test)]
 impl Advisor {
-    /// An advisor who knows the best table, made once for all tests.
+    /// An advisor with the best table, created once for all tests.
     pub(crate) fn best() -> Self {
         use blackjack::StateSpace;
         use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A person at the table: on a screen, or by lines where standard input or output is no terminal.
+//! A person at the table: on a screen, or by lines if standard input or output is not a terminal.
 
 mod lines;
 
@@ -26,16 +26,17 @@ use crate::{
 
 /// Bytes read at a time.
 const CHUNK: usize = 4096;
-/// How long the result of a round is shown before the game goes on.
+/// How long the result of a round is shown before the game continues.
 const PAUSE: Duration = Duration::from_millis(1_500);
-/// How long keys are ignored when a game has ended: they were meant for the game.
+/// How long keys are ignored after a game has ended, since they were meant for the game.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How often a waiting time is drawn anew.
+/// How often a waiting time is redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Plays until the user leaves, the terminal is gone or, without a screen, the dealer sends QUIT. `again` is where the user can join
-/// another game, and `think` is how long the dealer waits for an answer. Returns what was played, and an error if the game ended in one.
-/// Fails when the terminal or the system refuses.
+/// Plays until the user leaves, the terminal is closed or, without a screen, the dealer sends QUIT.
+///
+/// `again` is where the user can join another game, and `think` is the dealer's time limit for an answer. Returns
+/// the results, and an error if the game ended in one. Fails on errors of the terminal or the system.
 pub(crate) async fn play(
     link: Link,
     again: Option<Place>,
@@ -70,14 +71,14 @@ pub(crate) async fn play(
     person.finish()
 }
 
-/// Whose turn it is.
+/// The party that acts next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// The person's: the dealer has asked.
+    /// The user, who has an open question.
     Asked,
-    /// The dealer's, who was answered after this time.
+    /// The dealer, after an answer that took this time.
     Answered(Duration),
-    /// The dealer's, who deals.
+    /// The dealer, during the deal.
     Dealing,
 }
 
@@ -93,13 +94,13 @@ impl Turn {
 
 type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
 
-/// Where the dealer is now, and a connection to it or the error.
+/// The current place of the dealer, and a connection to it or the error.
 type Reached = (Place, anyhow::Result<Wire>);
 
 enum State {
     Playing,
     Over(Over),
-    /// The game is over, and another one is wanted.
+    /// The game is over, and another one was requested.
     Joining(Over, Connecting),
 }
 
@@ -107,38 +108,38 @@ enum State {
 struct Over {
     reason: Option<String>,
     failed: bool,
-    // Whether the table of ranks is shown, and not the cards behind it.
+    // Whether the ranks are shown instead of the cards behind them.
     ranked: bool,
 }
 
 struct Person {
     game: Game,
     stage: Stage,
-    // None where there is no screen.
+    // `None` without a screen.
     view: Option<View>,
-    // Whether the hand could be seen when it was last drawn.
+    // Whether the hand was visible in the last drawing.
     seen: bool,
     line: Vec<u8>,
     link: Link,
     // Where the dealer can be joined again.
     again: Option<Place>,
-    // Since when a lost dealer is searched for, and when to try again.
+    // The start of the search for a lost dealer, and its retry timer.
     search: Option<(Instant, Backoff)>,
     inbox: Inbox,
     joined: Instant,
     clock: Clock,
     hold: Option<Hold>,
-    // Whether the person has asked for advice on this hand.
+    // Whether the user requested advice on this hand.
     advised: bool,
-    // How long the person took for the last answer.
+    // How long the user took for the last answer.
     answered: Option<Duration>,
     // The warning about a message without its zero byte.
     unended: Option<String>,
-    // How many rounds the dealer ended without waiting for an answer, and how long it has waited at most.
+    // The number of rounds that the dealer ended without waiting for an answer, and its longest wait.
     rushed: Option<(u64, Duration)>,
     state: State,
     leaving: bool,
-    // The games that are over.
+    // The results of finished games.
     played: Summary,
 }
 
@@ -165,8 +166,8 @@ impl Person {
         }
     }
 
-    // Looks at what has come, up to a result that is to be seen first. Byte by byte, since the client takes in all messages of
-    // a piece at once and would be in the next round already.
+    // Processes the received bytes up to a result that has to be shown first. It works byte by byte, since the
+    // client processes all messages of a piece in one batch and would already be in the next round.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
             && matches!(self.state, State::Playing)
@@ -186,7 +187,7 @@ impl Person {
             let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
             self.look_for_dealer();
-            // A dealer that is lost and looked for says nothing about its limit.
+            // The silence of a lost dealer contains no information about its limit.
             if let Some(waited) = waited.filter(|_| self.search.is_none()) {
                 self.clock.learn(waited);
             }
@@ -230,7 +231,7 @@ impl Person {
         Ok(())
     }
 
-    // The dealer has taken leave, with a question open for so long if one was.
+    // Handles the dealer's QUIT. `waited` is how long a question was open, if there was one.
     fn take_leave(&mut self, waited: Option<Duration>, was: Turn) {
         let (reason, failed) = match (waited, self.rushed, was) {
             (Some(waited), _, _) => {
@@ -348,7 +349,7 @@ impl Person {
         }
     }
 
-    /// Looks for a dealer that was lost where the directory says, if there is one.
+    /// Searches for a lost dealer through the directory, if there is one.
     fn look_for_dealer(&mut self) {
         if !self.again.as_ref().is_some_and(Place::follows) {
             return;
@@ -389,13 +390,13 @@ impl Person {
         }
     }
 
-    // Adds the game to those that are over.
+    // Adds the game to the finished ones.
     fn count(&mut self) {
         let session = &self.game.session;
         self.played.add(session.score, session.forfeits);
     }
 
-    // Gives the terminal back, and says in lines what the screen has shown.
+    // Restores the terminal, and prints the result of the screen as lines.
     fn finish(mut self) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
         let drawn = self.view.take().is_some();
         let told = self.conclude(drawn);
@@ -439,17 +440,17 @@ impl Person {
     }
 }
 
-// Connects to the dealer after a pause.
+// Connects to the dealer after a delay.
 async fn reach(mut place: Place, pause: Duration) -> Reached {
     sleep(pause).await;
     let connected = place.reconnect().await;
     (place, connected)
 }
 
-/// The longest line that is read; nothing that can be said is longer.
+/// The longest line that is read. All commands are shorter.
 const LINE: usize = 64;
 
-/// What a person wants.
+/// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Do(Action),
@@ -491,7 +492,7 @@ impl Person {
                     self.line.push(byte);
                 }
             }
-            // The last line may have no end.
+            // The last line may lack a terminator.
             StageEvent::End => {
                 match Wish::of_line(&self.line) {
                     Some(wish) => self.fulfil(wish)?,
@@ -526,9 +527,9 @@ impl Person {
                     Some(Hold::Key) if key != b'\n' && key != b' ' => {}
                     Some(_) => self.hold = None,
                     None => {
-                        // Nobody decides about a hand that cannot be seen.
+                        // Keys do not act on a hand that is not visible.
                         if let Some(wish) = Wish::of_key(key).filter(|_| self.seen) {
-                            // Nothing is written where there is a screen.
+                            // With a screen there is no output.
                             let _ = self.fulfil(wish);
                         }
                     }
@@ -561,17 +562,17 @@ impl Person {
     }
 }
 
-/// Bytes that may wait while a result is shown; what comes behind them stays in the system.
+/// The maximum number of bytes buffered while a result is shown. Further bytes stay in the system's buffer.
 const MAX_WAITING: usize = 64 << 10;
 
-/// Pieces of a stream and when they came.
+/// Pieces of a stream with the times of their arrival.
 #[derive(Debug)]
 struct Inbox {
     pieces: VecDeque<(Instant, Bytes)>,
     waiting: usize,
-    // When the byte came that was looked at last.
+    // When the last processed byte arrived.
     arrived: Instant,
-    // Nothing more comes.
+    // The stream has ended.
     closed: bool,
 }
 
@@ -580,7 +581,7 @@ impl Inbox {
         Self { pieces: VecDeque::new(), waiting: 0, arrived: now, closed: false }
     }
 
-    /// Whether there is room, and more may come.
+    /// Whether there is room and the stream has not ended.
     const fn wants_more(&self) -> bool {
         !self.closed && self.waiting < MAX_WAITING
     }
@@ -610,7 +611,7 @@ impl Inbox {
         Some(byte)
     }
 
-    /// Whether all was looked at and nothing more comes.
+    /// Whether the stream has ended and all bytes are processed.
     fn is_over(&self) -> bool {
         self.closed && self.pieces.is_empty()
     }
@@ -618,16 +619,17 @@ impl Inbox {
 
 /// Counts down from the dealer's limit while a decision is due.
 ///
-/// The wire does not tell the limit, so it is what the person says, until the dealer turns out to wait less long.
+/// The protocol does not contain the limit, so the user specifies it. It is lowered if the dealer turns out to wait
+/// less long.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
-    // As far as it is known.
+    // The assumed limit.
     pub(crate) limit: Option<Duration>,
     asked: Option<Instant>,
 }
 
 impl Clock {
-    /// A clock for this limit; none shows no time and takes no dealer to be late.
+    /// Creates a clock for this limit. `None` shows no time and never treats an answer as late.
     pub(crate) const fn new(limit: Option<Duration>) -> Self {
         Self { limit, asked: None }
     }
@@ -636,27 +638,27 @@ impl Clock {
         self.asked = Some(at);
     }
 
-    /// The question is answered or taken back. Tells how long it was due until `now`.
+    /// Stops the clock because the question was answered or withdrawn. Returns how long it was open until `now`.
     pub(crate) fn stop(&mut self, now: Instant) -> Duration {
         self.asked.take().map_or(Duration::ZERO, |asked| now.saturating_duration_since(asked))
     }
 
-    /// The dealer has waited no longer than this.
+    /// Lowers the limit, because the dealer waited no longer than this.
     pub(crate) fn learn(&mut self, waited: Duration) {
         self.limit = self.limit.map(|limit| limit.min(waited));
     }
 
-    /// Whole seconds that are left, rounded down: the dealer's clock was started a little earlier.
+    /// The remaining whole seconds, rounded down, because the dealer's clock started slightly earlier.
     pub(crate) fn left(&self, now: Instant) -> Option<u64> {
         let due = self.asked? + self.limit?;
         Some(due.saturating_duration_since(now).as_secs())
     }
 
-    /// When another number of seconds is left.
+    /// When the number of remaining seconds changes.
     pub(crate) fn next_change(&self, now: Instant) -> Option<Instant> {
         let due = self.asked? + self.limit?;
         let left = due.checked_duration_since(now)?;
-        // A moment more, so that the number has changed by then.
+        // Add a millisecond, so that the number has changed by then.
         Some(now + Duration::from_nanos(left.subsec_nanos().into()) + Duration::from_millis(1))
     }
 }

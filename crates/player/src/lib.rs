@@ -1,8 +1,8 @@
-//! The player of the game of 21, as a library so that its screens can be drawn and its streams read by others.
+//! The player of the game of 21, as a library so that other programs can draw its screens and decode its streams.
 //!
-//! [`blackjack::Client`] reads what a dealer sends and folds it into a hand; this crate adds the world around it: the command
-//! line ([`Args`]), what a person is told ([`Game`], [`Advisor`], [`View`]) and, not public, the connection, the table files,
-//! the learner and the terminal.
+//! [`blackjack::Client`] decodes the dealer's messages and tracks the hand. This crate adds the command line
+//! ([`Args`]), the game for a user ([`Game`], [`Advisor`], [`View`]) and, not public, the connection, the table
+//! files, the learner and the terminal.
 //!
 //! ```text
 //! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and signals)
@@ -61,20 +61,20 @@ use crate::{
 
 /// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
-/// The end of the error message for a dealer that cannot be reached.
+/// The end of the error message for an unreachable dealer.
 const HINT: &str = "is a dealer running there? It ends when its table is over, unless it runs with --forever";
 
 /// Runs the program.
 ///
 /// # Errors
-/// When the dealer cannot be reached, goes away without a word or says what is no message, or a file or the terminal
-/// refuses.
+/// If the dealer cannot be reached, disconnects without a message or sends an invalid one, or on errors of a file
+/// or the terminal.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let draws = args.is_for_person() && io::stdin().is_terminal() && io::stdout().is_terminal();
     args.logs.start(if args.is_for_person() { "warn" } else { "info" }, draws)?;
     let dialect = if args.binary { Dialect::Binary } else { Dialect::Text };
-    // What is played by is known before the dealer asks: it may not wait long for an answer.
+    // The policy is loaded before the first question, since the dealer may not wait long for an answer.
     let plan = args.plan()?;
     if args.practice {
         return practise(&args, plan, draws);
@@ -113,7 +113,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
-    // The parser lets nobody else practise.
+    // The parser permits practice only for people.
     let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let link = Link::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
@@ -125,7 +125,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// What went wrong, also if both did.
+// Combines two results. If both failed, the error contains both.
 fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()> {
     match (one, other) {
         (Err(one), Err(other)) => Err(anyhow!("{one:#}; {other:#}")),

@@ -1,4 +1,4 @@
-//! The dealer of a user: at the end of a connection, or in this process.
+//! The dealer of a user: over a connection, or in this process.
 
 use std::{future, io, time::Duration};
 
@@ -9,7 +9,7 @@ use netcore::{Client as _, Hosted, Input, Link as Kind, Outbox, Output, PeerId, 
 
 use crate::session::Session;
 
-/// The person at the practice table.
+/// The user at the practice table.
 const PERSON: PeerId = PeerId(1);
 
 /// A dealer that can be written to and read from.
@@ -20,7 +20,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Sends what the session has to answer.
+    /// Sends the pending answers of the session.
     pub(crate) fn send_answers(&mut self, session: &mut Session) {
         match self {
             Self::Wire(wire) => {
@@ -46,7 +46,7 @@ impl Link {
         }
     }
 
-    /// The dealer's hand of the last round, where it can be known: the wire never tells it.
+    /// The dealer's hand of the last round, if it is known: the protocol does not contain it.
     pub(crate) fn revealed(&self) -> Option<Hand> {
         match self {
             Self::Wire(_) => None,
@@ -55,18 +55,18 @@ impl Link {
     }
 }
 
-/// A dealer of one table for one: the engine of the rules crate, which waits as long as it takes since its clock stands
-/// still.
+/// A dealer with one table for one player, run by the engine of the rules crate. It waits without limit, since its
+/// clock does not advance.
 #[derive(Debug)]
 pub(crate) struct Practice {
     dealer: Hosted<Server>,
-    // What the person has sent that is no whole message yet, and what the dealer has sent.
+    // The incomplete bytes of the user's last message, and the bytes from the dealer.
     heard: BytesMut,
     said: BytesMut,
 }
 
 impl Practice {
-    /// A table with the cards of this seed. Fails when the rules refuse a table for one, which they do not.
+    /// Creates a table with the cards of this seed. Fails if the rules reject a table for one, which they do not.
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =

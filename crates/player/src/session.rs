@@ -14,20 +14,20 @@ use clientkit::Wire;
 use netcore::{Client as _, Framing, Gone, Time};
 use tracing::{trace, warn};
 
-/// How many anomalies are logged, so that a faulty dealer cannot fill a disk.
+/// The maximum number of anomalies that are logged, so that a faulty dealer cannot fill a disk.
 const TOLD: u32 = 20;
 
 /// How long a text may lack its zero byte before the player is warned.
 pub(crate) const UNENDED: Duration = Duration::from_secs(2);
-/// The most bytes of such a text that are shown.
+/// The maximum number of bytes of such a text that are shown.
 const LOGGED: usize = 80;
 
-/// The client and how it went so far.
+/// The client and its results.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
-    /// Hands that were lost because they were not played to their end; the score counts them too.
+    /// Hands lost because they were not played to their end. The score also counts them.
     pub(crate) forfeits: u64,
     anomalies: u32,
 }
@@ -38,14 +38,16 @@ impl Session {
         Self { client, score: Score::default(), forfeits: 0, anomalies: 0 }
     }
 
-    /// Takes in bytes. [`poll_event`](Self::poll_event) gives their meaning, also of valid messages in front of an error.
-    /// Fails when the bytes are no message, or one that makes no sense there.
+    /// Processes received bytes.
+    ///
+    /// [`poll_event`](Self::poll_event) returns their events, including valid messages before an error. Fails if
+    /// the bytes are not a message, or one that is not valid in this phase.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
-        // This client never looks at the time.
+        // This client does not use the time.
         self.client.receive(Time::ZERO, bytes)
     }
 
-    /// The event of the next message; none when all were taken.
+    /// The event of the next message; `None` at the end.
     pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
         let Event { message, meaning, anomaly } = self.client.poll_event()?;
         trace!("< {message}");
@@ -64,7 +66,7 @@ impl Session {
         Some(meaning)
     }
 
-    /// The warning about a text whose zero byte has not come, if one is there.
+    /// The warning about a text that still lacks its zero byte, if there is one.
     pub(crate) fn unended(&self) -> Option<String> {
         let text = self.client.unended_text();
         let start = text.get(..LOGGED).unwrap_or(text).escape_ascii();
@@ -73,7 +75,7 @@ impl Session {
         })
     }
 
-    /// Counts the hand that is played as lost, as the dealer does.
+    /// Counts the current hand as lost, as the dealer does.
     pub(crate) fn forfeit(&mut self) {
         self.score.add(Verdict::Lose);
         self.forfeits += 1;
@@ -100,7 +102,7 @@ impl Session {
     }
 }
 
-/// How it went, in all games.
+/// The results of all games.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) score: Score,
@@ -115,7 +117,7 @@ impl Summary {
         self.games += 1;
     }
 
-    /// Prints the line about a player.
+    /// Prints the result line of a player.
     pub(crate) fn print(self, name: &Name) -> io::Result<()> {
         let Self { score, forfeits, games } = self;
         let Score { wins, pushes, losses, busts } = score;

@@ -1,4 +1,4 @@
-//! What the screen shows: how it went so far, the cards, the odds and the table's advice.
+//! The contents of the screen: results, cards, odds, and the table's advice.
 
 use std::time::Duration;
 
@@ -19,21 +19,21 @@ use tokio::time::Instant;
 
 use crate::game::{Game, odds_in_words, time_in_words, total_in_words};
 
-/// The least columns and rows.
+/// The smallest supported size, in columns and rows.
 const SMALLEST: Size = Size::new(68, 10);
-/// From how many rows on cards have frames, and are large.
+/// The minimum numbers of rows for framed and for large cards.
 const FRAMED: u16 = 16;
 const LARGE: u16 = 34;
-/// Columns of what is shown, which stands in the middle of a wider window.
+/// The width of the contents, which are centred in a wider window.
 const WIDTH: u16 = 76;
 const LARGE_WIDTH: u16 = 100;
-/// Rows of the bankroll's line, and how many it needs with its heading to be shown.
+/// The rows of the bankroll chart, and the minimum with its heading.
 const CHART: u16 = 5;
 const LARGE_CHART: u16 = 10;
 const LEAST_CHART: u16 = 3;
-/// Lines below the cards: the odds of both actions, or what takes their place.
+/// Lines below the cards: the odds of both actions, or their replacement.
 const BELOW_CARDS: u16 = 2;
-/// Seconds that are left when the clock begins to stand out.
+/// The number of remaining seconds at which the clock is highlighted.
 const SOON: u64 = 10;
 
 const KEYS: &[(&str, &str)] = &[
@@ -47,46 +47,46 @@ const KEYS: &[(&str, &str)] = &[
     ("", "Any key goes on."),
 ];
 
-/// What the person looks at.
+/// The view of the user.
 #[derive(Debug, Clone)]
 pub struct View {
     palette: Palette,
-    /// Whether the keys are shown.
+    /// Whether the list of keys is shown.
     pub(crate) help: bool,
 }
 
-/// Until when a result is shown and nothing that has come behind it is looked at.
+/// How long a result is shown before later messages are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Until then, or until a key is pressed.
+    /// Until this time, or until a key is pressed.
     Until(Instant),
     /// Until a key is pressed.
     Key,
 }
 
-/// What is shown besides the game.
+/// The parts of the screen besides the game.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene<'a> {
-    /// Whether there is somebody to press keys.
+    /// Whether keys can be pressed.
     pub(crate) keys: bool,
     /// Whether the odds and the advice are shown.
     pub(crate) advised: bool,
-    /// Seconds that are left to answer.
+    /// The remaining seconds to answer.
     pub(crate) left: Option<u64>,
-    /// Seconds since the person has joined, as long as no round has begun.
+    /// Seconds since the user joined, as long as no round has begun.
     pub(crate) waited: Option<u64>,
-    /// The warning about a message of the dealer without its zero byte.
+    /// The warning about a message without its zero byte.
     pub(crate) unended: Option<&'a str>,
-    /// How long a dealer waits for an answer that waits too short a time for people.
+    /// The time limit of a dealer that is too fast for people.
     pub(crate) rushed: Option<Duration>,
-    /// How long a result is shown, if one is.
+    /// How long the current result is shown, if there is one.
     pub(crate) hold: Option<Hold>,
     /// How the game ended, if it has.
     pub(crate) closing: Option<Closing<'a>>,
 }
 
 impl Scene<'_> {
-    /// A game to look at.
+    /// A game without user input.
     const LOOK: Self = Self {
         keys: false,
         advised: true,
@@ -98,7 +98,7 @@ impl Scene<'_> {
         closing: None,
     };
 
-    // The keys that do something now.
+    // The keys that currently have an effect.
     fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
         let Some(closing) = &self.closing else {
             return match (self.hold, game.is_asked()) {
@@ -119,7 +119,7 @@ impl Scene<'_> {
 }
 
 impl View {
-    /// A view in these colours.
+    /// Creates a view with these colours.
     pub const fn new(palette: Palette) -> Self {
         Self { palette, help: false }
     }
@@ -129,12 +129,12 @@ impl View {
         area.width >= SMALLEST.width && area.height >= SMALLEST.height
     }
 
-    /// Draws the game for somebody who looks on: with the odds and without keys. Changes nothing.
+    /// Draws the game for a watcher, with the odds and without keys.
     pub fn render(&self, game: &Game, area: Rect, buffer: &mut Buffer) {
         self.render_scene(game, &Scene::LOOK, area, buffer);
     }
 
-    /// Draws the game and what is shown besides it. Changes nothing.
+    /// Draws the game and the other parts of the screen.
     pub(crate) fn render_scene(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         if !Self::fits(area) {
@@ -177,7 +177,7 @@ impl View {
         right.right_aligned().render(area, buffer);
     }
 
-    // The table in the middle of its area. Gives the row below the cards.
+    // Draws the table in the middle of its area. Returns the row below the cards.
     fn table(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) -> u16 {
         let large = area.height + 2 >= LARGE && area.width >= LARGE_WIDTH;
         let width = area.width.min(if large { LARGE_WIDTH } else { WIDTH });
@@ -233,7 +233,7 @@ impl View {
         if size != CardSize::Plain || !scene.keys {
             lines.push(Line::default());
         }
-        // As many lines in any case, so that nothing below moves.
+        // The number of lines is constant, so that the rows below do not move.
         let mut below = match (game.advice(), scene.rushed) {
             _ if scene.unended.is_some() => text(&format!("Warning: {}.", scene.unended.unwrap_or_default())),
             (_, Some(waited)) => text(&rushed(waited)),
@@ -296,10 +296,10 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
     vec![line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
 }
 
-/// Dots of a cell of braille, side by side.
+/// The number of horizontal dots of a braille cell.
 const DOTS: usize = 2;
 
-/// Draws what was won and lost so far, as a heading and a line below it that shows as many rounds as there are dots.
+/// Draws the bankroll as a heading and a line below it. The line shows as many rounds as there are dots.
 fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, area: Rect, buffer: &mut Buffer) {
     let Some(&now) = bankroll.back() else { return };
     let shown = bankroll.len().min(usize::from(area.width) * DOTS);
@@ -324,7 +324,7 @@ fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, a
         _ => Color::LightRed,
     };
     let colour = palette.style(colour, Modifier::empty()).fg.unwrap_or(Color::Reset);
-    // A line that begins at the left edge, with a dot for each round at least.
+    // The line begins at the left edge, with at least one dot per round.
     #[expect(clippy::cast_precision_loss, reason = "numbers to be drawn, far below 2^52")]
     let bounds = ([0.0, (usize::from(place.width) * DOTS - 1) as f64], [low as f64, (high.max(low + 1)) as f64]);
     let stretch = if shown * 4 <= usize::from(place.width) * DOTS { 4.0 } else { 1.0 };
@@ -344,31 +344,31 @@ fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, a
 /// Columns of the text below the ranks.
 const TEXT: usize = 58;
 
-/// Whether a dealer can be joined again.
+/// Whether the dealer can be joined again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {
     /// There is no dealer.
     Never,
-    /// One can try.
+    /// A new connection can be tried.
     Possible,
-    /// It is being joined.
+    /// A connection is being opened.
     Joining,
 }
 
-/// How a game ended, and what can be done about it.
+/// How a game ended, and whether another one can follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {
-    /// Why, if there is more to say than that the dealer has taken leave.
+    /// The reason, unless the dealer simply ended the game.
     pub(crate) reason: Option<&'a str>,
-    /// Whether the ranks are shown, and not the cards behind them.
+    /// Whether the ranks are shown instead of the cards behind them.
     pub(crate) ranked: bool,
-    /// Whether there can be another game.
+    /// Whether another game is possible.
     pub(crate) again: Again,
     /// Whether keys are ignored for now.
     pub(crate) ignores_keys: bool,
 }
 
-/// Text that begins with a capital and ends with a full stop.
+/// Formats text with a capital at the beginning and a full stop at the end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -376,8 +376,8 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", rest.as_str())
 }
 
-/// Draws the ranks in the first of the areas that has room for all of it, or in the last one. There are two ranks, since
-/// everybody plays against the dealer alone.
+/// Draws the ranks in the first of the areas that has enough room, or in the last one. There are two ranks, since
+/// each player plays against the dealer alone.
 fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &mut Buffer) {
     let Score { wins, pushes, losses, busts } = game.session.score;
     let lost = losses + busts;
@@ -403,7 +403,7 @@ fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &m
     let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();
     let ranking = Ranking::new("Game over", &ranks, &lines);
     if ranking.size().height <= below.height {
-        // What is left of the lines beside the box would be hard to read.
+        // The remains of the lines beside the box would be hard to read.
         Clear.render(below, buffer);
         ranking.render(below, buffer);
     } else {
@@ -414,7 +414,7 @@ fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &m
 fn last_hand(game: &Game) -> Option<String> {
     let outcome = game.outcome()?;
     if game.verdict().is_none() {
-        // The hand on the table is the next one, which has no result.
+        // The hand on the table belongs to the next round, which has no result.
         return Some(outcome);
     }
     let own: Vec<String> = game.hand().cards().iter().map(|&card| short(card)).collect();
@@ -422,19 +422,19 @@ fn last_hand(game: &Game) -> Option<String> {
     Some(format!("{outcome} The hand was {} ({}){upcard}.", own.join(" "), total_in_words(game.hand())))
 }
 
-/// How large cards are drawn.
+/// The size of drawn cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum CardSize {
     /// One line, without a frame.
     Plain,
     /// Rank and suit in a frame.
     Framed,
-    /// As on a table.
+    /// A large frame, as on a table.
     Large,
 }
 
 impl CardSize {
-    /// The largest size in which so many cards fit so many columns, up to this one.
+    /// The largest size, up to `self`, that fits this number of cards into the columns.
     fn fitting(self, cards: usize, columns: u16) -> Self {
         let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
         [Self::Large, Self::Framed].into_iter().find(|&size| size <= self && fits(size)).unwrap_or(Self::Plain)
@@ -449,7 +449,7 @@ impl CardSize {
     }
 }
 
-/// A row of cards, and behind them so many that lie face down.
+/// Draws a row of cards, followed by `hidden` face-down cards.
 fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> Vec<Line<'static>> {
     let shown = cards.iter().map(|&card| Face::of(card, palette));
     let faces: Vec<Face> = shown.chain(std::iter::repeat_n(Face::hidden(), hidden)).collect();
@@ -488,7 +488,7 @@ fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> V
     }
 }
 
-/// A card in two words.
+/// The short name of a card, rank and suit.
 fn short(card: Card) -> String {
     Face::of(card, Palette::MONO).whole()
 }

@@ -11,21 +11,22 @@ use super::{DECK, DeckEmpty};
 const PLACES: usize = 64;
 const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 
-// Places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so a word is rejected once in 2^30 times.
+// The number of places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so one word in 2^30 is
+// rejected.
 const BATCH: usize = 6;
 
-/// [`DECK`] values of which some are dealt and some of the others are in their final, random place.
+/// [`DECK`] values. Some are dealt, and some of the rest are already in their final, random place.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
     // Places from `DECK` on are not used.
     places: [T; PLACES],
     dealt: usize,
-    // At least as many as are dealt.
+    // At least `dealt`.
     shuffled: usize,
 }
 
 impl<T: Copy> Pile<T> {
-    /// A pile in this order, nothing dealt.
+    /// A pile in this order, with no values dealt.
     pub(crate) const fn new(order: [T; DECK]) -> Self {
         let mut places = [order[0]; PLACES];
         let mut place = 0;
@@ -36,25 +37,25 @@ impl<T: Copy> Pile<T> {
         Self { places, dealt: 0, shuffled: 0 }
     }
 
-    /// A pile in this order, nothing dealt, as after a whole shuffle.
+    /// A pile in this order, as after a whole shuffle, with no values dealt.
     pub(crate) const fn shuffled(order: [T; DECK]) -> Self {
         let mut pile = Self::new(order);
         pile.shuffled = DECK;
         pile
     }
 
-    /// All values in their order, dealt or not.
+    /// All values in order, dealt or not.
     pub(crate) fn order(&self) -> &[T] {
         &self.places[..DECK]
     }
 
-    /// Takes everything back, in its present order.
+    /// Returns all values to the pile without changing their order.
     pub(crate) const fn reset(&mut self) {
         self.dealt = 0;
         self.shuffled = 0;
     }
 
-    /// Takes everything back and shuffles all of it.
+    /// Returns all values to the pile and shuffles them.
     pub(crate) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.reset();
         while self.shuffled < DECK {
@@ -62,7 +63,7 @@ impl<T: Copy> Pile<T> {
         }
     }
 
-    /// Deals the next value, shuffled or not; [`DeckEmpty`] when all are dealt.
+    /// Deals the next value, shuffled or not; [`DeckEmpty`] if all are dealt.
     #[inline]
     pub(crate) fn deal(&mut self) -> Result<T, DeckEmpty> {
         if self.dealt >= DECK {
@@ -72,7 +73,7 @@ impl<T: Copy> Pile<T> {
         Ok(self.places[(self.dealt - 1) % PLACES])
     }
 
-    /// Deals the next value and shuffles no further than that takes; [`DeckEmpty`] when all are dealt.
+    /// Deals the next value and shuffles only if necessary; [`DeckEmpty`] if all are dealt.
     #[inline]
     pub(crate) fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<T, DeckEmpty> {
         if self.dealt == self.shuffled {
@@ -81,7 +82,7 @@ impl<T: Copy> Pile<T> {
         self.deal()
     }
 
-    /// Takes everything back and draws the first four.
+    /// Returns all values to the pile and draws the first four.
     #[inline]
     pub(crate) fn draw_four<R: Rng + ?Sized>(&mut self, rng: &mut R) -> [T; 4] {
         self.reset();
@@ -90,7 +91,7 @@ impl<T: Copy> Pile<T> {
         [self.places[0], self.places[1], self.places[2], self.places[3]]
     }
 
-    // Shuffles the next places, as many as one random word is good for.
+    // Shuffles the next places, up to the limit of one random word.
     #[inline]
     fn shuffle_more<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.shuffled + BATCH <= DECK {
@@ -122,7 +123,7 @@ impl<T: Copy> Pile<T> {
             if rest >> 35 != 0 {
                 break;
             }
-            // 2^64 is no multiple of the ways, so the excess words are rejected.
+            // 2^64 is not a multiple of the ways, so the excess words are rejected.
             let ways: u64 = (0..N).map(|place| (left - place) as u64).product();
             if rest >= ways.wrapping_neg() % ways {
                 break;
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    // A generator that gives the words of a list.
+    // A generator that returns the words of a list.
     struct Listed(Vec<u64>);
 
     impl rand::TryRng for Listed {
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn words_that_would_bias_the_shuffle_are_rejected() {
-        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is one too many.
+        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is rejected.
         let ways: u64 = (47..=52).product();
         assert!(!ways.wrapping_neg().is_multiple_of(ways));
         let mut words = Listed(std::vec![0, u64::MAX]);

@@ -9,26 +9,26 @@ use crate::{cards::Card, hand::Hand, learn::Episode, policy::StateSpace, protoco
 pub enum Meaning {
     /// A round has begun.
     Began,
-    /// A card was dealt; nothing is to be decided yet.
+    /// A card was dealt, and no decision is due yet.
     Dealt,
-    /// The player is asked: [`Client::decide`](crate::Client::decide).
+    /// The player's decision is due: call [`Client::decide`](crate::Client::decide).
     Asked,
     /// The round is over.
     Ended {
-        /// How.
+        /// The result of the hand.
         verdict: Verdict,
-        /// What the own hand counted.
+        /// The total of the player's hand.
         total: u8,
-        /// The decisions of the round and which of them count, to be learned from; none if its course makes no sense.
+        /// The decisions of the round, for learning; `None` if the round was inconsistent.
         lesson: Option<Episode>,
     },
     /// The message was ignored as an anomaly.
     Ignored,
-    /// The dealer has taken leave; nothing more comes.
+    /// The dealer has ended the game. No messages follow.
     Quit,
 }
 
-/// Something that a dealer should not do.
+/// Unexpected behaviour of a dealer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Anomaly {
     /// A card that was dealt before in this round.
@@ -37,14 +37,14 @@ pub enum Anomaly {
     /// A round that began before the last one had its result.
     #[error("a round began before the last one was over; its hand is dropped")]
     Dropped,
-    /// A card for which nobody has asked.
+    /// A card that was not requested.
     #[error("a card came that was not asked for; the round was probably begun before the connection was lost")]
     Unasked,
-    /// A result though no round is on.
+    /// A result although no round is in progress.
     #[error("a result came though no round was on; it is not counted")]
     StrayResult,
-    /// A result though no decision was made, or before the hand was played. After a lost connection a dealer may tell the last round
-    /// again without its questions, which looks like this.
+    /// A result although no decision was made, or before the hand was played. After a lost connection a dealer may
+    /// send the last round again without its questions, which looks like this.
     #[error("a result came before the hand was played")]
     EarlyResult,
     /// A result that a hand of this total cannot have.
@@ -60,7 +60,7 @@ pub struct Event {
     pub message: DealerMessage,
     /// What it means.
     pub meaning: Meaning,
-    /// What is strange about it, for the log.
+    /// The anomaly, for the log.
     pub anomaly: Option<Anomaly>,
 }
 
@@ -68,13 +68,13 @@ pub struct Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the dealer sent {got} where {expected} was due")]
 pub struct OutOfPlace {
-    /// What came.
+    /// The received message.
     pub got: DealerMessage,
-    /// What could have come.
+    /// The messages that would have been valid.
     pub expected: &'static str,
 }
 
-/// Nobody asked.
+/// No decision is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the dealer is not waiting for a decision")]
 pub struct NotAsked;
@@ -83,16 +83,16 @@ pub struct NotAsked;
 pub(super) enum Phase {
     // Before the first round and between rounds.
     Idle,
-    // Waits for the first card, the second, the upcard.
+    // Waiting for the first card, the second, the upcard.
     First,
     Second,
     Upcard,
-    // Waits to be asked.
+    // Waiting for a question.
     Between,
     Asked,
-    // Has said HIT and waits for the card.
+    // HIT was sent; waiting for the card.
     Hit,
-    // Has stood or is bust, and waits for the result.
+    // The player has stood or is bust; waiting for the result.
     Done,
     Over,
 }
@@ -121,7 +121,7 @@ pub(super) struct Knowledge {
     // One bit for each card of the round, by number.
     seen: u64,
     pub(super) episode: Episode,
-    // Some decisions of this round were made before this player took over, so nothing can be learned from it.
+    // Some decisions of this round were made before this player took over, so it cannot be learned from.
     resumed: bool,
 }
 

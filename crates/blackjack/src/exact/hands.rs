@@ -1,4 +1,4 @@
-//! Every hand that is not bust, and what the deck and the dealer do to it.
+//! Every hand that is not bust, and the probabilities of its next cards and of the dealer's results.
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
@@ -8,31 +8,31 @@ use crate::{
     policy::MIN_UPCARD,
 };
 
-/// Values that a card can have: 2 to 11.
+/// The number of card values: 2 to 11.
 pub(super) const VALUES: usize = 10;
 /// The reward of a hand that is bust.
 pub(super) const BUST: f64 = -1.0;
 
-/// How many cards of each value, from 2 to 11.
+/// The number of cards of each value, from 2 to 11.
 type Counts = [u8; VALUES];
 
-/// The place of a card value in [`Counts`].
+/// The index of a card value in [`Counts`].
 pub(super) const fn index_of(value: u8) -> usize {
     (value - MIN_UPCARD) as usize
 }
 
-/// The card value at this place.
+/// The card value with this index.
 #[expect(clippy::cast_possible_truncation, reason = "there are ten values")]
 pub(super) const fn card_value(index: usize) -> u8 {
     index as u8 + MIN_UPCARD
 }
 
-/// The cards that a round is dealt from, or those of them that are left.
+/// The cards of a round, or the remaining ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deal {
     counts: Counts,
     cards: u8,
-    // A hand took more of a value than there were.
+    // A hand took more cards of a value than there were.
     pub(super) short: bool,
 }
 
@@ -53,7 +53,7 @@ impl Deal {
         f64::from(self.counts[upcard]) / f64::from(self.cards)
     }
 
-    /// What is left when a hand and an upcard are out.
+    /// The remaining cards without a hand and an upcard.
     pub(super) fn without(&self, hand: &Node, upcard: usize) -> Self {
         let mut left = *self;
         for (index, taken) in hand.counts.iter().enumerate() {
@@ -69,13 +69,13 @@ impl Deal {
         self.cards = self.cards.saturating_sub(count);
     }
 
-    /// The chance of each value to be that of the next card, by their places.
+    /// The probability of each value of the next card, by index.
     pub(super) fn all_chances(&self) -> [f64; VALUES] {
         let all = f64::from(self.cards.max(1));
         self.counts.map(|count| f64::from(count) / all)
     }
 
-    /// The values that the next card can have, by their places, with their chances.
+    /// The possible values of the next card, by index, with their probabilities.
     pub(super) fn chances(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
         self.all_chances().into_iter().enumerate().filter(|&(_, chance)| chance > 0.0)
     }
@@ -87,27 +87,28 @@ pub(super) struct Node {
     pub(super) counts: Counts,
     pub(super) cards: u8,
     pub(super) points: Points,
-    /// The hand that it becomes with one more card of each value; none if that is bust or not in the deck.
+    /// The hand after one more card of each value; `None` if that is bust or not in the deck.
     pub(super) next: [Option<u16>; VALUES],
 }
 
 impl Node {
-    /// The value of the hand with one more card, of the values of all hands.
+    /// The value of the hand after one more card, looked up in the values of all hands.
     pub(super) fn after(&self, values: &[f64], card: usize) -> f64 {
         self.next[card].map_or(BUST, |next| values[usize::from(next)])
     }
 }
 
-// What the dealer has besides its upcard, when that is not enough to stand.
+// The dealer's cards besides the upcard, while the dealer still draws.
 #[derive(Debug, Clone)]
 struct Drawing {
     counts: Counts,
     cards: u8,
-    // For each value of the next card where its chance is added up: an end, or `ENDS` + the index of a drawing.
+    // For each value of the next card, the index that receives its probability: an end, or `ENDS` + the index of a
+    // drawing.
     then: [u16; VALUES],
 }
 
-/// How the dealer can end: with 17 to 21, or bust.
+/// The number of the dealer's ends: 17 to 21, or bust.
 const ENDS: usize = (BEST + 2 - DEALER_STANDS) as usize;
 
 // The index of a total among the ends.
@@ -115,11 +116,11 @@ fn end_of(total: u8) -> usize {
     usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
 
-/// All hands, those with fewer cards first, and all ways of the dealer.
+/// All hands, those with fewer cards first, and all sequences of the dealer.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
     pub(super) nodes: Vec<Node>,
-    // For each upcard.
+    // Indexed by upcard.
     dealers: Vec<Vec<Drawing>>,
 }
 
@@ -139,7 +140,7 @@ impl Hands {
         })
     }
 
-    /// A hand with one more card; none if it is bust by it.
+    /// The hand after one more card; `None` if that is bust.
     pub(super) fn next(&self, hand: &Node, card: usize) -> Option<&Node> {
         hand.next[card].map(|next| &self.nodes[usize::from(next)])
     }
@@ -210,7 +211,7 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
             let after = points[at].with(card_value(card));
             let mut counts = way.counts;
             counts[card] += 1;
-            // What the deck cannot give has no chance later; it ends here so that the list does.
+            // A draw that the deck cannot provide has probability 0 later. Ending it here bounds the list.
             let then = if !after.dealer_hits() || counts[card] > deal.counts[card] {
                 end_of(after.total())
             } else {

@@ -24,7 +24,7 @@ fn the_values_are_the_known_ones() {
 
 #[test]
 fn the_best_tables_are_the_known_ones() {
-    // Smallest and largest total to hit from 12 up, by upcard from 2 to ace; hard 11 and less are always hit.
+    // Smallest and largest total from 12 up with a hit, by upcard from 2 to ace. Hard 11 and less always hit.
     let hits = |policy: &Policy, soft: bool, upcard: u8| -> Vec<u8> {
         let state = |total| State::new(policy.space(), total, soft, upcard).unwrap();
         (12..=21).filter(|&total| policy.action(state(total)) == Action::Hit).collect()
@@ -48,7 +48,7 @@ fn the_best_tables_are_the_known_ones() {
 
 #[test]
 fn no_other_table_of_the_coarse_space_is_better() {
-    // Totals up to 11 are hit, since no card makes them worse; that leaves nine decisions for each upcard.
+    // Totals up to 11 always hit, since no card makes them bust. That leaves nine decisions per upcard.
     let best = SOLVER.best(StateSpace::Coarse);
     for upcard in 0..UPCARDS {
         let value = |hits: &dyn Fn(u8) -> bool| {
@@ -69,14 +69,14 @@ fn no_other_table_of_the_coarse_space_is_better() {
     }
 }
 
-// The slow and obvious way: a list of single cards, dealt one by one in the order of the rules, every draw followed.
+// A slow reference: a list of single cards, dealt one by one in the order of the rules, with all draws followed.
 struct Slow<'a> {
     deck: &'a mut Vec<u8>,
     hits: &'a dyn Fn(Points, u8) -> bool,
 }
 
 impl Slow<'_> {
-    // The mean over all cards that can come next.
+    // The mean over all possible next cards.
     fn each(&mut self, mut then: impl FnMut(&mut Self, u8) -> f64) -> f64 {
         let cards = self.deck.len();
         assert!(cards > 0, "the deck of this test is large enough");

@@ -4,7 +4,7 @@
 //! card, a second card to each seat, the dealer's upcard. Then each seat in order plays its hand to the end. The dealer
 //! draws only if a hand is left that is not bust.
 //!
-//! What a seat may know is its [`View`]; messages are built from that and nothing else. It has no place for the hole card.
+//! Messages to a seat are built only from its [`View`], which cannot hold the hole card.
 //!
 //! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
 
@@ -23,25 +23,25 @@ use crate::{
 /// The most seats that a table has.
 pub const MAX_SEATS: usize = 6;
 
-/// What a player can do.
+/// A player's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// Take a card.
     Hit,
-    /// Take none.
+    /// Take no card.
     Stand,
 }
 
-/// Why a round cannot be dealt or a decision not be taken; nothing has changed then.
+/// Why a round cannot be dealt, or a decision is invalid. The round is unchanged after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RoundError {
     /// The deck ran out.
     #[error(transparent)]
     DeckEmpty(#[from] DeckEmpty),
-    /// More seats than a table has, or nobody sits there.
+    /// There are no players, or more seats than a table has.
     #[error("a round is dealt to one seat at least and {MAX_SEATS} at most")]
     Seats,
-    /// It is the turn of another than this seat, counted from 0, or the round is over.
+    /// It is not the turn of this seat, counted from 0, or the round is over.
     #[error("seat {0} decides out of turn")]
     NotAsked(usize),
 }
@@ -63,15 +63,15 @@ pub struct Round {
     turn: Option<usize>,
 }
 
-/// A round as plain data: how far the hand of each seat is, seats that were dealt none at the end left out. It follows
-/// from that and from the deck in which it was dealt.
+/// A round as plain data: the progress of each seat's hand, without trailing seats that have none. It is restored
+/// from this and the order of the deck.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundState(Vec<PlaceState>);
 
 #[derive(Serialize, Deserialize)]
 struct PlaceState {
     stage: Stage,
-    // Cards that it took beside the two that it was dealt.
+    // Cards taken after the first two.
     hits: usize,
 }
 
@@ -101,7 +101,7 @@ impl Round {
         Ok(Self { deck, places, dealer, upcard, turn })
     }
 
-    /// The seat whose decision is due; none when the round is over.
+    /// The seat whose decision is due; `None` if the round is over.
     pub const fn turn(&self) -> Option<usize> {
         self.turn
     }
@@ -111,7 +111,7 @@ impl Round {
         self.turn.is_none()
     }
 
-    /// Takes in the decision of a seat.
+    /// Applies the decision of a seat.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         let Some(place) = self.places.get_mut(seat).filter(|_| self.turn == Some(seat)) else {
             return Err(RoundError::NotAsked(seat));
@@ -129,8 +129,8 @@ impl Round {
         Ok(())
     }
 
-    /// Ends the hand of a seat as lost, whatever it has: the seat broke the rules of play. No change once the round is over
-    /// or if the seat has no hand.
+    /// Forfeits the hand of a seat that broke the rules of play, whatever its cards. Has no effect once the round
+    /// is over or if the seat has no hand.
     pub fn forfeit(&mut self, seat: usize) {
         let Some(place) = self.places.get_mut(seat) else { return };
         if self.turn.is_some() && place.stage != Stage::Absent {
@@ -139,7 +139,7 @@ impl Round {
         }
     }
 
-    /// What a seat may know; none if it was dealt no cards.
+    /// The view of a seat; `None` if it was dealt no cards.
     pub fn view(&self, seat: usize) -> Option<View<'_>> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         let verdict = self.is_over().then(|| match place.stage {
@@ -154,35 +154,35 @@ impl Round {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Playing)
     }
 
-    /// Whether a seat's hand was taken from it.
+    /// Whether a seat's hand was forfeited.
     pub(crate) fn is_forfeited(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
 
-    /// What lies face up before a seat and how far its hand is, which everybody may see; none if it was dealt no cards.
+    /// The public cards of a seat and the stage of its hand; `None` if it was dealt no cards.
     pub fn shown(&self, seat: usize) -> Option<(Hand, Stage)> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         Some((place.hand, place.stage))
     }
 
-    /// The dealer's card that lies face up.
+    /// The dealer's upcard.
     pub const fn upcard(&self) -> Card {
         self.upcard
     }
 
-    /// The dealer's hand, the hole card first; none before the round is over.
+    /// The dealer's hand, the hole card first; `None` until the round is over.
     pub fn revealed(&self) -> Option<&Hand> {
         self.is_over().then_some(&self.dealer)
     }
 
-    // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
+    // Passes the turn on if the current hand is finished. After the last hand the dealer draws.
     fn go_on(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
         if self.turn.is_some() || !self.places.iter().any(|place| place.stage == Stage::Stood) {
             return;
         }
         while self.dealer.points().dealer_hits() {
-            // Never out of cards: seven hands of at most 31 points each cannot use up a deck of 340.
+            // The deck cannot run out: seven hands of at most 31 points each hold fewer than its 340 points.
             let Ok(card) = self.deck.deal() else { break };
             self.dealer.push(card);
         }
@@ -194,9 +194,10 @@ impl Round {
         RoundState(self.places.iter().take(seats).map(place).collect())
     }
 
-    /// The round that was dealt from this deck and is that far. It is played again: seats take their cards one after the
-    /// other, so it does not matter when in between a hand was forfeited.
-    /// Fails with [`StateError`] when no round can get there.
+    /// Restores a round from the order of its deck and the progress of its seats by playing it again.
+    ///
+    /// Seats take their cards one after the other, so the time of a forfeit does not matter. Fails with
+    /// [`StateError`] if the state is unreachable.
     pub(super) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
         let impossible = || StateError::from("a round that cannot have come so far");
         let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();

@@ -5,24 +5,25 @@ use core::fmt;
 use rand::{SeedableRng, TryRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-/// The key of a `ChaCha` generator, from which the cards of a dealer come. Cards that were seen do not reveal later ones.
+/// The key of a `ChaCha` generator that produces a dealer's cards. Dealt cards do not reveal later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// A key from the operating system's entropy: what to play with.
+    /// Creates a seed from the operating system's entropy, for real games.
     pub const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// The key for a number. The game can be repeated, and guessed by trying numbers, so this is for tests.
+    /// Creates the seed for a number. It makes games repeatable, but can be guessed by trying numbers, so it is for
+    /// tests.
     pub fn from_number(number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_le_bytes());
         Self(key)
     }
 
-    /// The key for a number, or, without one, a key from this entropy.
+    /// The seed for a number if there is one, otherwise a seed from this entropy.
     pub fn from_number_or<R: TryRng>(number: Option<u64>, entropy: &mut R) -> Result<Self, R::Error> {
         if let Some(number) = number {
             return Ok(Self::from_number(number));
@@ -32,7 +33,7 @@ impl Seed {
         Ok(Self(key))
     }
 
-    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
+    /// The generator of a table. Each table has a separate stream, so its cards do not depend on other tables.
     pub fn generator(self, table: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::from_seed(self.0);
         rng.set_stream(u64::from(table));
@@ -47,7 +48,7 @@ impl fmt::Debug for Seed {
     }
 }
 
-// A generator that can be copied: its state is its key, its stream and its position.
+// A generator that can be cloned: its state consists of key, stream and position.
 pub(super) struct Generator(pub(super) ChaCha12Rng);
 
 impl Clone for Generator {

@@ -1,29 +1,29 @@
-//! How everybody at a table did.
+//! The ranking of the players at a table.
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
 use crate::{name::Name, verdict::Score};
 
-/// How one seat did.
+/// The results of one seat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The seat, counted from 1.
     pub seat: usize,
-    /// Who sat there.
+    /// The name of the player.
     pub name: Name,
-    /// How its rounds ended. Forfeited hands are among the losses.
+    /// The results of the rounds. Forfeited hands are among the losses.
     pub score: Score,
-    /// Hands that were taken from it.
+    /// Forfeited hands.
     pub forfeits: u64,
 }
 
-/// How everybody at a table did, best first.
+/// The ranking of a table, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
     /// The table, counted from 1.
     pub table: u32,
-    /// One row a seat: by wins, then by mean reward, then by seat.
+    /// One row per seat, ordered by wins, then by mean reward, then by seat.
     pub rows: Vec<Row>,
 }
 

@@ -1,8 +1,8 @@
 //! The learner that deals to itself.
 //!
-//! What it plays is what the other modules say, one look-up at a time: the sum of a hand's [`Weight`]s stands for its
-//! [`Points`], and a table has the total and the state of each sum. What the table of values says about a state is looked
-//! up too, and worked out again when the state was learned about: a decision does not wait for arithmetic then.
+//! It plays by the same rules as the other modules, but with look-ups. The sum of a hand's [`Weight`]s replaces its
+//! [`Points`], and a table maps each sum to its total and state. The plan for a state is also looked up, and
+//! updated whenever the state learns, so a decision needs no arithmetic.
 
 use core::ops::Add;
 use rand::{Rng, SeedableRng};
@@ -18,13 +18,15 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// What a card counts, or several: added up, five bits for the points with every ace as 1, and above them how many aces.
-/// A hand ends with 31 points at most and a deck has four aces, so a byte is enough.
+/// The weight of one or more cards.
+///
+/// Five bits hold the points with every ace as 1; the bits above hold the number of aces. A hand ends with at most
+/// 31 points and a deck has four aces, so a byte is enough.
 #[derive(Debug, Clone, Copy)]
 struct Weight(u8);
 
 impl Weight {
-    /// All that there are.
+    /// The number of weights.
     const COUNT: usize = 1 << 8;
     const LOW_BITS: u32 = 5;
 
@@ -35,7 +37,7 @@ impl Weight {
         }
     }
 
-    // By card number, in the order of a new deck.
+    // Indexed by card number, in the order of a new deck.
     fn of_all() -> [Self; DECK] {
         let mut weights = [Self(0); DECK];
         for (weight, card) in weights.iter_mut().zip(Card::all()) {
@@ -76,7 +78,8 @@ const TOTALS: [u8; Weight::COUNT] = {
     }
 };
 
-/// For each weight of a hand the place of its state against the lowest upcard; those against the others follow.
+/// For each weight of a hand, the index of its state against the lowest upcard. The states against higher upcards
+/// follow it.
 struct Places([u16; Weight::COUNT]);
 
 impl Places {
@@ -111,7 +114,7 @@ impl Places {
 /// A decision that was made.
 #[derive(Debug, Clone, Copy)]
 struct Decision {
-    // Where the table has its state.
+    // The index of the state in the table.
     place: u16,
     total: u8,
     action: Action,
@@ -122,23 +125,25 @@ const MOST_DECISIONS: usize = 10;
 
 /// A learner that deals to itself: a table, a deck and a generator of random numbers.
 ///
-/// The same generator and the same number of rounds give the same table, whether they are played at once or in parts.
+/// The result depends only on the generator and the total number of rounds, which may be played in one batch or in
+/// several.
 // Aligned to avoid false sharing between the trainers of two threads.
 #[repr(align(128))]
 #[derive(Debug, Clone)]
 pub struct Trainer<R> {
     table: QTable,
     explore: Explore,
-    // By the place of the state, what follows from the table as it is.
+    // The current plan of each state, indexed like the table.
     plans: [Plan; STATES],
     deck: Pile<Weight>,
     rng: R,
 }
 
 impl Trainer<Pcg64Mcg> {
-    /// A learner that goes on from `table` with the random numbers of a seed. Each `worker` that learns beside others gets
-    /// numbers of its own, and so does each stretch of training: going on from a table with the seed that it was trained
-    /// with does not play the same rounds again.
+    /// Creates a learner that continues from `table` with random numbers derived from a seed.
+    ///
+    /// Each parallel `worker` gets different random numbers, and so does each stretch of training. Continuing from
+    /// a table with its original seed does not replay the same rounds.
     pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
         // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
         let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
@@ -149,7 +154,7 @@ impl Trainer<Pcg64Mcg> {
 }
 
 impl<R: Rng> Trainer<R> {
-    /// A learner that goes on from `table`.
+    /// Creates a learner that continues from `table`.
     pub fn new(table: QTable, explore: Explore, rng: R) -> Self {
         let mut plans = [Plan::default(); STATES];
         for state in table.space().states() {
@@ -158,12 +163,12 @@ impl<R: Rng> Trainer<R> {
         Self { table, explore, plans, deck: Pile::new(Weight::of_all()), rng }
     }
 
-    /// What is learned so far.
+    /// The table learned so far.
     pub const fn table(&self) -> &QTable {
         &self.table
     }
 
-    /// What was learned.
+    /// Returns the learned table.
     pub fn into_table(self) -> QTable {
         self.table
     }
@@ -171,7 +176,7 @@ impl<R: Rng> Trainer<R> {
     /// Plays rounds and learns from each.
     ///
     /// # Errors
-    /// [`DeckEmpty`] never comes, since no round takes 52 cards; it is passed on rather than hidden.
+    /// [`DeckEmpty`] cannot occur, since no round takes 52 cards. It is returned rather than hidden.
     pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
         // One monomorphic loop for each kind, so that the kind is not checked in every round.
         match self.explore {
@@ -257,7 +262,7 @@ mod tests {
         [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::UntilConfident]
     }
 
-    // The rounds as the rest of the crate tells them: cards, points, states, and what the table says at the time.
+    // A reference implementation that uses the rest of the crate: cards, points, states, and the current table.
     fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
@@ -292,7 +297,7 @@ mod tests {
     fn looking_everything_up_learns_the_very_same() {
         for space in [StateSpace::Coarse, StateSpace::Soft] {
             for explore in ways() {
-                // From nothing, and on from a table that knows something.
+                // From an empty table, and continued from a trained one.
                 let mut table = QTable::new(space);
                 for rounds in [30_000, 5_000] {
                     let mut trainer = Trainer::new(table.clone(), explore, Pcg64::seed_from_u64(8));

@@ -1,4 +1,4 @@
-//! All messages of a dealer as they go over the wire.
+//! All messages of a dealer in their wire form.
 
 use super::{BEGIN, CARD, DECISION, DealerMessage, Dialect, QUIT, RESULT, UPCARD};
 use crate::{

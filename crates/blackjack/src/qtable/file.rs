@@ -7,11 +7,11 @@
 //! end 2 57013465
 //! ```
 //!
-//! The first line has the version and the state space (`coarse` or `soft`). Then comes one line a visited state, sorted:
-//! `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the coarse space. The last
-//! line counts those lines and has a CRC-32 (IEEE 802.3) of all bytes before it, in eight hexadecimal digits. Every line
-//! ends with a newline. There is exactly one way to write a table, and only that is read: a file that anything happened to
-//! is an error and never another table.
+//! The first line has the version and the state space (`coarse` or `soft`). It is followed by one line per visited
+//! state, sorted: `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the
+//! coarse space. The last line has the number of those lines and a CRC-32 (IEEE 802.3) of all bytes before it, in
+//! eight hexadecimal digits. Every line ends with a newline. A table has exactly one encoding, and the reader
+//! accepts only that: a damaged file is an error, never another table.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, fmt::Write, str::FromStr};
@@ -42,10 +42,11 @@ impl QTable {
         text.into_bytes()
     }
 
-    /// Reads a file; what is read is written again to the same bytes.
+    /// Parses a file. Encoding the result yields the same bytes.
     ///
     /// # Errors
-    /// [`ParseTableError`] with the line and the reason. Damage goes unnoticed only if the checksum misses it, one time in 2^32.
+    /// [`ParseTableError`] with the line and the reason. Damage is missed only if the checksum collides, with a
+    /// chance of one in 2^32.
     pub fn from_file(bytes: &[u8]) -> Result<Self, ParseTableError> {
         if bytes.len() > MAX_FILE {
             return Err(ParseTableError { line: 1, trouble: Trouble::TooLong(bytes.len()) });
@@ -76,12 +77,12 @@ impl QTable {
 
 struct Lines<'a> {
     rest: &'a [u8],
-    // The number of the line that was read last, counted from 1.
+    // The number of the current line, counted from 1.
     line: usize,
 }
 
 impl<'a> Lines<'a> {
-    // Takes the next line off and has it read.
+    // Removes the next line and parses it.
     fn read<T>(&mut self, read: impl FnOnce(&'a str) -> Result<T, Trouble>) -> Result<T, ParseTableError> {
         self.line += 1;
         self.next().and_then(read).map_err(|trouble| ParseTableError { line: self.line, trouble })
@@ -163,7 +164,7 @@ fn end(text: &str, rest: &str, found: u64, checksum: impl FnOnce() -> u32) -> Re
     if announced == found { Ok(()) } else { Err(Trouble::Checksum(announced, found)) }
 }
 
-// A number as it is written here: no plus, no leading zeros, no minus before 0.
+// Parses a number in canonical form: no plus, no leading zeros, no minus before 0.
 fn number<T: FromStr + fmt::Display>(column: &'static str, word: &str) -> Result<T, Trouble> {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || word == "0");
@@ -213,7 +214,7 @@ mod tests {
         ] {
             table.learn(state(total), action, reward);
         }
-        // The lines of the module's documentation, with the checksum as zlib computes it.
+        // The example of the module documentation, with the checksum as zlib computes it.
         let file = "21-qtable 1 coarse\n12 0 10 3 -1 2 0\n13 0 10 0 0 1 -1\nend 2 57013465\n";
         assert_eq!(std::str::from_utf8(&table.to_file()), Ok(file));
         assert_eq!(QTable::from_file(file.as_bytes()), Ok(table));
@@ -246,7 +247,8 @@ mod tests {
                 let mut damaged = file.clone();
                 damaged[at] ^= 1 << bit;
                 let error = QTable::from_file(&damaged).expect_err("damage is an error");
-                // A digit for a digit shows in the checksum only, and a line that is not sorted in the next one.
+                // Replacing a digit by another shows only in the checksum, and an unsorted line only in the next
+                // line.
                 let line = line_of(at);
                 assert!(error.line >= line && error.line <= last + 1, "byte {at}, bit {bit}: {error}");
             }

@@ -1,5 +1,5 @@
-//! Places of clients, which are shared among hosts; deadlines of clients that have not joined; and seats held for players that lost their
-//! connection when the server stopped.
+//! Places of clients, shared among hosts; deadlines of clients that have not joined; and seats held for players
+//! that lost their connection when the server stopped.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// The clients that have a place, of a limited number. Networks have no share, since journals of earlier versions depend on it.
+/// The clients that occupy a limited number of places. Networks have no share, since journals of earlier versions
+/// depend on that.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     shares: Shares,
@@ -22,7 +23,7 @@ impl Places {
         Self { shares: Shares::new(total).of_hosts_only(), hosts: BTreeMap::new() }
     }
 
-    /// Gives a place to a peer from this host, unless the host has its share.
+    /// Assigns a place to a peer from this host, unless the host has used up its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
         let has_place = self.shares.take(host).is_ok();
         if has_place {
@@ -116,10 +117,10 @@ impl Pending {
     }
 }
 
-/// A table and a seat there.
+/// A table and a seat at it.
 type Place = (u32, usize);
 
-/// Seats that are held for players, and the deadlines. They are at most as many as the seats at tables.
+/// Held seats and their deadlines, at most one for each seat at a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
     // Indexed by host and name, for the look-up when a player joins.

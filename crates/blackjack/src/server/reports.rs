@@ -1,4 +1,4 @@
-//! What a dealer logs and prints: why a client is sent away, the standings at intervals, and the results of tables.
+//! The log and the output of a dealer: protocol violations, the standings at intervals, and the results of tables.
 
 use alloc::{
     format,
@@ -26,7 +26,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Logs that a client is sent away, and why.
+    /// Logs that a client is disconnected, and why.
     pub(crate) fn tell(&self, peer: PeerId, name: Option<&Name>, out: &mut Outbox) {
         let who = name.map_or_else(String::new, |name| format!("{name} "));
         note(out, Severity::Warning, Some(peer), format!("{who}is sent away: {self}"));
@@ -37,7 +37,7 @@ pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, t
     out.event(GameEvent::Notice { severity, peer, text });
 }
 
-/// When the next account is due, and what the last one reported.
+/// When the next report is due, and the contents of the last one.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Accounts {
     pub(super) due: Time,
@@ -50,7 +50,7 @@ impl Accounts {
         Self { due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
     }
 
-    /// Gives an account if it is due; the next one is due after `every`.
+    /// Logs a report if it is due; the next one is due after `every`.
     pub(super) fn give(&mut self, now: Time, every: Duration, server: &Server, out: &mut Outbox) {
         if self.due > now {
             return;
@@ -60,7 +60,8 @@ impl Accounts {
         // The number shrinks when results are taken back.
         let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
-        // Counted from now, not from when it was due, so that a machine that was suspended does not catch up on missed accounts.
+        // Counted from now instead of the due time, so a machine that was suspended does not catch up on missed
+        // reports.
         self.due = now.plus(every);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
         let rate = gained as f64 / seconds;
@@ -68,7 +69,7 @@ impl Accounts {
         for table in server.tables() {
             let game = table.game();
             tell(format!("table {} after {} rounds:", table.number(), game.played()));
-            // The first line is the number of the table.
+            // The first line has the number of the table.
             for line in game.standings(table.number()).to_string().lines().skip(1) {
                 tell(line.into());
             }
@@ -76,19 +77,19 @@ impl Accounts {
     }
 }
 
-/// How many standings of tables that their players have left are printed. A table that is joined and left costs a client
-/// two messages, so somebody could fill a disk.
+/// The rate limit for printing the standings of deserted tables. Joining and leaving a table costs a client two
+/// messages, so without the limit a client could fill a disk.
 const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 
 /// Prints standings.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Printer {
-    // It is in the set-up.
+    // Part of the configuration.
     #[serde(skip)]
     json: bool,
-    // None where the number of tables is bounded.
+    // `None` if the number of tables is bounded.
     deserted: Option<TokenBucket>,
-    // The time of the last look.
+    // The time of the last check.
     looked: Time,
     left_out: u64,
 }
@@ -99,8 +100,8 @@ impl Printer {
         Self { json: config.json, deserted, looked: Time::ZERO, left_out: 0 }
     }
 
-    /// Prints the standings of a table that is over. Those of one where nobody is left are left out when there are too many;
-    /// the next ones that are printed tell how many these were.
+    /// Prints the standings of a finished table. Standings of deserted tables are omitted beyond the rate limit;
+    /// the next output reports their number.
     pub(super) fn print(&mut self, now: Time, standings: &Standings, deserted: bool, out: &mut Outbox) {
         if let Some(bucket) = self.deserted.as_mut().filter(|_| deserted) {
             self.looked = now;
@@ -113,7 +114,7 @@ impl Printer {
         self.left_out = 0;
     }
 
-    /// Prints what is left at the end.
+    /// Prints the number of omitted standings at the end.
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let left_out = mem::take(&mut self.left_out);
         if left_out > 0 {
@@ -134,7 +135,7 @@ impl Printer {
         }
     }
 
-    /// This printer, which was recorded, for a dealer with this setup.
+    /// Restores this recorded printer for a dealer with this configuration.
     pub(super) fn restored(self, config: &Config) -> Self {
         Self { json: config.json, ..self }
     }

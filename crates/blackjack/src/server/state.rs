@@ -17,7 +17,7 @@ use crate::{
     protocol::Dialect,
 };
 
-/// What a dealer has come to: who is there, who waits, what lies on the tables. It holds cards that nobody has seen.
+/// The state of a dealer: clients, queue and tables. It contains cards that have not been shown.
 #[derive(Serialize, Deserialize)]
 pub struct ServerState {
     clients: Vec<(PeerId, HostId)>,

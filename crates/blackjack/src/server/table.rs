@@ -1,19 +1,21 @@
-//! A table with its seats and its pacing: who is asked, and who is told what when.
+//! A table with its seats and the pacing of their messages.
 //!
-//! - A seat is told what its [`View`](crate::view::View) holds and what it was not told yet, so the hole card cannot get into a message.
-//! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
-//!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
-//!   it leaves, and only then can it be answered.
-//! - Whoever sends what was not asked for, does not answer in time, or leaves in the middle of a hand, loses that hand and
-//!   is sent away. Nobody waits for it longer than the time limit of an answer.
-//! - A seat that has lost track hears the last round again, and the one that is played from BEGIN: the last result may have been
-//!   sent to a connection that was gone. There is never more than one such result, since a seat has to answer before the next.
-//! - When the server was killed and goes on, the round is called off and seats are held for those who had them.
+//! - A seat receives the parts of its [`View`](crate::view::View) that it has not received yet, so the hole card
+//!   cannot get into a message.
+//! - A text client receives its messages one by one with a pause between them, since many such clients treat the
+//!   result of one read as one message. The first message after one from the client is sent immediately. A question
+//!   is open once it is sent, and only then can it be answered.
+//! - A client that sends an unrequested message, misses the deadline for its answer, or leaves during a hand loses
+//!   that hand and is disconnected. Other players wait no longer than the time limit of an answer.
+//! - A seat that has lost track receives the last round again, and the current one from BEGIN: the last result may
+//!   have been sent to a dead connection. There is at most one such result, since a seat has to answer before the
+//!   next.
+//! - When a killed server resumes, the round is called off and seats are held for their players.
 //!
-//! A client that closes its sending half may still be sent to: messages for it are put out until its `Close`. A shell that
-//! cannot deliver them drops them.
+//! A client that closes its sending half may still receive messages: the table emits them until the client's
+//! `Close`. A shell that cannot deliver them drops them.
 //!
-//! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
+//! Sources: the requirements of the course's project, "Dealer". The handling of errors is our own.
 
 mod seat;
 
@@ -35,20 +37,20 @@ use crate::{
     view::{SeatView, TableView},
 };
 
-/// How many times the progress of a game is reported at most.
+/// The maximum number of progress reports of a game.
 const PROGRESS_STEPS: u32 = 1_000;
 
-/// A table of a [`Server`](crate::Server), and those who sit at it.
+/// A table of a [`Server`](crate::Server), with its seats.
 #[derive(Debug, Clone)]
 pub struct Table {
     config: Config,
     number: u32,
-    // By number; none where nobody sits any more.
+    // Indexed by seat; `None` if the seat is empty.
     seats: [Option<Seat>; MAX_SEATS],
-    // Who had a seat that is held for it. As long as there is one, no round is dealt.
+    // The former peers of held seats. While a seat is held, no round is dealt.
     held: [Option<PeerId>; MAX_SEATS],
     game: Game,
-    // How it ended.
+    // How the table ended.
     pub(super) ended: Option<Outcome>,
     // Closed peers and the result, for the lobby that owns this table.
     pub(super) closed: Vec<PeerId>,
@@ -56,7 +58,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these players, whose first round is dealt. The number selects its cards and is its name.
+    /// Starts a table with these players and deals the first round. The number selects its cards and identifies the
+    /// table.
     pub(super) fn begin(
         now: Time,
         (config, number): (Config, u32),
@@ -75,7 +78,7 @@ impl Table {
         Ok(table)
     }
 
-    // A table where nobody sits.
+    // A table without players.
     fn of(config: Config, number: u32, game: Game) -> Self {
         Self {
             config,
@@ -89,17 +92,17 @@ impl Table {
         }
     }
 
-    /// Its number, from 1 at a dealer of many.
+    /// The number of the table, counted from 1.
     pub const fn number(&self) -> u32 {
         self.number
     }
 
-    /// The game that is played or was.
+    /// The current game, or the last one if it is over.
     pub const fn game(&self) -> &Game {
         &self.game
     }
 
-    /// What anybody may see.
+    /// The public view of the table.
     pub fn view(&self) -> TableView {
         let game = &self.game;
         let round = game.round();
@@ -120,13 +123,13 @@ impl Table {
         }
     }
 
-    /// Seats that somebody has, or that are held.
+    /// The number of occupied and held seats.
     pub(crate) fn taken(&self) -> usize {
         let seated = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
         seated + self.held.iter().flatten().count()
     }
 
-    /// Whether it is over and everybody who sat there has heard so.
+    /// Whether the table is over and all its players have been sent the end.
     pub(crate) fn is_empty(&self) -> bool {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
     }
@@ -135,7 +138,7 @@ impl Table {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.peer == peer))
     }
 
-    /// The seat of a peer that has not been told to leave.
+    /// The seat of a peer that is not leaving.
     pub(crate) fn occupant(&self, peer: PeerId) -> Option<Occupant> {
         let number = self.find(peer)?;
         self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
@@ -155,7 +158,7 @@ impl Table {
             message => return self.send_away(now, number, &Fault::OutOfTurn(message), out),
         };
         seat.answered(now);
-        // This cannot fail: the seat was asked, and a deck does not run out.
+        // This cannot fail: the seat has an open question, and a deck does not run out.
         if self.game.apply(number, action).is_ok() {
             self.go_on(now, out);
         } else {
@@ -163,7 +166,7 @@ impl Table {
         }
     }
 
-    /// Sends a player the last round again, and the one that is played from its beginning.
+    /// Sends a player the last round again, and the current one from its beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         if let Some(seat) = &mut self.seats[number] {
@@ -177,7 +180,7 @@ impl Table {
         }
     }
 
-    /// Sends what may leave by now, and sends away whose time is up.
+    /// Sends the messages that are due, and disconnects clients that missed their deadline.
     pub(crate) fn elapse(&mut self, now: Time, out: &mut Outbox) {
         for number in 0..MAX_SEATS {
             match &self.seats[number] {
@@ -192,7 +195,7 @@ impl Table {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }
 
-    /// Ends it before its time.
+    /// Stops the table early.
     pub(crate) fn stop(&mut self, now: Time, out: &mut Outbox) {
         if self.ended.is_none() {
             self.conclude(Outcome::Stopped, out);
@@ -205,7 +208,7 @@ impl Table {
         }
     }
 
-    // Sends a seat what is due, and closes it after QUIT.
+    // Sends a seat its due messages, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
         let Some(seat) = &mut self.seats[number] else { return };
         while let Some(message) = seat.flush(now, &self.config, out) {
@@ -219,14 +222,15 @@ impl Table {
     }
 }
 
-// A line for the log about a message of a seat or to it.
+// Logs a message from or to a seat.
 fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
     let name = name.map_or("", Name::as_str);
     note(out, Severity::Requested, Some(peer), format!("{name} {message}"));
 }
 
 impl Table {
-    // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
+    // Queues new messages for each seat, deals the next round when one is over, and sends the messages that are
+    // due.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         if self.ended.is_some() {
             return;
@@ -241,11 +245,11 @@ impl Table {
             match game.round() {
                 Some(round) if !round.is_over() => break None,
                 Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
-                // Those whose seats are held may come back.
+                // Players of held seats may reconnect.
                 None if self.held.iter().any(Option::is_some) => break None,
                 None => {}
             }
-            // Either the rounds are played, or nobody is left to deal to.
+            // Either all rounds are played, or no player is left.
             if let Some(outcome) = game.outcome().or_else(|| game.deal().is_err().then_some(Outcome::Deserted)) {
                 break Some(outcome);
             }
@@ -258,7 +262,7 @@ impl Table {
         }
     }
 
-    // Reports the result and queues QUIT for everybody.
+    // Reports the result and queues QUIT for all players.
     fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
         self.ended = Some(outcome);
         let standings = self.game.standings(self.number);
@@ -283,7 +287,7 @@ impl Table {
     }
 }
 
-// Resets the seats after a round, and dismisses those that play no more.
+// Resets the seats after a round, and dismisses those that have finished playing.
 fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
     let (done, whole) = (game.played(), game.rounds());
     if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
@@ -301,7 +305,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
             continue;
         }
         if game.is_done(number) {
-            // Others have rounds left that it was told the results of.
+            // Only other seats have rounds left to play.
             out.event(left(game, seat.peer, (table, number), Departure::GameOver));
             seat.leave();
         } else if seat.mute {
@@ -313,10 +317,11 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
 }
 
 impl Table {
-    /// A player has violated the protocol: its hand is forfeited and it is sent away.
+    /// Handles a protocol violation: forfeits the player's hand and disconnects it.
     pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
-        // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
+        // A leaving client already has its results. Its message has no effect, but its stream cannot be decoded
+        // further.
         if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
             self.send_away(now, number, fault, out);
         }
@@ -337,7 +342,7 @@ impl Table {
         let round = self.game.round();
         let in_hand = round.is_some_and(|round| round.is_playing(number));
         if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
-            // Half-closed after its last answer: it may still be sent the result.
+            // The client closed its sending half after its last answer. It may still receive the result.
             seat.mute = true;
             return;
         }
@@ -357,7 +362,7 @@ impl Table {
         self.vacate(now, number, in_hand, out);
     }
 
-    // Goes on with the game without this seat.
+    // Continues the game without this seat.
     fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
         if forfeits {
             self.game.forfeit(number);
@@ -375,27 +380,28 @@ impl Table {
     }
 }
 
-/// The event that the player of a seat has left.
+/// Creates the event that the player of a seat has left.
 fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) -> GameEvent {
     let name = game.name(seat).map(Name::to_string).unwrap_or_default();
     GameEvent::Left { peer, name, seat: label(table, seat), why }
 }
 
-// After the server was killed and resumed:
+// After a killed server has resumed:
 //
-// All connections are lost, which is not the players' fault, so no one loses a hand or a seat:
+// All connections are lost, which is not the players' fault, so no player loses a hand or a seat:
 //
-// - The round that was played is called off. Its cards are not dealt again. It counts for nobody but those whose hands were
+// - The current round is called off. Its cards are not dealt again. It counts only for players whose hands were
 //   forfeited before.
-// - What counts is what was told. A result that was still on its way to a seat, in the pause between two messages, is taken
-//   back; whoever was told its result keeps it. Each seat plays on until it has its number of rounds, so one may play a
-//   round more than another at the end.
-// - Each seat is held for whoever had it, and the next round is dealt when every held seat is taken again or given up.
-// - Whoever was leaving already has left: what it had counts, told or not.
+// - Only results that were sent count. A result that was still queued for a seat, in the pause between two
+//   messages, is taken back; other seats keep the results that they received. Each seat plays until it has its
+//   number of rounds, so one may play a round more than another at the end.
+// - Each seat is held for its player. The next round is dealt when every held seat is taken again or released.
+// - A player who was already leaving has left: its results count, sent or not.
 impl Table {
-    /// The connection of somebody who sits there was lost with the server. Gives the seat and its name if it is held.
+    /// Handles a connection that was lost with the server. Returns the seat and the name of its player if the seat
+    /// is held.
     ///
-    /// Nothing is sent to anybody here: the other connections are lost too, and what is sent counts as told.
+    /// No messages are sent here: the other connections are lost too, and sent results would count.
     pub(crate) fn interrupted(&mut self, peer: PeerId, out: &mut Outbox) -> Option<(usize, Name)> {
         let number = self.find(peer)?;
         let seat = self.seats[number].as_ref()?;
@@ -416,7 +422,7 @@ impl Table {
         Some((number, self.game.name(number)?.clone()))
     }
 
-    /// Somebody whose seat is held is there again.
+    /// Seats a reconnected player at its held seat.
     pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
         let Some(name) = self.game.name(number).map(Name::to_string) else { return };
         if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
@@ -427,21 +433,21 @@ impl Table {
         self.go_on(now, out);
     }
 
-    /// Nobody has come in time for a seat that was held.
+    /// Releases a held seat whose player did not reconnect in time.
     pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
         self.release(number, out);
         self.game.leave(number);
         self.go_on(now, out);
     }
 
-    // Holds a seat no more, if it was held.
+    // Releases a seat if it is held.
     fn release(&mut self, number: usize, out: &mut Outbox) {
         let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
         let why = Departure::Disconnected(Gone::Interrupted);
         out.event(left(&self.game, peer, (self.number, number), why));
     }
 
-    // Calls off the round that is played, if there is one.
+    // Calls off the current round, if there is one.
     fn call_off(&mut self, out: &mut Outbox) {
         if self.game.round().is_none() {
             return;
@@ -459,7 +465,8 @@ impl Table {
         }
     }
 
-    // Lets somebody go who has waited for the end of this round with its sending half closed: it could not answer in another.
+    // Releases a seat whose client closed its sending half and waited for the end of this round. It could not
+    // answer in another one.
     fn part(&mut self, number: usize, out: &mut Outbox) {
         if let Some(seat) = &self.seats[number] {
             let why = Departure::Disconnected(Gone::Left);

@@ -1,4 +1,4 @@
-//! Watchers, and when they are sent a picture of the tables.
+//! Watchers, and the timing of the pictures that they receive.
 
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use crate::config::MAX_WATCHERS;
 
-/// The least time between two pictures. A table can play thousands of rounds in that time; nobody could follow them all.
+/// The minimum time between two pictures. A table can play thousands of rounds in that time, which is too fast to
+/// follow.
 const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Watchers, and what they have seen.
+/// Watchers, and the last picture sent to them.
 #[derive(Debug, Clone)]
 pub(crate) struct Watchers {
     places: Places,
-    // The fingerprint of what was shown last, and when the next may be shown.
+    // The fingerprint of the last picture, and the earliest time of the next one.
     shown: u64,
     free_at: Time,
-    // Whether something may have changed since.
+    // Whether the tables may have changed since.
     stale: bool,
 }
 
@@ -40,7 +41,7 @@ impl Watchers {
             return false;
         }
         if self.free_at <= now && fingerprint_of(picture) != self.shown {
-            // The picture is new to the others as well.
+            // The other watchers have not received this picture yet.
             self.show(now, picture, out);
         } else {
             out.send(peer, picture.clone());
@@ -48,7 +49,7 @@ impl Watchers {
         true
     }
 
-    /// Removes a watcher; `false` if it was none.
+    /// Removes a watcher. Returns `false` if the peer was not one.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         self.places.leave(peer)
     }
@@ -57,8 +58,8 @@ impl Watchers {
         self.places.host(peer).is_some()
     }
 
-    /// Records that something may have changed. Says whether a picture is due now, as always at the end; otherwise it is due at the
-    /// [`deadline`](Self::deadline).
+    /// Records that the tables may have changed. Returns whether a picture is due now, as always at the end;
+    /// otherwise it is due at the [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time, ended: bool) -> bool {
         self.stale = !self.places.is_empty();
         self.stale && (ended || self.free_at <= now)
@@ -68,7 +69,7 @@ impl Watchers {
         (self.stale && !self.places.is_empty()).then_some(self.free_at)
     }
 
-    /// Sends a picture to all watchers, unless it equals the last one. If it is the last, they are disconnected.
+    /// Sends a picture to all watchers, unless it equals the last one. After the last picture, disconnects them.
     pub(crate) fn show_or_dismiss(&mut self, now: Time, picture: &Bytes, ended: bool, out: &mut Outbox) {
         self.show(now, picture, out);
         if ended {
@@ -112,7 +113,8 @@ pub(crate) struct WatchersState {
     stale: bool,
 }
 
-// Two pictures are taken for equal when their fingerprints are: a collision, one in 2^64, leaves one picture out and does no harm.
+// Pictures with equal fingerprints are treated as equal. A collision, one in 2^64, omits one picture and does no
+// harm.
 fn fingerprint_of(picture: &Bytes) -> u64 {
     let mut fingerprint = Fingerprint::new();
     fingerprint.add_bytes(picture);

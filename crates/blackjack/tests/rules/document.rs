@@ -1,4 +1,4 @@
-//! What docs/protocols/blackjack.md says is what the dealer does.
+//! The dealer behaves as `docs/protocols/blackjack.md` specifies.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/blackjack.md")).unwrap()
 }
 
-/// The cells of the tables' rows whose first two satisfy `read`, read.
+/// The parsed cells of all table rows whose first two cells `read` accepts.
 fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     let document = document();
     let row = |line: &str| {
@@ -20,7 +20,7 @@ fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     document.lines().filter_map(row).collect()
 }
 
-/// The block behind "A round, byte by byte" with this number.
+/// The block with this number after "A round, byte by byte".
 fn block(number: usize) -> String {
     let document = document();
     let (_, behind) = document.split_once("## A round, byte by byte").unwrap();
@@ -57,7 +57,7 @@ fn the_hands_count_what_is_written() {
     }
 }
 
-/// Plays the lines, of which each is who says it and its bytes, against the dealer of the document.
+/// Plays the lines against the dealer of the document. Each line is its sender and its bytes.
 fn play(lines: Vec<(bool, Vec<u8>)>) {
     let mut room = Room::new(Config { seed: Seed::from_number(17), ..config(1) });
     room.connect("Ann");

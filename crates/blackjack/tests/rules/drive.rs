@@ -1,5 +1,5 @@
-//! Random games with everything in them: several clients of both dialects and links, watchers, pauses, garbage, disconnects,
-//! refreshes. What went in is recorded, so that it can be played again.
+//! Random games that combine everything: several clients of both dialects and links, watchers, pauses, garbage,
+//! disconnects, refreshes. The inputs are recorded, so that a game can be replayed.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::room::{Room, Step};
 
 struct Player {
-    // How the room calls its connection.
+    // The name of its connection in the room.
     who: String,
     name: String,
     host: String,
@@ -19,11 +19,11 @@ struct Player {
     client: Client,
 }
 
-/// A room, and those who play with it at random.
+/// A room, and its random players.
 pub(crate) struct Drive {
     pub(crate) room: Room,
     players: Vec<Player>,
-    // The names and hosts of those whose connections were lost with the server.
+    // The names and hosts of players whose connections were lost with the server.
     lost: Vec<(String, String)>,
     connections: u64,
     rng: Pcg64Mcg,
@@ -36,7 +36,7 @@ impl Drive {
         Self { room, players: vec![], lost: vec![], connections: 0, rng: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    /// Somebody does something, or time goes by. Gives the bytes that were sent to everybody by it.
+    /// A random client acts, or time passes. Returns the bytes sent to each client as a result.
     pub(crate) fn random(&mut self) -> Vec<(String, Vec<u8>)> {
         match self.rng.random_range(0..100) {
             0..8 => self.connect(),
@@ -59,7 +59,7 @@ impl Drive {
         self.deliver()
     }
 
-    /// The server was killed and goes on.
+    /// The server is killed and resumes.
     pub(crate) fn interrupt(&mut self) {
         self.room.lose_everybody();
         self.lost.extend(self.players.drain(..).map(|player| (player.name, player.host)));
@@ -93,7 +93,7 @@ impl Drive {
         self.connections += 1;
         let (mut name, mut host) = (who.clone(), format!("192.0.2.{}", self.rng.random_range(1..4)));
         if !self.lost.is_empty() && self.rng.random_range(0..4) != 0 {
-            // Somebody comes back, now and then from elsewhere.
+            // A player reconnects, sometimes from another host.
             let back = self.lost.swap_remove(self.rng.random_range(0..self.lost.len()));
             name = back.0;
             host = if self.rng.random_range(0..4) == 0 { host } else { back.1 };
@@ -108,7 +108,7 @@ impl Drive {
         self.players.push(Player { who, name, host, link, client });
     }
 
-    // Somebody says what it has to say.
+    // A random player sends its next message.
     fn play(&mut self) {
         if self.players.is_empty() {
             return self.connect();

@@ -1,4 +1,5 @@
-//! The dealer is killed and goes on: whose seat is held, what counts, and which cards come. [`kills`](crate::kills) does it at random.
+//! A killed dealer resumes: held seats, counted results, and dealt cards. [`kills`](crate::kills) tests this at
+//! random.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 
 use crate::room::{Room, config, two};
 
-// How games of two begin, without pauses or with them.
+// The beginning of games of two, without and with pauses.
 const TWO: &str = "
     Ann > JOIN Ann
     Bob > JOIN Bob
@@ -31,12 +32,12 @@ fn play(config: Config, opening: &str, rest: &str) -> Room {
     room
 }
 
-// The pause in milliseconds, the players and the rounds; how it begins, and how it goes on.
+// The pause in milliseconds, the players and the rounds; the transcript before the kill, and after it.
 type Case = ((u64, usize, u32), &'static str, &'static str);
 
 const CASES: [Case; 5] = [
-    // The cards are those of the first, second and third round of the same dealer when nobody kills it.
-    // In the middle of a hand: the next round is dealt to whoever comes back.
+    // The cards are those of the first, second and third round of the same dealer without a kill. During a hand:
+    // the next round is dealt to players who reconnect.
     (
         (0, 1, 2),
         "",
@@ -49,7 +50,7 @@ const CASES: [Case; 5] = [
          Ann > JOIN Ann
          Ann < BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION",
     ),
-    // The next round waits for everybody who has a seat.
+    // The next round waits for all players who have a seat.
     (
         (0, 3, 1),
         "",
@@ -69,7 +70,7 @@ const CASES: [Case; 5] = [
          Bob < BEGIN, CARD Two of Clubs, CARD Nine of Diamonds, DEALER Six of Spades
          Cyd < BEGIN, CARD Ten of Clubs, CARD Seven of Clubs, DEALER Six of Spades",
     ),
-    // Whoever does not come back in time is given up.
+    // The seat of a player who does not reconnect in time is released.
     (
         (0, 2, 1),
         TWO,
@@ -83,8 +84,7 @@ const CASES: [Case; 5] = [
          Bob closed
          Ann > JOIN Ann",
     ),
-    // A host may bring some connections over the time that it was away.
-    // Whoever is still connected waits for the others.
+    // A host may keep some connections over the interruption. Connected players wait for disconnected ones.
     (
         (50, 2, 1),
         TWO_PACED,
@@ -97,7 +97,7 @@ const CASES: [Case; 5] = [
          Ann < CARD Ace of Hearts, CARD Jack of Clubs, DEALER Nine of Diamonds, DECISION
          Bob < CARD Two of Clubs, CARD Queen of Spades, DEALER Nine of Diamonds",
     ),
-    // Whoever is still connected waits, and is told the result that was on its way.
+    // A connected player waits, and receives the result that was queued.
     (
         (50, 2, 2),
         TWO_PACED,

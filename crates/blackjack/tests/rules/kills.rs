@@ -1,4 +1,5 @@
-//! The dealer is killed at random, however often: what counts is what was told, and no cards come twice.
+//! The dealer is killed at random, any number of times. Only results that were sent count, and no cards are dealt
+//! twice.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,23 +10,23 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::room::{Room, config};
 
-// A player who is known by its name, over however many connections.
+// A player identified by its name, over any number of connections.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "what may have become of it, in any combination")]
 struct Player {
     text: bool,
     here: bool,
     asked: bool,
-    // The results that it was told.
+    // The results that it received.
     score: Score,
-    // It does not come back any more.
+    // It does not reconnect.
     lost: bool,
-    // It was let go when a result was still on its way.
+    // It was disconnected while a result was still queued.
     unsure: bool,
     done: bool,
 }
 
-// The cards of one table, round by round, as long as nobody is killed.
+// The cards of one table, round by round, if the dealer is not killed.
 struct Reference {
     deck: Deck,
     rng: rand::rngs::ChaCha12Rng,
@@ -84,7 +85,7 @@ impl Game {
                 self.say(&who, &message);
             }
             (None, None) => {
-                // Nobody has anything to do but the dealer; if it has not either, it waits for somebody who does not come.
+                // Only the dealer can act now. If it does not, it is waiting for a player who does not reconnect.
                 self.room.wait(Duration::from_secs(1));
                 self.listen();
                 if self.pick(|player| player.asked).is_none() && self.room.server().outcome().is_none() {
@@ -103,7 +104,7 @@ impl Game {
         let text = self.chance(50);
         let player = self.players.get_mut(who).unwrap();
         (player.here, player.text) = (true, text);
-        // The host is that of the name.
+        // The host is derived from the name.
         let host = format!("192.0.2.{}", who.len() + usize::from(who.ends_with('1')));
         self.room.connect_from(&host, Role::Player, who);
         self.say(who, &PlayerMessage::Join(Name::new(who.as_bytes()).unwrap()));
@@ -133,12 +134,12 @@ impl Game {
                 player.unsure |= !player.done;
                 player.done = true;
             }
-            // Now and then somebody stays away, once the tables have begun.
+            // Once the tables have begun, some players do not reconnect.
             player.lost |= was_here && seated && self.rng.random_range(0..20) == 0;
         }
     }
 
-    // What everybody was told since the last look, and which cards lie on the tables.
+    // Reads the messages that each player received since the last call, and the cards on the tables.
     fn listen(&mut self) {
         for (name, player) in self.players.iter_mut().filter(|(_, player)| player.here) {
             for message in self.room.heard(name) {
@@ -170,7 +171,7 @@ impl Game {
 }
 
 impl Reference {
-    // Whether these are the cards of its next round.
+    // Whether these are the cards of the next round.
     fn next(&mut self, seen: &[Option<Vec<Card>>]) -> bool {
         self.deck.shuffle(&mut self.rng);
         let mut deck = self.deck.clone();

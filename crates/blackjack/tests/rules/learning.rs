@@ -69,7 +69,7 @@ fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
     }
 }
 
-// Plays over the wire, every byte of it, until the dealer takes leave.
+// Plays over the wire, byte by byte, until the dealer sends QUIT.
 fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Choice, table: &mut QTable) -> Score {
     let mut room = Room::new(config);
     room.connect("Ann");
@@ -126,7 +126,7 @@ fn play_is_worth_what_the_solver_says(rounds: u32) {
         let error = score.mean() - solver.value(&policy);
         assert_eq!(score.rounds(), u64::from(rounds));
         assert!(error.abs() <= 3.0 * 0.95 / f64::from(rounds).sqrt(), "{error}");
-        // One STAND or bust ends each round, so the table has seen every one of them.
+        // Each round ends with one STAND or bust, so the table has counted all rounds.
         let stands: u64 = learned.visited().map(|(_, entry)| entry.stand.n).sum();
         assert_eq!(stands + score.busts, score.rounds());
     }

@@ -1,4 +1,4 @@
-//! Who is told what when.
+//! The timing of messages.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ fn paced(players: usize, rounds: u32) -> Config {
     Config { players, delay: Duration::from_millis(50), ..config(rounds) }
 }
 
-// What somebody hears in each of the next steps of 10 ms; only the steps in which there is something.
+// The number of messages that a client receives in each of the next steps of 10 ms. Steps without messages are
+// omitted.
 fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
     let mut heard = vec![(0, room.heard(who).len())];
     for step in (10..=millis).step_by(10) {
@@ -27,7 +28,7 @@ fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
 fn text_messages_come_one_by_one_with_a_pause_between() {
     let mut room = Room::joined(paced(1, 2), &["Ann"]);
     assert_eq!(heard(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
-    // The first after an answer goes at once, even when the pause is not over.
+    // The first message after an answer is sent immediately, even during the pause.
     room.send("Ann", b"STAND\0");
     assert_eq!(heard(&mut room, "Ann", 250), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1), (250, 1)]);
     room.send("Ann", b"STAND\0");
@@ -47,7 +48,7 @@ fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
 
 #[test]
 fn a_question_is_asked_when_it_leaves_and_not_before() {
-    // 199 ms after the JOIN the question is queued and has not left: an answer was not asked for.
+    // Up to 199 ms after the JOIN the question is still queued, so an answer comes too early.
     for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
         let mut room = Room::joined(paced(1, 1), &["Ann"]);
         room.wait(Duration::from_millis(wait));
@@ -85,7 +86,7 @@ fn pauses_of_one_client_do_not_hold_others_up() {
     room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
     assert_eq!(heard(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
     room.send("Bob", b"STAND\0");
-    // Ann has her result while Bob's QUIT still waits for its time.
+    // Ann has received her result while Bob's QUIT is still queued.
     assert!(room.is_closed("Ann") && !room.is_closed("Bob"));
     assert_eq!(room.server().outcome(), None);
     room.wait(Duration::from_millis(50));

@@ -1,5 +1,5 @@
-//! What the page repeats of these rules: the messages both ways, pictures of tables, hands, and the states of a table that is learned.
-//! Its tests read this.
+//! Vectors for the tests of the page, which implements parts of these rules: the messages both ways, pictures of
+//! tables, hands, and the states of a learned table.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -33,7 +33,7 @@ fn shown(card: Card) -> Value {
     json!({ "rank": card.rank(), "suit": card.name().rsplit(' ').next() })
 }
 
-// Without the zero byte that ends a message on a stream.
+// The message without the zero byte that ends it on a stream.
 fn frame(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes.strip_suffix(b"\0").unwrap()).unwrap()
 }
@@ -49,7 +49,7 @@ fn dealer() -> Value {
         assert_eq!(DealerMessage::parse_text(frame(&bytes).as_bytes()), Ok(message));
         valid.push(json!({ "text": frame(&bytes), "message": told(message) }));
     }
-    // The spelling of other dealers.
+    // Other dealers use this spelling.
     assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Lose)));
     valid.push(json!({ "text": "RESULT LOSE", "message": told(DealerMessage::Result(Verdict::Lose)) }));
     let invalid = [
@@ -195,7 +195,7 @@ fn table(table: &TableView) -> Value {
     })
 }
 
-// What hands of some ranks count.
+// The totals of hands with some ranks.
 fn hands() -> Value {
     let mut all = vec![];
     let mut add = |ranks: &[u8]| {
@@ -223,7 +223,7 @@ fn hands() -> Value {
     all.into()
 }
 
-// As `total/upcard`, soft ones marked: in the order in which the hub tells of them.
+// Formatted as `total/upcard`, with soft states marked, in the hub's order.
 fn states(space: StateSpace) -> Value {
     let state = |state: blackjack::State| {
         format!("{}{}/{}", if state.is_soft() { "soft " } else { "" }, state.total(), state.upcard())

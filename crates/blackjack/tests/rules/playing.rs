@@ -74,7 +74,7 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
     let (ann, bob) = (room.heard("Ann"), room.heard("Bob"));
     assert_eq!((ann.len(), bob.len()), (5, 5));
     assert_ne!(ann, bob);
-    // There is no third table, but Cyd is not left without a word in the log.
+    // There is no third table. Cyd waits, and the log explains why.
     assert_eq!(room.heard("Cyd"), []);
     assert!(room.log.iter().any(|line| line == "Cyd waits behind 0"));
     assert!(room.log.iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));

@@ -1,4 +1,4 @@
-//! A dealer and those who talk to it, known by name; the network between them is played by hand.
+//! A dealer and its clients, identified by name, with a simulated network between them.
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -9,7 +9,7 @@ use netcore::{
     Time, To,
 };
 
-/// Something that reaches a dealer.
+/// An input of a dealer.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Connected(PeerId, Role, Link, String),
@@ -23,7 +23,7 @@ pub(crate) enum Step {
 /// The time of a step, the step, and its outputs.
 pub(crate) type Recorded = (Time, Step, Vec<Output>);
 
-/// Hands one step to a dealer. Gives what comes out, and the bytes that were not taken: they are the front of what comes next.
+/// Passes one step to a dealer. Returns its outputs, and the unread bytes, which precede the next ones.
 pub(crate) fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
     let mut out = Outbox::new();
     let input = match *step {
@@ -46,17 +46,17 @@ pub(crate) fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<
 
 struct Wire {
     peer: PeerId,
-    // What the dealer has not taken yet.
+    // Bytes that the dealer has not read yet.
     buffer: Vec<u8>,
-    // What the dealer sent and is not read yet.
+    // Bytes from the dealer that are not read yet.
     incoming: BytesMut,
-    // Chosen by the first byte; text as long as nothing was said.
+    // Selected by the first byte; text until then.
     dialect: Option<Dialect>,
     watches: bool,
     closed: bool,
 }
 
-/// A server, its clock, and everybody who is connected or was.
+/// A server, its clock, and its current and former clients.
 pub(crate) struct Room {
     pub(crate) hosted: Hosted<Server>,
     pub(crate) now: Time,
@@ -65,16 +65,16 @@ pub(crate) struct Room {
     next_peer: u64,
     /// The lines of the log so far.
     pub(crate) log: Vec<String>,
-    /// Of each `Progress`: the table, the rounds that are over and those that it has.
+    /// For each `Progress`: the table, its finished rounds and its total.
     pub(crate) progress: Vec<(u32, u64, u64)>,
     pub(crate) printed: Vec<String>,
-    /// What happened so far, but for what was printed.
+    /// All events so far, except printed standings.
     pub(crate) events: Vec<GameEvent>,
-    /// All that went in and came out, if that is wanted.
+    /// All inputs and outputs, if they are recorded.
     pub(crate) record: Option<Vec<Recorded>>,
 }
 
-/// A server of one table for one player that sends at once.
+/// The configuration of one table for one player, without pauses.
 pub(crate) fn config(rounds: u32) -> Config {
     Config { delay: Duration::ZERO, ..Config::new(rounds, Seed::from_number(1)) }
 }
@@ -100,20 +100,19 @@ impl Room {
         }
     }
 
-    /// A room in which these have joined, in text.
+    /// Creates a room and joins these players, in text.
     pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
         let mut room = Self::new(config);
         room.join_all(names);
         room
     }
 
-    /// The dealer is written down and read again, and nobody notices.
+    /// Replaces the dealer by one restored from its state. No client notices that.
     pub(crate) fn read_again(&mut self) {
         self.hosted = written_and_read(&self.hosted);
     }
 
-    /// The dealer is killed and goes on from what was written down of it. All connections are lost, and nobody is told
-    /// anything more over them.
+    /// Kills the dealer and resumes it from its state. All connections are lost, and receive no further bytes.
     pub(crate) fn kill(&mut self) {
         self.hosted = written_and_read(&self.hosted);
         self.lose_everybody();
@@ -122,9 +121,10 @@ impl Room {
 
     /// Plays a transcript and compares.
     ///
-    /// `Ann > HIT` is a text that comes in (`Ann` is connected at its first), `Ann < BEGIN, CARD ...` is all that goes out
-    /// to her by it, `Ann closed` tells that she is let go. `wait 50 ms` lets time go by, `Ann left` closes her sending
-    /// half, `Ann broke` her connection, which `Ann was interrupted` loses with the server, `stop` stops the dealer. `kill` kills it and lets it go on: nobody is connected then.
+    /// `Ann > HIT` is a received text (the first one connects `Ann`), `Ann < BEGIN, CARD ...` are all messages sent
+    /// to her in response, and `Ann closed` means that she is disconnected. `wait 50 ms` advances the clock. `Ann
+    /// left` closes her sending half, `Ann broke` her connection, and `Ann was interrupted` loses it with the
+    /// server. `stop` stops the dealer. `kill` kills it and resumes it without connections.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let expected: Vec<&str> = transcript.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -172,7 +172,7 @@ impl Room {
         assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
     }
 
-    /// All connections are lost with the server.
+    /// Loses all connections with the server.
     pub(crate) fn lose_everybody(&mut self) {
         let unread = |room: &Self| room.wires.values().map(|wire| wire.incoming.len()).sum::<usize>();
         let before = unread(self);
@@ -183,17 +183,17 @@ impl Room {
         self.wires.clear();
     }
 
-    /// Those whose connections are not closed.
+    /// The clients whose connections are open.
     pub(crate) fn here(&self) -> Vec<String> {
         self.wires.iter().filter(|(_, wire)| !wire.closed).map(|(who, _)| who.clone()).collect()
     }
 
-    /// Whether somebody looks on.
+    /// Whether this client is a watcher.
     pub(crate) fn watches(&self, who: &str) -> bool {
         self.wires[who].watches
     }
 
-    /// The bytes that came for everybody since the last look, if any did.
+    /// The bytes received by each client since the last call, without clients that received none.
     pub(crate) fn take_sent(&mut self) -> Vec<(String, Vec<u8>)> {
         let wires = self.wires.iter_mut().filter(|(_, wire)| !wire.incoming.is_empty());
         wires.map(|(who, wire)| (who.clone(), wire.incoming.split().to_vec())).collect()
@@ -203,7 +203,7 @@ impl Room {
         self.hosted.engine()
     }
 
-    /// What was printed last of somebody: rounds, wins, pushes, losses, busts and forfeits.
+    /// The last printed results of this player: rounds, wins, pushes, losses, busts and forfeits.
     #[track_caller]
     pub(crate) fn row(&self, who: &str) -> [u64; 6] {
         let mut lines = self.printed.iter().flat_map(|standings| standings.lines());
@@ -212,7 +212,7 @@ impl Room {
         columns.try_into().unwrap()
     }
 
-    /// Somebody connects and joins, in text.
+    /// Connects this client and joins, in text.
     pub(crate) fn join(&mut self, who: &str) {
         self.connect(who);
         self.send(who, format!("JOIN {who}\0").as_bytes());
@@ -249,7 +249,7 @@ impl Room {
         self.apply(Step::Connected(peer, role, link, address));
     }
 
-    /// Bytes arrive as one segment. What a closed connection brings is dropped, as a shell does.
+    /// Delivers bytes as one segment. Bytes of a closed connection are dropped, as in a shell.
     pub(crate) fn send(&mut self, who: &str, bytes: &[u8]) {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         wire.buffer.extend_from_slice(bytes);
@@ -278,7 +278,7 @@ impl Room {
         self.apply(Step::Refresh(peer));
     }
 
-    /// Time goes by; the server is woken whenever it wants to be.
+    /// Advances the clock and wakes the server at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) {
         let end = self.now.plus(time);
         while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
@@ -290,7 +290,7 @@ impl Room {
         self.now = end;
     }
 
-    /// Does a step, and delivers what comes of it. Gives the bytes that were not taken.
+    /// Applies a step, and delivers its outputs. Returns the unread bytes.
     pub(crate) fn apply(&mut self, step: Step) -> Vec<u8> {
         let (outputs, rest) = take(&mut self.hosted, self.now, &step);
         if let Some(record) = &mut self.record {
@@ -315,7 +315,7 @@ impl Room {
                 Output::Replay { .. } => panic!("a dealer tells nobody of rounds that are over"),
                 Output::Close { peer } => self.wires.get_mut(&self.names[&peer]).unwrap().closed = true,
                 Output::Event(GameEvent::Summary(text)) => self.printed.push(text),
-                // Each round has one.
+                // Each round has a progress event.
                 Output::Event(GameEvent::Progress { game, done, whole }) => self.progress.push((game, done, whole)),
                 Output::Event(event) => {
                     self.log.push(line(&event));
@@ -330,12 +330,12 @@ impl Room {
         self.wires[who].closed
     }
 
-    /// The bytes that came for somebody since the last look.
+    /// The bytes that this client received since the last call.
     pub(crate) fn bytes(&mut self, who: &str) -> Vec<u8> {
         self.wires.get_mut(who).unwrap().incoming.split().to_vec()
     }
 
-    /// The messages that came for somebody since the last look.
+    /// The messages that this client received since the last call.
     pub(crate) fn heard(&mut self, who: &str) -> Vec<DealerMessage> {
         let wire = self.wires.get_mut(who).unwrap();
         messages(&wire.incoming.split())
@@ -346,7 +346,7 @@ impl Room {
     }
 }
 
-/// The messages of a dealer that are these bytes.
+/// Decodes these bytes as messages of a dealer.
 pub(crate) fn messages(bytes: &[u8]) -> Vec<DealerMessage> {
     let dialect = if bytes.first() == Some(&0) { Dialect::Binary } else { Dialect::Text };
     let (mut decoder, mut bytes) = (DealerDecoder::new(dialect), BytesMut::from(bytes));
@@ -358,7 +358,7 @@ pub(crate) fn messages(bytes: &[u8]) -> Vec<DealerMessage> {
     messages
 }
 
-// An event as a line of a log.
+// Formats an event as a log line.
 fn line(event: &GameEvent) -> String {
     match event {
         GameEvent::Waiting { name, before, .. } => format!("{name} waits behind {before}"),
@@ -372,7 +372,7 @@ fn line(event: &GameEvent) -> String {
     }
 }
 
-/// A room that was written down and read again, and is in the same state.
+/// Serializes a room and restores it to the same state.
 pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
     let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
     let state = state(hosted);

@@ -1,4 +1,4 @@
-//! A dealer that is restored from its state continues as if nothing had happened.
+//! A dealer that is restored from its state continues without a visible difference.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn config(seed: u64) -> Config {
     }
 }
 
-// A random game in which the dealer is killed now and then.
+// A random game that occasionally kills the dealer.
 fn game(seed: u64, steps: usize) -> (Drive, Pcg64Mcg) {
     let mut drive = Drive::new(config(seed), seed);
     let mut rng = Pcg64Mcg::seed_from_u64(seed);

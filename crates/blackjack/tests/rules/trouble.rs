@@ -1,4 +1,4 @@
-//! Clients that misbehave lose their hand and their seat, and cost nobody else anything.
+//! Clients that misbehave lose their hand and their seat. Other players are unaffected.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use netcore::{Engine, Gone, Outcome};
 
 use crate::room::{Room, config, two};
 
-// Ann is asked, Bob waits for his turn.
+// Ann has an open question, and Bob waits for his turn.
 fn seated() -> Room {
     let mut room = Room::joined(two(2), &["Ann", "Bob"]);
     assert_eq!(room.heard("Ann").last(), Some(&DealerMessage::Decision));
@@ -15,7 +15,7 @@ fn seated() -> Room {
     room
 }
 
-// Whoever is alone now plays on to the end, and the other has lost one hand and won none.
+// The remaining player plays to the end. The disconnected one has lost one hand and won none.
 fn assert_lost(room: &mut Room, loser: &str, other: &str) {
     assert!(room.is_closed(loser), "{loser} is sent away");
     for _ in 0..20 {
@@ -64,7 +64,7 @@ fn whoever_speaks_out_of_turn_loses_the_hand() {
         room.send("Bob", bytes);
         assert_lost(&mut room, "Bob", "Ann");
     }
-    // So does one that has stood.
+    // The same applies to a player that has stood.
     let mut room = seated();
     room.send("Ann", b"STAND\0");
     room.send("Ann", b"STAND\0");

@@ -1,4 +1,4 @@
-//! Who looks on, who has lost track, and what nobody may see.
+//! Watchers, clients that have lost track, and hidden information.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     room::{Room, Step, config, messages},
 };
 
-// The order of the deck in a round of a table, counted from 1, by the same shuffles.
+// The order of the deck in a round of a table, counted from 1, computed by the same shuffles.
 fn deck(seed: u64, table: u32, round: u32) -> Vec<Card> {
     let mut rng = Seed::from_number(seed).generator(table);
     let mut deck = Deck::new();
@@ -32,7 +32,8 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
         let mut drive = Drive::new(config, seed);
         for _ in 0..500 {
             let sent = drive.random();
-            // By table: what is hidden in the round that is played, and what was dealt in it or the last one and may be told.
+            // By table: the hidden cards of the current round, and the cards dealt in it or in the last one, which
+            // may be sent.
             let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
             for table in drive.room.server().tables() {
                 let game = table.game();
@@ -48,7 +49,8 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
                 told.push(round.upcard());
                 if game.played() > 0 {
                     let dealer = game.revealed().unwrap().cards();
-                    // What the seats had and what lay in the deck is not told apart, but what the dealer had is.
+                    // The cards of the seats and of the rest of the deck are not distinguished here, but those of the
+                    // dealer are.
                     let last = deck(seed, number, game.played());
                     told.extend(last.into_iter().filter(|card| !dealer.contains(card)));
                     told.push(dealer[1]);
@@ -113,7 +115,7 @@ fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
             && last.contains("SEAT 2 OUT Bob 0 0 1 0 1"),
         "{last}"
     );
-    // What it says means nothing, and a picture comes when it has lost track.
+    // Messages of a watcher are ignored. It receives a picture if it has lost track.
     room.send("Wat", b"HIT\0");
     assert_eq!(pictures(&mut room, "Wat"), Vec::<String>::new());
     room.refresh("Wat");
@@ -152,7 +154,8 @@ fn the_last_result_is_told_again_with_its_round() {
             assert_eq!(room.heard("Ann"), first, "no round is over");
 
             room.send("Ann", b"STAND\0");
-            // The result leaves at once, the next round in the pauses: it is told again while it waits, and afterwards.
+            // The result is sent immediately, the next round with pauses. The result is repeated during them and
+            // afterwards.
             room.refresh("Ann");
             room.wait(Duration::from_secs(1));
             let told = room.heard("Ann");
@@ -174,7 +177,7 @@ fn the_last_result_is_told_again_with_its_round() {
 fn a_result_on_its_way_is_not_lost_with_the_connection() {
     let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
-    // A hand that is bust before the others play: its result waits in the pause after its last card.
+    // A hand goes bust before other seats play. Its result is queued in the pause after its last card.
     while room.heard("Ann").contains(&DealerMessage::Decision) {
         room.send("Ann", b"HIT\0");
         room.wait(Duration::from_secs(1));
@@ -193,7 +196,7 @@ fn a_result_on_its_way_is_not_lost_with_the_connection() {
 #[test]
 fn losing_track_over_and_over_gives_no_more_time() {
     let mut room = Room::joined(Config { delay: Duration::from_millis(50), ..config(9) }, &["Ann"]);
-    // Never long enough for the question to leave.
+    // The waits are too short for the question to be sent.
     for _ in 0..200 {
         room.wait(Duration::from_millis(149));
         room.refresh("Ann");

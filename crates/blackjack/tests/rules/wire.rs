@@ -66,7 +66,7 @@ fn the_first_byte_chooses_the_dialect_for_good() {
         let mut decode = |bytes: &[u8]| Blackjack::decode(&mut decoder, bytes, Framing::Stream);
         assert_eq!(decode(&join(dialect).message.to_bytes(dialect)), Ok(join(dialect)));
         assert_eq!(decode(&hit(dialect).message.to_bytes(dialect)), Ok(hit(dialect)));
-        // A zero byte is an empty text, and a text is a length beyond all bounds.
+        // In text, a zero byte is an empty message; in binary, the bytes of a text are a length out of range.
         assert!(decode(&hit(other).message.to_bytes(other)).is_err());
     }
     for byte in (1..=255).filter(|&byte| byte != b'J') {
@@ -158,7 +158,7 @@ fn a_frame_is_one_message_neither_more_nor_less() {
     ] {
         let (read, decoder) = whole(bytes);
         assert_eq!(read, Err(why), "{bytes:?}");
-        // Nothing of it is remembered: the next message may be of either dialect.
+        // The decoder keeps no state of it: the next message may be of either dialect.
         for bytes in [&b"JOIN Ann\0"[..], b"\0\0\0\x05\x01\x01Ann"] {
             assert!(decoder.clone().decode(bytes).is_ok());
         }

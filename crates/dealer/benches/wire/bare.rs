@@ -1,4 +1,4 @@
-//! The barest servers: they count bytes and answer.
+//! Minimal servers that count bytes and answer.
 
 use std::{
     env,
@@ -12,7 +12,7 @@ use rustix::{
     event::epoll::{self, CreateFlags, EventData, EventFlags},
 };
 
-/// What goes to and fro in an exchange.
+/// The messages of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exchange {
     Text,
@@ -20,7 +20,7 @@ pub(crate) enum Exchange {
 }
 
 impl Exchange {
-    /// Its word on the command line.
+    /// The name on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -28,18 +28,18 @@ impl Exchange {
         }
     }
 
-    /// STAND.
+    /// A STAND message.
     pub(crate) fn question(self) -> Vec<u8> {
         if self == Self::Text { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
     }
 
-    /// As many bytes as a result and the next deal, in text of cards with names of middle length.
+    /// The size of a result and the next deal; in text, with card names of medium length.
     pub(crate) fn reply(self) -> Vec<u8> {
         vec![0; if self == Self::Text { 88 } else { 6 + 28 }]
     }
 }
 
-/// Announces a port and answers: one connection that is waited for, or as many as come.
+/// Announces a port and answers: one connection for text, any number for binary.
 pub(crate) fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("bare at port {}", listener.local_addr().expect("bound").port());
@@ -60,7 +60,7 @@ fn pair(listener: &TcpListener) {
 
 fn many(listener: TcpListener) {
     let epoll = epoll::create(CreateFlags::CLOEXEC).expect("the system has it");
-    // Connections are taken in aside, so that the loop has nothing else to do.
+    // A separate thread accepts connections, so the loop has no other work.
     let (sender, incoming) = std::sync::mpsc::channel::<TcpStream>();
     let watched = epoll.try_clone().expect("a descriptor");
     thread::spawn(move || {
@@ -92,7 +92,7 @@ fn many(listener: TcpListener) {
                     Ok(0) => break,
                     Ok(_) => stream.write_all(&reply).expect("loopback"),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // The driver has what it wanted.
+                    // The driver has closed the connection.
                     Err(_) => break,
                 }
             }

@@ -1,15 +1,14 @@
-//! Rounds a second over loopback, against bare loops of the same exchanges measured in the same run.
+//! Measures rounds per second over loopback, compared with bare loops of the same exchanges in the same run.
 //!
-//! - One text player: the real player in a process of its own, playing by the best table. Bare: two processes that send
-//!   each other as many bytes, waiting for nothing else.
-//! - 64 binary players on one dealer that has 64 tables, driven by one process that stands at every question, so that an
-//!   exchange is a round. Bare: one process that answers 64 sockets as the system says that they are ready; driven by the
-//!   same loop.
+//! - One text player: the real player in a separate process, playing by the best table. The bare loop is two
+//!   processes that exchange the same number of bytes without pauses.
+//! - 64 binary players on one dealer with 64 tables, driven by one process that answers every question with STAND,
+//!   so an exchange is a round. The bare loop is one process that answers 64 sockets when the system reports them
+//!   ready, driven by the same loop.
 //!
-//! Time begins when the first round does: how long programs take to start is another matter. Ours and bare take turns in
-//! pairs of short runs, nine of them, and of the rates and the ratios the median is shown; so what else the machine does in
-//! between spoils a pair and not the figure.
-//! `cargo bench -p dealer` prints the table; `-- --rounds N` makes runs longer or shorter.
+//! Timing begins with the first round, so it excludes program start-up. The two programs alternate in nine pairs of
+//! short runs. The table shows the median of the rates and the ratios, so other load on the machine spoils one pair
+//! but not the result. `cargo bench -p dealer` prints the table; `-- --rounds N` changes the length of the runs.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -36,7 +35,7 @@ mod compare {
     /// Connections of the second comparison.
     const CONNECTIONS: u32 = 64;
     const PAIRS: usize = 9;
-    /// What the measured player is called; it stands in no line of the dealer's before it has a seat.
+    /// The name of the measured player. It appears in no log line of the dealer before the player is seated.
     const NAME: &str = "Measured";
 
     pub(crate) fn main() {
@@ -61,7 +60,8 @@ mod compare {
         compare("64 binary players", 1.0, || many_binary_players(each), || many_bare(each));
     }
 
-    // Runs `ours` and `bare` in turn, which give exchanges a second; a round of ours takes so many of them.
+    // Alternates `ours` and the bare loop, which return exchanges per second. A round of ours takes `questions`
+    // exchanges.
     fn compare(what: &str, questions: f64, ours: impl Fn() -> f64, bare: impl Fn() -> f64) {
         let mut pairs: Vec<[f64; 3]> = vec![];
         for _ in 0..PAIRS {
@@ -86,14 +86,14 @@ mod compare {
         );
     }
 
-    // What a round costs on average in questions, playing by the best table.
+    // The average number of questions per round when playing by the best table.
     fn questions_a_round() -> f64 {
         let solver = Solver::new();
         let values = solver.action_values(&solver.best(StateSpace::Soft));
         StateSpace::Soft.states().map(|state| values.values(state).visits).sum()
     }
 
-    // Rounds a second, from the moment at which the player is seated and its first round begins.
+    // Rounds per second, measured from the moment when the player is seated and its first round begins.
     fn one_text_player(rounds: u32) -> f64 {
         let (dealer, mut told) = Measured::start_with_stderr(&mut dealer(rounds, 1));
         let port = dealer.port.to_string();
@@ -104,7 +104,7 @@ mod compare {
             assert!(told.read_line(&mut line).expect("text") > 0, "the dealer is gone before the first round");
         }
         let start = Instant::now();
-        // What else the dealer says must not fill the pipe.
+        // Drain the rest of the dealer's log, so that the pipe does not fill up.
         let rest = thread::spawn(move || io::copy(&mut told, &mut io::sink()));
         assert!(player.wait().expect("it runs").success());
         let seconds = start.elapsed().as_secs_f64();
@@ -113,7 +113,7 @@ mod compare {
         f64::from(rounds) / seconds
     }
 
-    // Exchanges a second between this process and another one.
+    // Exchanges per second between this process and another one.
     fn one_bare_pair(exchanges: u32) -> f64 {
         let bare = bare(Exchange::Text);
         let mut stream = connect(bare.port);
@@ -122,7 +122,7 @@ mod compare {
             stream.write_all(&question).expect("loopback");
             stream.read_exact(&mut reply).expect("loopback");
         };
-        // The other side has taken the connection in when it has answered.
+        // Once the other side has answered, it has accepted the connection.
         exchange();
         let start = Instant::now();
         (0..exchanges).for_each(|_| exchange());
@@ -166,7 +166,7 @@ mod compare {
         stream
     }
 
-    // Exchanges a second over all connections: each is written to, then each is read.
+    // Exchanges per second over all connections. Writes to all of them, then reads from all.
     fn drive(port: u16, each: u32, first: &[u8], plays: bool) -> f64 {
         let mut streams: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(port)).collect();
         // A deal, and a result with the next deal.
@@ -179,7 +179,7 @@ mod compare {
         }
         let answer = Exchange::Binary.question();
         let start = Instant::now();
-        // The last round has no deal behind it.
+        // The last round is not followed by a deal.
         for _ in 1..each {
             for stream in &mut streams {
                 stream.write_all(&answer).expect("loopback");

@@ -1,4 +1,4 @@
-//! What a player does in a game, and why it may be refused.
+//! The actions of a player, and the reasons to refuse them.
 
 use thiserror::Error;
 
@@ -7,22 +7,22 @@ use crate::{
     lifeline::Lifeline,
 };
 
-/// What a player does.
+/// An action of a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Guesses the code.
     Guess(Code),
-    /// Asks for a lifeline.
+    /// Uses a lifeline.
     Lifeline(Lifeline),
 }
 
-/// A line that is neither a guess nor a lifeline.
+/// The input is not a valid action.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseActionError {
-    /// It is neither a code nor a lifeline.
+    /// The input is not a code or a lifeline.
     #[error("type a code, or lifeline#1 or lifeline#2: {0}")]
     Neither(ParseCodeError),
-    /// A lifeline that does not exist.
+    /// The lifeline does not exist.
     #[error("there are two lifelines: type lifeline#1 or lifeline#2")]
     NoSuchLifeline,
 }
@@ -45,13 +45,13 @@ impl Action {
     }
 }
 
-/// Why an action is refused. The game stays as it was.
+/// Why an action was refused. A refused action leaves the game unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ActionError {
     /// The game is over.
     #[error("the game is over")]
     Over,
-    /// The guess has not as many pegs as the code.
+    /// The guess and the code differ in length.
     #[error("a guess has {expected} pegs in this game, not {found}")]
     Length {
         /// Pegs of the guess.
@@ -59,7 +59,7 @@ pub enum ActionError {
         /// Pegs of the code.
         expected: usize,
     },
-    /// The guess has a colour that the game does not have.
+    /// The guess has a colour that is not in the game.
     #[error("{guess} has a colour that is not in this game: there are 1 to {colours}")]
     Colour {
         /// The guess.
@@ -67,7 +67,7 @@ pub enum ActionError {
         /// Colours of the game.
         colours: usize,
     },
-    /// One lifeline has been used, and there is one use in a game.
+    /// The single use of a lifeline in this game is spent.
     #[error("{0} cannot be used: the one use of a lifeline in this game is spent")]
     LifelineUsed(Lifeline),
     /// The lifeline would leave no turn for a guess.
@@ -75,7 +75,7 @@ pub enum ActionError {
         "{lifeline} cannot be used now: it takes {cost} turns and {left} are left, so none would remain for a guess"
     )]
     LifelineBlocked {
-        /// The lifeline asked for.
+        /// The requested lifeline.
         lifeline: Lifeline,
         /// Turns that it takes.
         cost: usize,

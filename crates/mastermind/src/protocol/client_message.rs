@@ -1,4 +1,4 @@
-//! What a player says.
+//! Messages from players.
 
 use bytes::Bytes;
 use core::fmt;
@@ -13,7 +13,7 @@ use crate::{
     lifeline::Lifeline,
 };
 
-/// The longest message of a player in bytes, without the end of its line.
+/// The maximum length of a player's message in bytes, without the line terminator.
 pub const MAX_MESSAGE: usize = 64;
 
 const NO_WORD: &str = "no message; say PLAY <name>, GUESS <digits>, LIFELINE 1, LIFELINE 2, HINT, NEW, RESIGN or QUIT";
@@ -23,27 +23,28 @@ const NO_LIFELINE: &str = "no lifeline; say LIFELINE 1 or LIFELINE 2";
 const NO_RULES: &str = "no rules; say NEW, or NEW with a length from 4 to 8 and yes or no for repeats, as in NEW 5 yes";
 const EXTRA: &str = "nothing may follow this word";
 
-/// A message of a player.
+/// A message from a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
     /// `PLAY <name>` takes a seat.
     Play(Name),
     /// `GUESS <digits>` guesses the code.
     Guess(Code),
-    /// `LIFELINE 1` and `LIFELINE 2` ask for a lifeline.
+    /// `LIFELINE 1` and `LIFELINE 2` use a lifeline.
     Lifeline(Lifeline),
-    /// `HINT` asks what the codebreaker would guess.
+    /// `HINT` requests the guess that the codebreaker would make.
     Hint,
-    /// `NEW` asks for another game; `NEW <length> yes` and `NEW <length> no` for one with that length and these repeats.
+    /// `NEW` requests another game. `NEW <length> yes` and `NEW <length> no` request that length, with or without
+    /// repeated colours.
     New(Option<(usize, bool)>),
-    /// `RESIGN` gives the game up.
+    /// `RESIGN` gives up the game.
     Resign,
-    /// `QUIT` leaves.
+    /// `QUIT` leaves the room.
     Quit,
 }
 
 impl ClientMessage {
-    /// Reads a message without the end of its line. The first word may be in small letters.
+    /// Parses a message without its line terminator. The first word may be in lower case.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
         let (word, rest) = (&text[..at], text.get(at + 1..));
@@ -85,14 +86,14 @@ impl ClientMessage {
         }
     }
 
-    /// The wire form, with the end that messages have on such a link.
+    /// Encodes the message with the terminator that the link's framing requires.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }
 }
 
 impl fmt::Display for ClientMessage {
-    /// The text without the end of its line.
+    /// The text without a line terminator.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Play(name) => write!(f, "PLAY {name}"),

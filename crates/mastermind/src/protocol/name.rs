@@ -6,11 +6,13 @@ use netcore::{Naming, cleaned};
 /// The longest name in bytes.
 pub const MAX_NAME: usize = 24;
 
-/// A player's name: 1 to [`MAX_NAME`] printable ASCII characters, no blank at either end.
+/// A player's name: 1 to [`MAX_NAME`] printable ASCII characters, without leading or trailing blanks.
 pub type Name = netcore::Name<Trimmed>;
 
-/// The rule of [`Name`]: what was typed is cut to [`MAX_NAME`], has `_` for each byte that is not printable ASCII, and loses the
-/// blanks around it. Nothing is left of a text that is no name.
+/// The rule of [`Name`].
+///
+/// Blanks around the input are removed, it is cut to [`MAX_NAME`] bytes, and each byte that is not printable ASCII
+/// becomes `_`. Input without a name is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trimmed;
 

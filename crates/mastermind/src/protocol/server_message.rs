@@ -1,4 +1,4 @@
-//! What a server tells.
+//! Messages from a server.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use bytes::Bytes;
@@ -20,41 +20,41 @@ use crate::{
     view::{Ending, Line, Over, Shown},
 };
 
-/// The longest message of a server in bytes, without the end of its line.
+/// The maximum length of a server's message in bytes, without the line terminator.
 pub const MAX_TOLD: usize = 256;
 
-/// What is played in a room.
+/// The mode and the rules of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomRules {
-    /// How players have to do with each other.
+    /// How the games of the players are related.
     pub mode: Mode,
-    /// The rules of a game, unless a player asks for others.
+    /// The default rules of a game. A player may request others.
     pub rules: Rules,
     /// The day of a daily room, as in `2026-01-13`.
     pub date: Option<String>,
 }
 
-/// What the codebreaker says about a turn. Numbers are rounded, so that they are written as they are kept.
+/// A hint for a turn. Numbers are stored rounded, so they survive the wire format unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// The turn.
     pub turn: usize,
-    /// Codes that are possible.
+    /// The number of possible codes.
     pub remaining: u64,
     /// The guess that the codebreaker would make.
     pub guess: Code,
-    /// Hundredths of bits that the answer tells on average.
+    /// The average information of the answer, in hundredths of a bit.
     pub bits: u32,
-    /// Tenths of codes that remain on average.
+    /// The average number of remaining codes, in tenths.
     pub expected: u64,
-    /// Codes that remain at worst.
+    /// The number of remaining codes in the worst case.
     pub worst: u64,
     /// Whether the guess may be the code.
     pub may_win: bool,
 }
 
 impl Advice {
-    /// The hint for a turn, rounded.
+    /// Converts a hint for a turn, rounding its numbers.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -73,29 +73,29 @@ impl Advice {
     }
 }
 
-/// The turn that is the receiver's.
+/// The receiver's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// Its number.
     pub turn: usize,
-    /// Whether each lifeline would be granted.
+    /// Whether each lifeline is available.
     pub lifelines: [Availability; 2],
-    /// Hints so far.
+    /// Hints received so far.
     pub hints: usize,
 }
 
 /// A message to a player or a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerMessage<'a> {
-    /// What is played here: `ROOM solo 4 8 yes`, `ROOM race 4 8 yes 2`, `ROOM daily 4 8 yes 2026-01-13`.
+    /// The mode and rules of the room: `ROOM solo 4 8 yes`, `ROOM race 4 8 yes 2`, `ROOM daily 4 8 yes 2026-01-13`.
     Room(RoomRules),
     /// The client has this seat: `OK 1`.
     Ok(u8),
-    /// Somebody has a seat: `SEAT 1 Ann`.
+    /// A player occupies a seat: `SEAT 1 Ann`.
     Seat(u8, Name),
     /// A seat is free again: `LEFT 1`.
     Left(u8),
-    /// So many players are missing before the race begins: `WAIT 1`.
+    /// The number of players missing before the race begins: `WAIT 1`.
     Wait(u8),
     /// A game begins at a seat: `GAME 1 7 4 yes` has the seat, the number of the game, the length and repeats.
     Game {
@@ -106,26 +106,30 @@ pub enum ServerMessage<'a> {
         /// The rules.
         rules: Rules,
     },
-    /// `ROW 1 3 1234 2 1` has seat, turn, guess, red and white; `LIFELINE 1 4 2 3 5` seat, turn, which, place and colour. Stars
-    /// stand for what the receiver may not see.
+    /// `ROW 1 3 1234 2 1` has the seat, turn, guess, red and white.
+    ///
+    /// `LIFELINE 1 4 2 3 5` has the seat, turn, kind, place and colour. Stars replace values that the receiver may
+    /// not see.
     Line(u8, Line),
-    /// The client's next turn, whether each lifeline would be granted, and how many hints it had: `TURN 5 used used 0`.
+    /// The client's next turn, whether each lifeline is available, and the number of hints received: `TURN 5 used
+    /// used 0`.
     Turn(Turn),
-    /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the codes that are possible, the guess, the bits that it tells, the
-    /// codes that remain on average and at worst, and whether it may be the code.
+    /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the number of possible codes, the guess, its
+    /// information in bits, the remaining codes on average and at worst, and whether the guess may be the code.
     Hint(Advice),
-    /// All codes that are possible, if they are few: `POSSIBLE 1234 5678`.
+    /// All possible codes, if they are few: `POSSIBLE 1234 5678`.
     Possible(Vec<Code>),
-    /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, how, turns, hints and the code.
+    /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, the ending, the turns, the hints and the
+    /// code.
     Over(u8, Over),
-    /// What was asked for is refused, in words for the user: `NO ...`.
+    /// A request was refused, with an explanation for the user: `NO ...`.
     No(Cow<'a, str>),
-    /// The connection ends, in words for the user: `BYE ...`.
+    /// The connection ends, with an explanation for the user: `BYE ...`.
     Bye(Cow<'a, str>),
 }
 
 impl ServerMessage<'_> {
-    /// The wire form, with the end that messages have on such a link.
+    /// Encodes the message with the terminator that the link's framing requires.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }
@@ -140,7 +144,7 @@ const fn availability(word: Availability) -> &'static str {
 }
 
 impl fmt::Display for ServerMessage<'_> {
-    /// The text without the end of its line.
+    /// The text without a line terminator.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room(RoomRules { mode, rules, date }) => {
@@ -198,7 +202,7 @@ impl fmt::Display for ServerMessage<'_> {
 const NOT_TOLD: DecodeError = invalid("no message of a server", 0);
 
 impl ServerMessage<'static> {
-    /// Reads a message without the end of its line.
+    /// Parses a message without its line terminator.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         if text.len() > MAX_TOLD {
             return Err(DecodeError::TooLong { length: text.len(), max: MAX_TOLD });
@@ -285,7 +289,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
     })
 }
 
-// A number as it is written: digits only, no zero in front.
+// Parses a number in canonical form: digits only, no leading zero.
 fn number<N: core::str::FromStr>(text: &str) -> Option<N> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }
@@ -295,7 +299,7 @@ fn turn_number(text: &str) -> Option<usize> {
     number(text).filter(|turn| (1..=TURNS).contains(turn))
 }
 
-// A number with so many decimals, without the point.
+// Parses a number with exactly this many decimals, and returns it without the point.
 fn fixed(text: &str, decimals: usize) -> Option<u32> {
     let (whole, rest) = text.split_once('.')?;
     let whole: u32 = number(whole)?;

@@ -1,4 +1,4 @@
-//! The words that messages of both sides are made of.
+//! The words used in messages of both sides.
 
 use alloc::string::ToString;
 use bytes::Bytes;
@@ -20,7 +20,7 @@ pub(super) const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
 }
 
-// A message with the end that it has on such a link.
+// Encodes a message with the terminator that the framing requires.
 pub(super) fn frame(message: &impl ToString, framing: Framing) -> Bytes {
     let mut bytes = message.to_string().into_bytes();
     if framing == Framing::Stream {

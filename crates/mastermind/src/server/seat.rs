@@ -1,4 +1,4 @@
-//! Seats, the games at them, and the results of those who play one game.
+//! Seats, the games played at them, and the results of each game's players.
 
 use alloc::{
     format,
@@ -25,21 +25,21 @@ pub const NOT_FOUND: i64 = 11;
 
 const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
 
-/// A seat that is taken.
+/// An occupied seat.
 #[derive(Debug, Clone)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     pub(super) name: Name,
-    // When the player last said something.
+    // When the player last sent a message.
     pub(super) last: Time,
-    // Whether it wants to play the next race.
+    // Whether the player wants to join the next race.
     pub(super) ready: bool,
-    // The game, also when it is over.
+    // The current game, or the last one if it is over.
     pub(super) played: Option<Played>,
 }
 
 impl Seat {
-    // Whether its game has this number.
+    // Whether the current game has this number.
     pub(super) fn plays(&self, number: u32) -> bool {
         self.played.as_ref().is_some_and(|played| played.number == number)
     }
@@ -51,16 +51,16 @@ pub(super) struct Played {
     pub(super) number: u32,
     pub(super) day: Option<Day>,
     pub(super) game: Game,
-    // How it is over.
+    // How the game ended, if it has.
     pub(super) how: Option<Ending>,
-    // The hint of this turn, and the codes that it listed.
+    // The hint for this turn, and the codes that it listed.
     pub(super) advice: Option<(Advice, Vec<Code>)>,
-    // For what a lifeline reveals, which is used once.
+    // Determines what a lifeline reveals, and is used once.
     chance: u64,
 }
 
 impl Played {
-    // The game with this number, or the puzzle of the day.
+    // Creates the game with this number, or the puzzle of the day.
     pub(super) fn new(config: &Config, number: u32, rules: Rules, day: Option<Day>) -> Self {
         let of_day = day.map(|day| (u64::from(day.0), 0));
         let (seed, number_or_zero) = of_day.unwrap_or((config.seed, number));
@@ -86,7 +86,7 @@ impl Played {
         Ok(())
     }
 
-    // How the game is over by its turns.
+    // How the game ended, judged by its turns.
     pub(super) fn outcome(&self) -> Option<Ending> {
         self.game.outcome().map(|outcome| match outcome {
             Outcome::Won(_) => Ending::Won,
@@ -95,7 +95,7 @@ impl Played {
     }
 }
 
-/// Those for whom a game has begun: one, or all of a race.
+/// The players of one game: a single player, or all players of a race.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Contest {
     pub(super) started: Time,
@@ -111,10 +111,10 @@ pub(super) struct Racer {
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Finish {
-    // None for somebody who left.
+    // `None` if the player left.
     how: Option<Ending>,
     turns: u8,
-    // How many were over before.
+    // The number of racers that finished earlier.
     after: u8,
 }
 
@@ -136,7 +136,7 @@ impl Contest {
         self.running().next().is_none()
     }
 
-    // It is over for a seat in this way; with none if the player left.
+    // Records the result of a seat; `how` is `None` if the player left.
     pub(super) fn finish(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
@@ -147,7 +147,7 @@ impl Contest {
         }
     }
 
-    // Reports the result, so far or final.
+    // Reports the current standings, which may be final.
     pub(super) fn report(&self, game: u32, out: &mut Outbox) {
         let standings = self.standings();
         let results: Vec<_> = self.racers.iter().map(|racer| format!("{} {}", racer.name, racer.how())).collect();
@@ -157,7 +157,7 @@ impl Contest {
         out.summary(format!("game {game}: {}", results.join(", ")));
     }
 
-    // Fewer turns are better. Equal ones share a rank, in the order in which they were over.
+    // Fewer turns are better. Players with equal scores share a rank and are listed in the order of finishing.
     fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Racer> = self.racers.iter().collect();
         order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));
@@ -172,7 +172,7 @@ impl Contest {
 }
 
 impl Racer {
-    // Smaller is better.
+    // A smaller score is better.
     fn score(&self) -> i64 {
         match self.result {
             Some(Finish { how: Some(Ending::Won), turns, .. }) => turns.into(),

@@ -1,6 +1,7 @@
-//! The state of a server as plain data, and a server restored from it.
+//! The state of a server as plain data, and its restoration.
 //!
-//! No code is in it: codes follow from the seed, the number of the game and the day, and a game follows from what its player did.
+//! The state contains no codes. They follow from the seed, the number of the game and the day. A game is restored
+//! by replaying the player's actions.
 
 use alloc::{string::ToString, vec::Vec};
 use netcore::{Outcome, PeerId, Recorded, StateError, Time, TokenBucket};
@@ -133,7 +134,7 @@ impl PlayedState {
         }
     }
 
-    // Plays the game again.
+    // Replays the actions of the game.
     fn play(self, config: &Config) -> Result<Played, StateError> {
         let rules = Rules::new(self.length.into(), MAX_COLOURS, self.repeats)
             .map_err(|why| StateError(why.to_string().into()))?;

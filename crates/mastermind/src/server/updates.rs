@@ -1,4 +1,4 @@
-//! Who is told what.
+//! Messages to the clients, filtered by what each client may see.
 
 use alloc::{borrow::Cow, string::ToString, vec::Vec};
 use bytes::Bytes;
@@ -19,14 +19,14 @@ impl Server {
         }
     }
 
-    // Everybody is told the same.
+    // Sends the same message to all clients.
     pub(super) fn send_all(&self, message: &ServerMessage<'_>, out: &mut Outbox) {
         self.send_each(|_| Some(message.clone()), None, out);
     }
 
-    // Each is told what its sight of the game at a seat permits.
+    // Sends each client the message that its sight of the game at a seat permits.
     fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
-        // Written once for each kind of receiver.
+        // Each kind of receiver needs only one encoding.
         let mut frames: Vec<((Framing, Sight), Option<Bytes>)> = Vec::new();
         for (&peer, known) in &self.peers {
             let kind = (known.link.framing(), seat.map_or(Sight::All, |seat| self.sight(peer, seat)));
@@ -67,7 +67,7 @@ impl Server {
         self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
-    // Tells everybody the last lines of a game, so many or all.
+    // Sends the last lines of a game to all clients, or all lines if `last` exceeds their number.
     pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
         for at in count.saturating_sub(last)..count {
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    // Tells a player its next turn, and the hint for it if it has one.
+    // Sends a player its next turn, and the hint for that turn if there is one.
     pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
         let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    // Tells a peer everything that it may know.
+    // Sends a peer the complete state that it may see.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
         let date = self.today.map(|(day, _)| day.to_string());
         let mode = if self.config.mode.is_daily() { Mode::Daily } else { self.config.mode };

@@ -1,4 +1,4 @@
-//! The codes that are still possible: all of them, some, or only counted.
+//! The codes that are still possible: listed, sampled or counted.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use core::{array, iter};
@@ -13,13 +13,13 @@ use crate::{
 
 /// The codes that are still possible, in numeric order.
 pub(crate) trait Candidates {
-    /// How many there are.
+    /// The number of codes.
     fn total(&self) -> u64;
 
     /// The codes at these ranks, which are in rising order.
     fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
 
-    /// How many of the codes give each answer to a guess, indexed by [`Feedback::class`].
+    /// The number of codes for each answer, indexed by [`Feedback::class`].
     fn counts(&mut self, guess: Code) -> [u64; CLASSES];
 
     /// All of them.
@@ -37,23 +37,25 @@ pub(crate) trait Candidates {
     }
 }
 
-/// Pegs in a tail.
+/// The number of pegs in a tail.
 const TAIL: usize = 4;
 
-/// Which of 64 tails have a number of pegs exactly, for each number that they can have.
+/// Marks which of 64 tails have exactly each possible number of pegs.
 type Exactly = [u64; TAIL + 1];
 
-/// Candidates that are found again each time instead of kept in memory. A code is cut into a head and a tail of four pegs, and
-/// for each head 64 tails are compared at once, a bit for each.
+/// Candidates that are enumerated on demand instead of stored.
+///
+/// A code is cut into a head and a tail of four pegs. For each head, 64 tails are compared in parallel, one bit
+/// each.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
     tails: Vec<Code>,
     slices: Slices,
-    /// The tails that are possible after some head.
+    /// The tails that are possible after at least one head.
     sound: Vec<u64>,
     answers: Vec<Halves>,
-    /// How many codes each head begins.
+    /// The number of codes that begin with each head.
     counts: Vec<u32>,
     total: u64,
 }
@@ -62,10 +64,10 @@ pub(crate) struct Possible<'a> {
 struct Halves {
     head: Code,
     counts: [u8; MAX_COLOURS],
-    /// By the number of red pegs of the tail.
+    /// Indexed by the number of red pegs of the tail.
     red: Vec<Exactly>,
-    /// By the number of pegs that the tail shares in colour. That depends on how many pegs of each colour the head of the code
-    /// has not matched, so the answers are cached by these counts.
+    /// Indexed by the number of pegs that the tail shares in colour. That depends on how many pegs of each colour
+    /// the head has left unmatched, so the answers are cached by these counts.
     shared: BTreeMap<[u8; MAX_COLOURS], Vec<Exactly>>,
 }
 
@@ -77,7 +79,7 @@ impl Halves {
         Self { head, counts: guess.counts(), red: tails.exactly(&picked), shared: BTreeMap::new() }
     }
 
-    /// The red and the shared pegs of this head alone, and which tails add how many to each of them.
+    /// The red and shared pegs of this head alone, and the tails that add each number to them.
     fn after(&mut self, head: Code, tails: &Slices) -> (usize, usize, impl Iterator<Item = (&Exactly, &Exactly)>) {
         let red = usize::from(Feedback::of(self.head, head).red);
         let of_head = head.counts();
@@ -144,7 +146,8 @@ impl<'a> Possible<'a> {
         for (halves, feedback) in self.answers.iter_mut().zip(feedback) {
             let (red, shared, answers) = halves.after(head, &self.slices);
             let left = (usize::from(feedback.red).checked_sub(red), feedback.shared().checked_sub(shared));
-            // A colour that the head has matched can be in place in the tail, so red may exceed the shared pegs left.
+            // A colour that the head has matched can be in place in the tail, so red may exceed the remaining
+            // shared pegs.
             let (Some(red @ ..=TAIL), Some(shared @ ..=TAIL)) = left else {
                 return Vec::new();
             };

@@ -1,4 +1,4 @@
-//! The next guess that the codebreaker would make, and why.
+//! The codebreaker's next guess, and the numbers behind it.
 
 #[cfg(test)]
 mod proofs;
@@ -21,70 +21,72 @@ use crate::{
     knowledge::Knowledge,
 };
 
-/// Most possible codes that a hint lists.
+/// The maximum number of possible codes that a hint lists.
 pub const LISTED: usize = 20;
-/// Most possible codes that guesses are judged by; of more, a sample of so many. Twice as many made no difference that we
-/// could see.
+/// The maximum number of possible codes by which guesses are judged; larger sets are sampled. Doubling it made no
+/// visible difference.
 pub const JUDGED: usize = 1024;
-/// The same for the first guess, of which few are tried.
+/// The same for the first guess, where few guesses are tried.
 const JUDGED_FIRST: usize = 4096;
 
-/// Most guesses that are tried: half of them possible codes, the others random ones. Ten times as many made no difference
-/// that we could see: it is the improvement of the best, peg by peg, that finds good ones.
+/// The maximum number of guesses tried: half of them possible codes, half random. Ten times as many made no visible
+/// difference, because improving the best guesses peg by peg finds good ones.
 const MOST_TRIED: usize = 2000;
-/// With few possible codes fewer guesses are tried: this many,
+/// With few possible codes fewer guesses are tried: this number,
 const TRIED: usize = 200;
-/// and this many more for each possible code.
+/// plus this number for each possible code.
 const TRIED_FOR_EACH: usize = 4;
 
-/// How many of the guesses tried are improved, and looked at with the guess after them.
+/// How many of the tried guesses are improved, and judged again two steps ahead.
 const IMPROVED: usize = 12;
-/// The same when turns are scarce. Of eight pegs without repeats, 53 of the 40,320 codes then take all ten turns; with 12
-/// it was 294.
+/// The same when turns are scarce. With eight pegs without repeats, 53 of the 40,320 codes then take all ten turns;
+/// with 12 it was 294.
 const IMPROVED_WITH_CARE: usize = 30;
 
 /// The seed of the random guesses of a hint.
 const SEED: u64 = 1;
 
-/// How many possible codes are tried as the guess after the next, before the best of them is improved.
+/// How many possible codes are tried as the guess after the next before the best is improved.
 const NEXT_TRIED: usize = 100;
-/// Of at most so many codes, the best of them is good enough as the guess after the next.
+/// In sets up to this size, the best member is good enough as the guess after the next.
 const FEW: usize = 16;
 
-/// The suggestion of the codebreaker at some point of a game.
+/// The codebreaker's suggestion at some point of a game.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
-    /// How many codes are still possible. Exact.
+    /// The number of codes that are still possible. Exact.
     pub remaining: u64,
-    /// All of them, if there are at most [`LISTED`].
+    /// All possible codes, if there are at most [`LISTED`].
     pub possible: Vec<Code>,
     /// The guess that the codebreaker would make.
     pub guess: Code,
     /// Whether the guess may itself be the code.
     pub may_win: bool,
-    /// What the answer to the guess tells on average, in bits. Exact.
+    /// The average information of the answer, in bits. Exact.
     pub bits: f64,
-    /// How many codes remain after the answer on average. Exact.
+    /// The average number of codes that remain after the answer. Exact.
     pub expected: f64,
-    /// How many codes remain in the worst case. Exact.
+    /// The number of codes that remain in the worst case. Exact.
     pub worst: u64,
-    /// How many possible codes the guess was chosen by, if not all.
+    /// The number of possible codes by which the guess was chosen, if not all.
     pub sampled: Option<usize>,
     /// How many guesses were tried.
     pub tried: usize,
 }
 
 impl Hint {
-    /// The codebreaker's hint. `None` if no code fits what is known: then some answer was wrong.
+    /// Computes the codebreaker's hint. Returns `None` if no code fits the knowledge, which means that some answer
+    /// was wrong.
     ///
-    /// The same knowledge has the same hint. Some possible codes and some random ones, always drawn from the same seed, are
-    /// judged by what their answer tells; of more than [`JUDGED`] possible codes (of the first guess, a few more) a sample
-    /// stands for all. The best of them are improved step by step, and compared by what the guess after them can tell.
+    /// The same knowledge has the same hint. The candidates are some possible codes and some random ones, always
+    /// drawn from the same seed. They are judged by the information of their answers. More than [`JUDGED`] possible
+    /// codes (for the first guess, a few more) are sampled. The best candidates are improved step by step, and
+    /// compared by the information of the guess that follows them.
     pub fn of(knowledge: &Knowledge) -> Option<Self> {
         Self::among(knowledge, Possible::new(knowledge))
     }
 
-    /// The hint when the possible codes are these.
+    /// The hint for this set of possible codes.
     fn among(knowledge: &Knowledge, mut possible: impl Candidates) -> Option<Self> {
         let remaining = possible.total();
         if remaining == 0 {
@@ -112,7 +114,7 @@ impl Hint {
             guess,
             may_win: win > 0,
             bits: bits(remaining) - sum(|count| as_float(count) * bits(count)),
-            // After a winning guess nothing remains.
+            // No code remains after a winning guess.
             expected: sum(|count| as_float(count) * as_float(count)) - as_float(win) / as_float(remaining),
             worst: counts.iter().copied().max().unwrap_or(0),
             sampled: few.is_none().then_some(codes.len()),
@@ -122,7 +124,7 @@ impl Hint {
     }
 }
 
-/// The best first guess by these codes, and how many were tried.
+/// The best first guess for these codes, and the number of guesses tried.
 fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
     let mut bench = Bench::new(rules, Strategy::Entropy);
     bench.refill(codes);
@@ -130,9 +132,9 @@ fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
     (best.first().map_or(codes[0], |(_, _, guess)| *guess), bench.judged)
 }
 
-/// A good guess at these codes, and how many were tried one step ahead.
+/// A good guess for these codes, and the number of guesses tried one step ahead.
 fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: &mut R) -> (Code, usize) {
-    // When turns are scarce, large parts are avoided rather than information sought.
+    // When turns are scarce, avoiding large parts matters more than information.
     let (strategy, count) =
         if scarce { (Strategy::Expected, IMPROVED_WITH_CARE) } else { (Strategy::Entropy, IMPROVED) };
     let mut bench = Bench::new(rules, strategy);
@@ -144,7 +146,8 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
 
-/// The value of a quickly found good guess at these codes, and how many codes it leaves at worst, if turns are scarce.
+/// The value of a quickly found good guess for these codes. If turns are scarce, also the number of codes it leaves
+/// at worst.
 fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     bench.refill(codes);
     let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
@@ -155,7 +158,7 @@ fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     (value, left.unwrap_or(codes.len()))
 }
 
-/// Improves each guess, or only until one is found that distinguishes all codes.
+/// Improves each guess, but stops after one that distinguishes all codes.
 fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     let mut improved = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -170,8 +173,8 @@ fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     improved
 }
 
-/// Judges the guesses by the best next guess after each answer. When turns are scarce, what counts most is how many codes may be
-/// left after that.
+/// Judges the guesses by the best next guess after each answer. When turns are scarce, the number of codes left
+/// after that matters most.
 fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     if guesses.len() < 2 {
         return guesses;
@@ -195,11 +198,12 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     guesses
 }
 
-/// Whether there are so many codes for the turns left that large parts should be avoided. Otherwise the most information is
-/// better on average.
+/// Whether turns are scarce for this number of codes, so that the guess should avoid large parts. Otherwise maximum
+/// information is better on average.
 ///
-/// Where all colours of the game are in each code, only red tells anything, and the worst answer leaves almost two fifths
-/// of the codes: of 40,320 there is about one after nine guesses. Other games keep within ten turns with less care.
+/// If each code contains all colours of the game, only red carries information, and the worst answer leaves almost
+/// two fifths of the codes: of 40,320, about one remains after nine guesses. Other games stay within ten turns with
+/// less care.
 fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     let tenths = if !rules.repeats() && rules.length() == rules.colours() { 33 } else { 60 };
     let left = TURNS.saturating_sub(turns_gone);
@@ -210,7 +214,7 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     codes > enough
 }
 
-/// Guesses worth trying: possible codes and, at least as many, random ones.
+/// Guesses worth trying: possible codes and at least as many random ones.
 fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> Vec<Code> {
     let tried = (TRIED + TRIED_FOR_EACH * codes.len()).min(MOST_TRIED);
     let members = codes.len().min(tried / 2);

@@ -1,10 +1,11 @@
 //! The search for the codebreaker that needs the fewest turns over all codes.
 //!
-//! This is a branch-and-bound search. The least total of a set of codes is its size, one turn for each code now, plus the least
-//! totals of the parts that the best guess splits it into. The sizes of the parts give a lower bound for each guess. Guesses are
-//! tried in the order of their bounds, and a guess is dropped as soon as it cannot beat the best total so far. Of equivalent
-//! guesses only one is tried, and results are kept for sets that occur again. A first search of only the most promising guesses
-//! finds a good total, which bounds the full search from the start.
+//! This is a branch-and-bound search. Each code of a set takes one turn now; the least total of a set is its size
+//! plus the least totals of the parts that the best guess splits it into. The sizes of the parts give a lower bound
+//! for each guess. The search tries guesses in the order of their bounds, and drops a guess as soon as it cannot
+//! beat the best total so far. It tries only one of several equivalent guesses, and caches the results of sets that
+//! recur. A first search of only the most promising guesses finds a good total, which bounds the full search from
+//! the start.
 
 mod bounds;
 
@@ -24,10 +25,10 @@ use super::{
 };
 use crate::{code::Code, config::Rules, feedback::Feedback};
 
-/// How far the search is.
+/// The progress of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Sets whose guesses were all judged.
+    /// Sets with all guesses judged.
     pub nodes: u64,
     /// First guesses that are decided.
     pub openings_done: usize,
@@ -37,23 +38,24 @@ pub struct Progress {
     pub best: Option<u32>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The first guess.
     pub opening: Code,
-    /// Turns that all codes take.
+    /// The turns of all codes.
     pub tally: Tally,
-    /// Sets whose guesses were all judged.
+    /// Sets with all guesses judged.
     pub nodes: u64,
-    /// Whether it is proven that no codebreaker does better in total.
+    /// Whether it is proven that no codebreaker has a lower total.
     pub proven: bool,
 }
 
-/// The search, with the results for all sets of codes that it has met.
+/// The search, with a cache of results for sets of codes.
 pub struct Search {
     space: Space,
-    /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for all that may be the best.
+    /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for every guess that may be
+    /// the best.
     width: Option<usize>,
     /// The lower bound for the total of a set, indexed by the number of its codes.
     bounds: Vec<i64>,
@@ -63,21 +65,21 @@ pub struct Search {
     progress: Progress,
 }
 
-/// A function that is told of the progress.
+/// A progress callback.
 type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 impl Search {
-    /// Sets of up to so many codes are searched in full width.
+    /// The largest set that is searched in full width.
     const EXACT: usize = 40;
-    /// How many guesses are tried before all are.
+    /// How many guesses the first, narrow search tries.
     const FIRST: usize = 20;
 
-    /// A search that proves its result.
+    /// Creates a search that proves its result.
     pub fn exhaustive(rules: Rules) -> Self {
         Self::new(Space::new(rules), None)
     }
 
-    /// The same search with its colours in another order. This must not change the total that an exhaustive search finds.
+    /// Reorders the colours of the search. This must not change the total that an exhaustive search finds.
     #[must_use]
     pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
         let mut names = PLAIN;
@@ -102,7 +104,7 @@ impl Search {
         }
     }
 
-    /// Searches. `watch` is told of the progress now and then, and may stop the search.
+    /// Runs the search. It reports its progress to `watch` periodically, which may stop it.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
@@ -135,7 +137,7 @@ impl Search {
         Ok(Found { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
     }
 
-    /// What a narrow search finds, which is quick, is good enough to bound the rest from the start.
+    /// Runs a quick narrow search. Its result is good enough to bound the full search from the start.
     fn first(&mut self, watch: &mut Watch<'_>) -> Result<Found, Stopped> {
         let mut narrow = Self::new(self.space.clone(), Some(Self::FIRST));
         let openings = self.progress.openings;
@@ -144,7 +146,7 @@ impl Search {
         Ok(found)
     }
 
-    /// The least total of a set if it is below `budget`, else something between `budget` and it.
+    /// The least total of a set if it is below `budget`; otherwise a value between `budget` and the least total.
     fn solve(&mut self, codes: &[Code], pool: &Arc<Pool>, budget: u32, watch: &mut Watch<'_>) -> Result<u32, Stopped> {
         let count = codes.len();
         if count <= 2 {
@@ -166,7 +168,7 @@ impl Search {
         }
     }
 
-    /// What the members of a set alone tell, which is kept if it is all that there is to know.
+    /// The bound that follows from the members of a set. It is cached if it is exact.
     fn easy(&mut self, codes: &[Code]) -> Known {
         let known = easy(codes);
         if matches!(known, Known::Exactly(..)) {
@@ -203,7 +205,7 @@ impl Search {
         Ok(best)
     }
 
-    /// The least total when this is guessed, if it is below `budget`; else something that is not.
+    /// The least total with this guess if it is below `budget`; otherwise a value that is not below `budget`.
     fn solve_guess(
         &mut self,
         codes: &[Code],
@@ -222,10 +224,10 @@ impl Search {
         if parts.is_empty() {
             return Ok(bound);
         }
-        // Computed only when the bounds do not suffice.
+        // Computed only if the bounds do not suffice.
         let mut after = None;
         let mut total = bound;
-        // A cheap bound of all parts first: often the last of them rules the guess out.
+        // Try a cheap bound of all parts first: often the last part rules the guess out.
         for (bound, part) in &mut parts {
             let least = self.least(part, &mut after, (pool, guess), budget - (total - *bound));
             total += least - *bound;
@@ -246,7 +248,7 @@ impl Search {
         Ok(total)
     }
 
-    /// A bound of a set's least total from one look ahead. `after` is the pool after a guess, once it has been made.
+    /// A bound of a set's least total from one step of look-ahead. `after` caches the pool after a guess.
     fn least(
         &mut self,
         codes: &[Code],
@@ -269,7 +271,7 @@ impl Search {
         least
     }
 
-    /// The least bound of all guesses at a set that no member splits well.
+    /// The least bound of all guesses, for a set that no member splits well.
     fn look_ahead(&mut self, codes: &[Code], pool: &Pool) -> Known {
         self.progress.nodes += 1;
         self.slices.refill(codes);
@@ -277,7 +279,7 @@ impl Search {
         let guesses = self.space.probed(self.space.worth_trying(pool, codes));
         self.slices.judge_until(guesses, Judge::Sum(&self.bounds), |index, score| {
             least = least.min(bound_of(codes, score));
-            // It distinguishes all codes, so nothing is better.
+            // The guess distinguishes all codes, so no other guess is better.
             if least == 2 * number_of(codes) {
                 telling = Some(index);
                 return ControlFlow::Break(());
@@ -299,7 +301,7 @@ impl Search {
         let guesses = self.space.probed(self.space.worth_trying(pool, codes));
         self.slices.judge(guesses, Judge::Sum(&self.bounds), |index, score| {
             let bound = bound_of(codes, score);
-            // A guess that gets the same answer from all codes gains nothing.
+            // A guess with the same answer from all codes gains no information.
             if bound < budget && score.value < self.bounds[codes.len()] {
                 ranked.push((bound, index));
             }
@@ -308,7 +310,8 @@ impl Search {
         ranked
     }
 
-    /// In a narrow search, keeps only the guesses with most information at a large set. Bounds say little about large sets.
+    /// In a narrow search, keeps only the guesses with the most information for a large set. Bounds are weak for
+    /// large sets.
     fn narrow_down(&mut self, codes: &[Code], ranked: &mut Vec<(u32, u32)>) {
         let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
             return;
@@ -324,7 +327,7 @@ impl Search {
         ranked.sort_unstable();
     }
 
-    /// Plays the codes by what the search has found, and counts the turns.
+    /// Plays the codes by the results of the search, and counts the turns.
     fn play(
         &mut self,
         guess: Code,
@@ -344,7 +347,7 @@ impl Search {
             let next = match part[..] {
                 [next] | [next, _] => next,
                 _ => {
-                    // Mostly known already; where it was only bounded, the bound was as good as the least total.
+                    // Most results are cached. Where only a bound was cached, it was as good as the least total.
                     self.solve(&part, &after, u32::MAX, watch)?;
                     match self.known.get(&part) {
                         Some(Known::Exactly(_, next)) => *next,
@@ -358,7 +361,8 @@ impl Search {
     }
 }
 
-/// The least total of the codes after a guess with this score, whose value is the sum of the bounds of its parts.
+/// The least total of the codes after a guess with this score. The score's value is the sum of the bounds of its
+/// parts.
 fn bound_of(codes: &[Code], score: Score) -> u32 {
     number_of(codes) + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member)
 }

@@ -1,8 +1,8 @@
-//! Choosing guesses in games that have too many to judge them all.
+//! Chooses guesses in games that have too many to judge them all.
 //!
-//! A sample of the possible codes is tried as guesses. The best of them are improved by hill climbing: a peg is changed or two
-//! are exchanged, for as long as that makes the guess better. The result depends on the possible codes only, so it is the same in
-//! whatever order the parts of a game are played.
+//! A sample of the possible codes is tried as guesses. The best of them are improved by hill climbing: changing a
+//! peg or exchanging two, as long as that improves the guess. The result depends only on the possible codes, so the
+//! order of play of a game's parts does not matter.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -17,33 +17,33 @@ use super::{
 };
 use crate::{code::Code, config::Rules};
 
-/// The most possible codes that the first guess is judged by; of more, a sample of this size. It is large, since there are few
-/// first guesses to judge, and small differences between them concern all codes.
+/// The maximum number of possible codes by which the first guess is judged; larger sets are sampled. It is large
+/// because there are few first guesses to judge, and small differences between them affect all codes.
 const JUDGED_AT_FIRST: usize = 1 << 18;
 
-/// How many guesses are judged, and by what.
+/// Limits on the number of guesses, and on the codes by which they are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most possible codes that are tried as guesses; of more, a sample of so many.
+    /// The maximum number of possible codes tried as guesses; larger sets are sampled.
     pub tried: usize,
-    /// How many of them are improved.
+    /// How many of the tried guesses are improved.
     pub improved: usize,
-    /// Most possible codes that a guess is judged by; of more, a sample of so many.
+    /// The maximum number of possible codes by which a guess is judged; larger sets are sampled.
     pub judged: usize,
-    /// Sets of up to so many codes are searched; 0 for none.
+    /// The largest set that is searched; 0 disables the search.
     pub searched: usize,
     /// How many guesses the search tries at each point.
     pub width: usize,
 }
 
 impl Limits {
-    /// One step ahead. Eight pegs in eight colours with repeats can be played within an hour by that; trying more gains a
+    /// One step ahead. This plays eight pegs in eight colours with repeats within an hour; higher limits gain a
     /// thousandth of a turn.
     pub(crate) const ONE_STEP: Self = Self { tried: 1024, improved: 16, judged: 4096, searched: 0, width: 0 };
-    /// Games of up to so many codes are searched thoroughly.
+    /// The largest game, in codes, that is searched thoroughly.
     const THOROUGH: u64 = 50_000;
 
-    /// What a search of this game can afford.
+    /// The limits that a search of this game can afford.
     pub(crate) fn of_search(rules: Rules) -> Self {
         if rules.codes() <= Self::THOROUGH {
             Self { improved: 32, searched: 256, width: 8, ..Self::ONE_STEP }
@@ -53,10 +53,10 @@ impl Limits {
     }
 }
 
-/// A function that is asked whether to continue.
+/// A callback that decides whether to continue.
 type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// Finds good guesses without looking at all of them.
+/// Finds good guesses without judging all of them.
 pub(crate) struct Shortlist<'a> {
     pub(crate) rules: Rules,
     pub(crate) limits: Limits,
@@ -64,7 +64,7 @@ pub(crate) struct Shortlist<'a> {
 }
 
 impl Shortlist<'_> {
-    /// The best guess that is found at these codes, of which there are some. `watch` may stop a search.
+    /// The best guess found for a non-empty set of codes. `watch` may stop a search.
     pub(crate) fn choose(&mut self, codes: &[Code], watch: &mut Watch<'_>) -> Result<Code, Stopped> {
         if codes.len() <= self.limits.searched {
             return self.search(codes, u32::MAX, watch).map(|(_, guess)| guess);
@@ -72,7 +72,7 @@ impl Shortlist<'_> {
         Ok(self.best(codes).first().map_or(codes[0], |(_, _, guess)| *guess))
     }
 
-    /// The best guesses one step ahead, the best first; at least one.
+    /// The best guesses one step ahead, the best first. Returns at least one.
     fn best(&mut self, codes: &[Code]) -> Vec<Judged> {
         if codes.len() as u64 == self.rules.codes() {
             self.bench.refill(&sample(codes, JUDGED_AT_FIRST));
@@ -89,7 +89,7 @@ impl Shortlist<'_> {
         best
     }
 
-    /// The least total that is found for a set, and the guess that leads to it, if that total is below `budget`; else
+    /// The least total found for a set and the guess that leads to it, if that total is below `budget`. Otherwise
     /// `budget` and any guess.
     fn search(&mut self, codes: &[Code], budget: u32, watch: &mut Watch<'_>) -> Result<(u32, Code), Stopped> {
         if codes.len() <= 2 {
@@ -99,7 +99,7 @@ impl Shortlist<'_> {
             return Ok((least(codes), member));
         }
         let (mut total, mut chosen) = (budget, codes[0]);
-        // A member that does not tell all others apart leaves one of them a third turn.
+        // A member that does not distinguish all others costs one of them a third turn.
         if least(codes) + 1 >= budget {
             return Ok((budget, chosen));
         }
@@ -111,7 +111,7 @@ impl Shortlist<'_> {
                 .into_iter()
                 .filter_map(|(answer, part)| (!answer.is_win(guess.len())).then_some(part))
                 .collect();
-            // A turn for each code now, and the least that its part can take.
+            // One turn for each code now, plus the lower bound of each part.
             let mut bound = number_of(codes) + parts.iter().map(|part| least(part)).sum::<u32>();
             parts.sort_by_key(Vec::len);
             for part in parts.iter().filter(|part| part.len() > 2) {
@@ -129,13 +129,13 @@ impl Shortlist<'_> {
     }
 }
 
-/// What a set takes if a member tells all others apart; no set takes less.
+/// The total of a set if one member distinguishes all others. This is a lower bound for any set.
 fn least(codes: &[Code]) -> u32 {
     2 * number_of(codes) - 1
 }
 
-/// The codes if there are at most so many; else so many of them, spread evenly, but not at the same distance, which would
-/// often give them the same last pegs.
+/// At most `most` of the codes, spread evenly. The distances vary slightly, since equal distances would often
+/// select codes with the same last pegs.
 fn sample(codes: &[Code], most: usize) -> Vec<Code> {
     if codes.len() <= most {
         return codes.to_vec();
@@ -157,7 +157,7 @@ mod tests {
         let picked = sample(&codes, 4096);
         assert_eq!(picked, sample(&codes, 4096));
         assert!(picked.len() == 4096 && picked.windows(2).all(|pair| pair[0] < pair[1]));
-        // At the same distance all would end alike.
+        // With equal distances all samples would have similar last pegs.
         let mut ends: Vec<u32> = picked.iter().map(|code| code.digits & 0xff).collect();
         ends.sort_unstable();
         ends.dedup();

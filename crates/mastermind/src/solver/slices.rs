@@ -1,9 +1,10 @@
-//! How the answers to a guess fall on many codes, for many guesses: counts only, 64 codes to a machine word.
+//! Counts the answers of many codes to a guess, with 64 codes per machine word.
 //!
-//! A set of codes is kept as bits: a word for each place and colour says which codes have that colour there, a word for
-//! each colour and number says which codes have at least so many pegs of it. A guess of `L` pegs picks `L` words of each
-//! kind; the number of bits set across the first `L` is red for each of 64 codes, across the others it is what is shared.
-//! Both sums are made by moving bits up a ladder, and a population count on each pair of steps gives the counts.
+//! A set of codes is stored as bits. A word for each place and colour marks the codes that have that colour there.
+//! A word for each colour and number marks the codes that have at least that many pegs of the colour. A guess of
+//! `L` pegs selects `L` words of each kind. For each of 64 codes, the number of bits set in the first `L` words is
+//! red, and the number set in the second `L` words counts the shared pegs. Both sums are computed by moving bits up
+//! a ladder; a population count on each pair of steps gives the counts.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -13,7 +14,7 @@ use crate::{
     feedback::CLASSES,
 };
 
-/// The words that a guess picks from a block: first for places, then for shared colours.
+/// The words that a guess selects from a block: first those of places, then those of shared colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probe([u8; 2 * MAX_LENGTH]);
 
@@ -32,51 +33,51 @@ impl Probe {
     }
 }
 
-/// The word of codes that have the colour at the place.
+/// The index of the word that marks codes with the colour at the place.
 #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
 pub(crate) const fn place_word(place: usize, colour: usize) -> u8 {
     (place * MAX_COLOURS + colour) as u8
 }
 
-/// The word of codes that have more than `level` pegs of the colour.
+/// The index of the word that marks codes with more than `level` pegs of the colour.
 #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
 pub(crate) const fn level_word(length: usize, colour: usize, level: usize) -> u8 {
     (length * MAX_COLOURS + colour * length + level) as u8
 }
 
-/// How many codes of a set give each answer, by [`crate::Feedback::class`].
+/// The number of codes with each answer, indexed by [`crate::Feedback::class`].
 pub(crate) type Counts = [u32; CLASSES];
 
 /// A set of codes as bits.
 #[derive(Debug, Clone)]
 pub(crate) struct Slices {
     length: usize,
-    /// How many codes there are.
+    /// The number of codes.
     pub(crate) codes: usize,
     arch: pulp::Arch,
     /// Blocks of `16 * length` words.
     words: Vec<u64>,
 }
 
-/// How a guess is judged by the counts of its answers.
+/// How the counts of its answers judge a guess.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judge<'a> {
-    /// The sum of this over the counts; as long as the largest count needs.
+    /// The sum of these values, indexed by the counts. The slice must cover the largest count.
     Sum(&'a [i64]),
     /// The largest count.
     Largest,
 }
 
-/// What a guess came to.
+/// The score of a guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Score {
     pub(crate) value: i64,
-    /// The guess is one of the codes of the set.
+    /// Whether the guess is a code of the set.
     pub(crate) member: bool,
 }
 
 impl Score {
-    /// Smaller is better, then one that may be the code, for which `bonus` is taken off.
+    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for such a guess.
     pub(crate) const fn key(self, bonus: i64) -> (i64, bool) {
         (self.value - if self.member { bonus } else { 0 }, !self.member)
     }
@@ -89,7 +90,7 @@ impl Slices {
         slices
     }
 
-    /// Replaces the set, keeping the memory.
+    /// Replaces the set and reuses the memory.
     pub(crate) fn refill(&mut self, codes: &[Code]) {
         let stride = self.stride();
         self.codes = codes.len();
@@ -114,7 +115,8 @@ impl Slices {
         self.words.chunks_exact(self.stride()).map(move |block| block[usize::from(level_word(self.length, colour, 0))])
     }
 
-    /// For each 64 codes, and each number below `N`, which of them have exactly so many of the picked words.
+    /// For each 64 codes and each number below `N`, marks the codes that have exactly that number of the selected
+    /// words.
     pub(crate) fn exactly<const N: usize>(&self, picked: &[u8]) -> Vec<[u64; N]> {
         let exactly = |block| {
             let steps = ladder(block, picked, u64::MAX);
@@ -136,7 +138,7 @@ impl Slices {
         });
     }
 
-    /// Judges guess after guess until `each` breaks.
+    /// Judges guesses until `each` breaks.
     pub(crate) fn judge_until<G>(
         &self,
         guesses: impl Iterator<Item = (G, Probe)>,
@@ -191,7 +193,7 @@ impl Slices {
             left = left.saturating_sub(64);
             let red = ladder(block, &probe.0[..L], valid);
             let shared = ladder(block, &probe.0[L..2 * L], valid);
-            // With bounds that are constant the compiler writes all steps out.
+            // Constant bounds let the compiler unroll the loops.
             let answers = L + 1;
             for sum in 0..answers {
                 let with_sum = shared[sum] & !shared[sum + 1];
@@ -206,7 +208,7 @@ impl Slices {
     }
 }
 
-/// For each number the codes of which at least so many of the picked words have the bit; at 0 all codes.
+/// For each number, marks the codes that have the bit in at least that many of the selected words; at 0 all codes.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
 fn ladder(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Space {
     pub(crate) rules: Rules,
     pub(crate) guesses: Vec<(Code, Probe)>,
-    /// The colours that each guess has.
+    /// The set of colours in each guess.
     colours: Vec<u8>,
     names: [u8; MAX_COLOURS],
 }
@@ -35,7 +35,7 @@ impl Space {
         Self::with_names(rules, PLAIN)
     }
 
-    /// The game with its colours renamed; only the order in which guesses are tried depends on it.
+    /// The game with its colours renamed. This only affects the order of the guesses.
     pub(crate) fn with_names(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut guesses = rules.rows(rules.length());
         guesses.sort_by_key(|guess| renamed(*guess, names));
@@ -44,7 +44,7 @@ impl Space {
         Self { rules, guesses, colours, names }
     }
 
-    /// The game without its guesses, for those who find their own.
+    /// The game without its guesses, for callers that generate their own.
     pub(crate) const fn without_guesses(rules: Rules) -> Self {
         Self { rules, guesses: Vec::new(), colours: Vec::new(), names: PLAIN }
     }
@@ -85,11 +85,12 @@ impl Space {
         indices.into_iter().map(|index| (index, self.guesses[index as usize].1))
     }
 
-    /// The indices of a pool's guesses, but of those that only differ in colours that none of the codes has not of all.
+    /// The indices of a pool's guesses. Omits guesses that differ from others only in colours absent from all
+    /// codes.
     pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
         let present = codes.iter().fold(0, |present, code| present | code.colours());
-        // Of the pool's guesses each stands for some others, which have as many of the absent colours as it has but maybe
-        // not the same.
+        // Each guess of the pool represents equivalent ones, which have the same number of absent colours but maybe
+        // other colours.
         if let Some(some) = &pool.some {
             let few = |index: &u32| (self.colours[*index as usize] & !present).count_ones() <= 1;
             return some.iter().copied().filter(few).collect();
@@ -99,7 +100,7 @@ impl Space {
     }
 }
 
-/// Sorts codes by what they answer to a guess, and in each part keeps their order. The win is the last part, if it is one.
+/// Groups codes by their feedback on a guess, preserving their order. The win is the last part, if present.
 pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
     let mut parts: [Vec<Code>; CLASSES] = [const { Vec::new() }; CLASSES];
     for code in codes {
@@ -110,7 +111,7 @@ pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
     parts.into_iter().filter_map(with_answer).collect()
 }
 
-/// A code of the set that every code of the set answers differently, the first of them.
+/// The first code of the set that distinguishes all codes of the set.
 pub(crate) fn telling_member(codes: &[Code]) -> Option<Code> {
     if codes.len() > CLASSES {
         return None;

@@ -1,11 +1,12 @@
-//! What makes one guess better than another, one step ahead.
+//! Criteria that compare guesses one step ahead.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::slices::Judge;
 
-/// By what a guess is chosen. All look one step ahead, at how many codes remain possible after each answer.
+/// The criterion for choosing a guess. All look one step ahead, at the number of codes that remain possible after
+/// each answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strategy {
     /// Fewest codes in the worst case (Knuth 1977).
@@ -19,7 +20,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [Self; 4] = [Self::Minimax, Self::Expected, Self::Entropy, Self::Parts];
 }
 
@@ -34,7 +35,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// What a strategy needs to judge guesses: smaller sums are better.
+/// Judges guesses by a strategy. Smaller sums are better.
 #[derive(Debug, Clone)]
 pub(crate) struct Criterion {
     strategy: Strategy,
@@ -46,16 +47,17 @@ impl Criterion {
         Self { strategy, table: Vec::new() }
     }
 
-    /// What is taken off the sum of a guess that may be the code.
+    /// The bonus subtracted from the sum of a guess that may be the code.
     ///
-    /// The guess that wins saves its code a further turn, which the number of codes left does not show. Entropy counts it
-    /// as 1.5 bits: of the values tried in steps of a quarter that does best over 4 x 6, 4 x 8 and 4 x 8 without repeats
-    /// together (5719, 20651 and 7869 turns; without it 5722, 20690 and 7882). The other strategies are left as published.
+    /// A winning guess saves its code a further turn, which the number of remaining codes does not reflect. Entropy
+    /// counts it as 1.5 bits. Of the values tried in steps of a quarter, this does best over 4 x 6, 4 x 8 and 4 x 8
+    /// without repeats together: 5719, 20651 and 7869 turns, compared with 5722, 20690 and 7882 without a bonus.
+    /// The other strategies are left as published.
     pub(crate) const fn member_bonus(&self) -> i64 {
         if matches!(self.strategy, Strategy::Entropy) { 3 << (FRACTION - 1) } else { 0 }
     }
 
-    /// What a guess comes to that tells all of so many codes apart, and is none of them.
+    /// The value of an ideal guess, which distinguishes all of `codes` codes but is not one of them.
     pub(crate) fn ideal(&self, codes: usize) -> i64 {
         let codes = i64::try_from(codes).unwrap_or(i64::MAX);
         match self.strategy {
@@ -66,7 +68,7 @@ impl Criterion {
         }
     }
 
-    /// Gets ready for sets of up to so many codes.
+    /// Prepares to judge sets of up to `codes` codes.
     pub(crate) fn judge(&mut self, codes: usize) -> Judge<'_> {
         let strategy = self.strategy;
         if strategy == Strategy::Minimax {
@@ -76,8 +78,8 @@ impl Criterion {
             self.table.push(match strategy {
                 Strategy::Expected => (count * count).cast_signed(),
                 Strategy::Parts => -i64::from(count > 0),
-                // What is lacking of full information, in bits for all codes together. Whole numbers, so that guesses which
-                // split a set alike are equal whatever the order of the parts.
+                // The missing information, in bits for all codes together. Integers make guesses that split a set
+                // alike equal, independent of the order of the parts.
                 _ => (count * log2(count)).cast_signed(),
             });
         }
@@ -88,15 +90,15 @@ impl Criterion {
 /// Fraction bits of [`log2`].
 const FRACTION: u32 = 32;
 
-/// The binary logarithm as a fixed-point number; 0 for 0. The same on every machine, and there without a library of
-/// floating-point functions.
+/// The binary logarithm as a fixed-point number; 0 for 0. It is the same on every machine and needs no
+/// floating-point library.
 pub(crate) const fn log2(number: u64) -> u64 {
     if number == 0 {
         return 0;
     }
     let whole = number.ilog2();
-    // Between 1 and 2, as 1.63 bits: each squaring doubles the logarithm, and whether the square is at least 2 is the
-    // next bit of it.
+    // The rest is between 1 and 2 in fixed point with 63 fraction bits. Each squaring doubles the logarithm;
+    // whether the square is at least 2 is its next bit.
     let mut rest = number << (63 - whole);
     let mut result = whole as u64;
     let mut bit = 0;

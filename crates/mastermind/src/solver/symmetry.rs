@@ -1,8 +1,9 @@
-//! Which guesses are equivalent by symmetry.
+//! Equivalence of guesses by symmetry.
 //!
-//! Before the first guess all colours and all places are interchangeable: `1122`, `3131` and `8778` are equally good. A guess
-//! breaks a part of this symmetry. The permutations that are left map all past guesses to themselves, and so they also map the
-//! set of possible codes to itself, whatever the answers were. Of equivalent guesses it is enough to try one.
+//! Before the first guess all colours and all places are interchangeable: `1122`, `3131` and `8778` are equally
+//! good. A guess breaks part of this symmetry. The remaining permutations map all past guesses to themselves, so
+//! they also map the set of possible codes to itself, whatever the answers were. Only one of several equivalent
+//! guesses needs to be tried.
 
 use alloc::vec::Vec;
 
@@ -16,18 +17,19 @@ use crate::{
 struct Exchange {
     /// The peg at `places[i]` moves to `i`.
     places: [u8; MAX_LENGTH],
-    /// What each used colour becomes.
+    /// The image of each used colour.
     colours: [u8; MAX_COLOURS],
 }
 
-/// The permutations that map all past guesses to themselves. Colours that no guess has used are interchangeable besides.
+/// The permutations that map all past guesses to themselves. Colours that no guess has used are also
+/// interchangeable.
 #[derive(Debug, Clone)]
 pub(crate) struct Symmetry {
     length: usize,
     exchanges: Vec<Exchange>,
-    /// A bit for each colour that a past guess has.
+    /// A bit for each colour used in a past guess.
     used: u8,
-    /// The number by which each colour is ordered.
+    /// The sort key of each colour.
     names: [u8; MAX_COLOURS],
 }
 
@@ -42,7 +44,7 @@ impl Symmetry {
         Self { length: rules.length(), exchanges, used: 0, names }
     }
 
-    /// A symmetry in which no two guesses are equivalent.
+    /// A symmetry without equivalent guesses.
     pub(crate) const fn none(rules: Rules) -> Self {
         Self { length: rules.length(), exchanges: Vec::new(), used: u8::MAX, names: PLAIN }
     }
@@ -55,7 +57,7 @@ impl Symmetry {
         pegs
     }
 
-    /// The symmetry that is left after another guess.
+    /// The symmetry that remains after another guess.
     pub(crate) fn after(&self, guess: Code) -> Self {
         let pegs = self.named(guess);
         let mut used = self.used;
@@ -83,12 +85,12 @@ impl Symmetry {
         Self { exchanges: exchanges.collect(), used, ..*self }
     }
 
-    /// Whether no two guesses are equivalent any more, in a game of `colours` colours.
+    /// Whether no two guesses are equivalent in a game of `colours` colours.
     pub(crate) fn is_trivial(&self, colours: usize) -> bool {
         self.exchanges.len() <= 1 && self.used.count_ones() as usize + 1 >= colours
     }
 
-    /// Whether this guess represents all that are equivalent to it.
+    /// Whether this guess is the representative of its equivalence class.
     pub(crate) fn stands(&self, guess: Code) -> bool {
         let pegs = self.named(guess);
         // Unused colours have to appear in their order. Most guesses fail here.

@@ -1,14 +1,14 @@
-//! How many turns the codes of a game took.
+//! Counts of the turns that the codes of a game took.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How many codes were found in how many turns.
+/// The number of codes found at each turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Codes found at each turn, the first at index 0.
     turns: Vec<u64>,
-    /// Guesses that had to be chosen.
+    /// The number of guesses that had to be chosen.
     pub(crate) guesses: u64,
 }
 
@@ -20,7 +20,7 @@ impl Tally {
         self.turns[turn - 1] += codes;
     }
 
-    /// Adds what another piece of the work came to.
+    /// Adds the tally of another part of the work.
     pub fn add(&mut self, other: &Self) {
         for (turn, &codes) in (1..).zip(&other.turns) {
             self.found(turn, codes);
@@ -33,12 +33,12 @@ impl Tally {
         self.turns.iter().sum()
     }
 
-    /// Turns taken for all codes together, the winning ones included.
+    /// The turns of all codes together, including the winning ones.
     pub fn total(&self) -> u64 {
         (1..).zip(&self.turns).map(|(turn, codes)| turn * codes).sum()
     }
 
-    /// Turns that the slowest code took.
+    /// The turns of the slowest code.
     pub fn longest(&self) -> usize {
         self.turns.len()
     }

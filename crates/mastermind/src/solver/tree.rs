@@ -1,4 +1,4 @@
-//! Playing every code of a game with a strategy that looks one step ahead.
+//! Plays every code of a game with a strategy that looks one step ahead.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
@@ -13,16 +13,16 @@ use super::{
 };
 use crate::{code::Code, config::Rules};
 
-/// A codebreaker that plays all codes of a game by one strategy.
+/// A codebreaker that plays all codes of a game with one strategy.
 #[derive(Debug, Clone)]
 pub struct Codebreaker {
     space: Space,
     strategy: Strategy,
-    /// `None` where every guess is judged.
+    /// `None` if every guess is judged.
     limits: Option<Limits>,
 }
 
-/// Codes that remain possible after the same answers: a piece of the whole work.
+/// Codes that remain possible after the same answers: one part of the whole work.
 #[derive(Debug, Clone)]
 pub struct Job {
     codes: Vec<Code>,
@@ -32,20 +32,23 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many codes are to be found.
+    /// The number of codes to find.
     pub fn codes(&self) -> usize {
         self.codes.len()
     }
 }
 
 impl Codebreaker {
-    /// A codebreaker that judges every guess, for games of up to some 300,000 guesses. It takes 20 bytes for each.
+    /// Creates a codebreaker that judges every guess, for games of up to some 300,000 guesses. It takes 20 bytes
+    /// per guess.
     pub fn new(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::new(rules), strategy, limits: None }
     }
 
-    /// A codebreaker for games of any size. It judges some of the possible codes and what they can be improved to, by a
-    /// sample of the possible codes where they are many. It is deterministic. It takes some 20 bytes for each code.
+    /// Creates a codebreaker for games of any size.
+    ///
+    /// It judges and improves some of the possible codes, by a sample if there are many. It is deterministic, and
+    /// takes some 20 bytes per code.
     pub const fn limited(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
     }
@@ -56,26 +59,28 @@ impl Codebreaker {
         Self { limits: Some(Limits::of_search(rules)), ..Self::limited(rules, Strategy::Entropy) }
     }
 
-    /// Which guesses are judged, if not all.
+    /// The limits on the guesses that are judged, if any.
     pub const fn limits(&self) -> Option<Limits> {
         self.limits
     }
 
-    /// The whole work as one piece.
+    /// The whole work as one job.
     pub fn job(&self) -> Job {
         Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
-    /// How many guesses are judged at the next turn of a job, if no limits apply. Equivalent guesses count once.
+    /// The number of guesses judged at the next turn of a job without limits. Equivalent guesses count once.
     pub fn guesses(&self, job: &Job) -> usize {
         self.space.of_pool(&job.pool).count()
     }
 
-    /// Takes one turn. Returns the codes that it finds, and a job for each other answer. Jobs are independent, so other threads can
+    /// Plays one turn.
+    ///
+    /// Returns the codes that it finds, and a job for each other answer. Jobs are independent, so other threads can
     /// [run](Self::run) them; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
         let guess = self.choose(&job.codes, &job.pool, &mut self.bench(), &mut || ControlFlow::Continue(()));
-        // Nobody stops it.
+        // The callback never stops it.
         self.divide_by(guess.unwrap_or(job.codes[0]), job)
     }
 
@@ -95,8 +100,8 @@ impl Codebreaker {
         (tally, jobs)
     }
 
-    /// Finds every code of a job, and counts the turns. After each chosen guess, `watch` is told how many codes have been found
-    /// since its last call, and may stop the work.
+    /// Finds every code of a job, and counts the turns. After each chosen guess, `watch` receives the number of
+    /// codes found since its last call, and may stop the work.
     pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
         let mut bench = self.bench();
         let mut tally = Tally::default();
@@ -131,7 +136,7 @@ impl Codebreaker {
         Bench::new(self.space.rules, self.strategy)
     }
 
-    /// The best guess at the codes; of equally good ones one that may be the code, and then the first.
+    /// The best guess for the codes. Ties prefer a guess that may be the code, then the first.
     fn choose(
         &self,
         codes: &[Code],

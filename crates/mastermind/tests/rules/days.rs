@@ -22,7 +22,7 @@ fn days_have_dates() {
     }
 }
 
-/// Whoever changes these breaks the puzzle of everybody who plays with another version.
+/// Changing these breaks the daily puzzle for players of other versions.
 #[test]
 fn the_puzzle_of_a_day_does_not_change() {
     let puzzles = [(20_466, 4, true), (20_467, 4, true), (20_466, 5, true), (20_466, 4, false), (20_466, 8, false)]
@@ -38,7 +38,7 @@ fn each_day_and_each_game_has_its_own() {
     assert!(!long.starts_with(&Day(20_466).puzzle(rules(7, 8, true)).to_string()));
 }
 
-/// A hub would have another puzzle in the middle of the day.
+/// A change would replace the puzzle of a running hub during the day.
 #[test]
 fn the_puzzle_of_a_key_does_not_change_and_is_not_that_of_the_date() {
     let puzzle = |day: u32, key: u8| Day(day).keyed_puzzle(rules(4, 8, true), [key; 32]).to_string();
@@ -46,6 +46,6 @@ fn the_puzzle_of_a_key_does_not_change_and_is_not_that_of_the_date() {
     assert_eq!(year, (20_000..20_365).map(|day| puzzle(day, 7)).collect::<Vec<_>>());
     let same =
         |other: &dyn Fn(u32) -> String| year.iter().zip(20_000..).filter(|(code, day)| **code == other(*day)).count();
-    // One in 4,096.
+    // Equal codes occur with a chance of one in 4,096.
     assert!(same(&|day| puzzle(day, 8)) < 5 && same(&|day| Day(day).puzzle(rules(4, 8, true)).to_string()) < 5);
 }

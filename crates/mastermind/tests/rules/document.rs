@@ -1,4 +1,4 @@
-//! What docs/protocols/mastermind.md says is what the server does.
+//! The server behaves as `docs/protocols/mastermind.md` specifies.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -11,7 +11,7 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/mastermind.md")).unwrap()
 }
 
-/// The rows below a table's head, cell by cell.
+/// The cells of the rows below a table's head.
 fn table(head: &str) -> Vec<Vec<String>> {
     let document = document();
     let (_, rows) = document.split_once(head).unwrap();

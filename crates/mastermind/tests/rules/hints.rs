@@ -1,4 +1,4 @@
-//! What is known, what is possible, what the codebreaker says.
+//! Knowledge, possible codes, and hints.
 
 use mastermind::{
     Code, Feedback, Knowledge, Lifeline, Revealed, Rules, Style,
@@ -16,7 +16,7 @@ fn knowledge(rules: Rules, answers: &[(&str, u8, u8)]) -> Knowledge {
     knowledge
 }
 
-/// The hint says of the possible codes what going through all of them one by one says.
+/// The hint's statement about the possible codes agrees with an enumeration of all codes.
 #[test]
 fn hints_count_right() {
     for (length, colours, repeats) in
@@ -89,7 +89,7 @@ fn the_last_code_is_guessed() {
     assert!(hint.bits.abs() < 1e-9 && hint.expected.abs() < 1e-9);
 }
 
-/// Of the largest game, hints are right about what they can be checked for.
+/// Checks the verifiable parts of hints in the largest game.
 #[test]
 fn the_largest_game_is_played_in_ten_turns() {
     for repeats in [true, false] {

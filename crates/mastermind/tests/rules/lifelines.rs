@@ -1,4 +1,4 @@
-//! Lifelines: what they tell, what they cost, when they are refused.
+//! Lifelines: their results, their costs, and their refusals.
 
 use mastermind::{
     Lifeline, Revealed, Style,
@@ -11,7 +11,7 @@ use super::{
     rng, rules,
 };
 
-/// Each lifeline at each turn: granted if and only if a turn remains for a guess, as the availability says.
+/// Each lifeline at each turn is granted if and only if a turn remains for a guess, as its availability indicates.
 #[test]
 fn granted_while_a_turn_remains() {
     for (style, lifeline, cost, last) in [
@@ -94,7 +94,7 @@ fn what_is_told_is_true() {
 
 #[test]
 fn the_colour_is_that_of_a_random_place() {
-    // Three of four places have the 1.
+    // Three of the four places have a 1.
     let told = (0..4000)
         .filter(|seed| transcript(&mut game(Style::Text, "1121"), *seed, &["lifeline#1"]).contains("the code has a 1"));
     let told = told.count();

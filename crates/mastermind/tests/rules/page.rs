@@ -1,5 +1,5 @@
-//! What the page repeats of these rules: the messages both ways, which answers are possible, what lifelines cost, results to be pasted,
-//! and what is known after some messages. Its tests read this.
+//! Vectors for the tests of the page, which implements parts of these rules: the messages both ways, the possible
+//! answers, the costs of lifelines, results to paste, and the knowledge after some messages.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -108,7 +108,7 @@ fn client() -> Value {
     json!({ "valid": valid })
 }
 
-// The answers that a guess can get, as `red white`, by the number of pegs.
+// The possible feedback on a guess, as `red white`, by the number of pegs.
 fn possible() -> Value {
     let answers =
         |length| Feedback::all(length).map(|Feedback { red, white }| format!("{red} {white}")).collect::<Vec<_>>();
@@ -132,7 +132,7 @@ fn answers() -> Value {
     all.into()
 }
 
-// Games that are over: what their player was told, and the result to be pasted.
+// Finished games: the messages that the player received, and the result to paste.
 fn shared() -> Value {
     let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.

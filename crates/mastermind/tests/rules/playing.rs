@@ -1,4 +1,4 @@
-//! Guesses and turns, as transcripts: what is typed, and what comes of it.
+//! Guesses and turns, as transcripts of input and results.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ fn told(event: Event) -> String {
     }
 }
 
-/// Plays what is typed, and writes down for each line the turn, what was typed and what came of it.
+/// Plays the input, and records for each line the turn, the input and its result.
 pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
     let mut rng = rng(seed);
     let mut text = String::new();
@@ -44,7 +44,7 @@ pub(crate) fn game(style: Style, secret: &str) -> Game {
 #[test]
 fn the_worked_game() {
     let mut game = game(Style::Text, "8536");
-    // The seed is one that makes the lifeline choose the second place.
+    // With this seed the lifeline chooses the second place.
     let seed =
         (0..1000).find(|seed| transcript(&mut game.clone(), *seed, &["lifeline#2"]).contains("place 2")).unwrap();
     let played = transcript(&mut game, seed, &["1111", "LifeLine#2", "lifeline#1", "8563", "8536", "8536"]);

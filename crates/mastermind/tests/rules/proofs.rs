@@ -1,4 +1,5 @@
-//! What takes long. `cargo test --release -p mastermind -- --ignored --nocapture` runs it and prints what comes out.
+//! Long-running proofs. `cargo test --release -p mastermind -- --ignored --nocapture` runs them and prints their
+//! results.
 
 use mastermind::solver::{Codebreaker, Search, Strategy};
 

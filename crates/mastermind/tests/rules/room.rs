@@ -1,4 +1,4 @@
-//! A room of players and watchers, known by name; transcripts of what they say and hear.
+//! A room of players and watchers, identified by name, and transcripts of their messages.
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -18,7 +18,7 @@ struct Wire {
     closed: bool,
 }
 
-/// A server, its clock, and everybody who is connected or was.
+/// A server, its clock, and its current and former clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     pub(crate) hosted: Hosted<Server>,
@@ -34,8 +34,9 @@ impl Room {
         Self { hosted, now: Time::ZERO, wires: BTreeMap::new(), next_peer: 1, events: vec![] }
     }
 
-    /// Whoever begins with a `w` only looks on. Over streams whoever has a capital letter, over frames the others.
-    /// Connects from one of 200 hosts.
+    /// Connects a client from one of 200 hosts.
+    ///
+    /// A name with an initial `w` is a watcher. Names with a capital letter use streams, others frames.
     pub(crate) fn connect(&mut self, who: &str) {
         let host = format!("192.0.2.{}", self.next_peer % 200);
         self.connect_from(who, &host);
@@ -56,7 +57,7 @@ impl Room {
         self.bytes(who, format!("{text}{end}").as_bytes());
     }
 
-    /// Bytes as they arrive; whoever was not there connects first.
+    /// Delivers bytes as they arrive, and connects the client first if necessary.
     pub(crate) fn bytes(&mut self, who: &str, bytes: &[u8]) {
         if !self.wires.contains_key(who) {
             self.connect(who);
@@ -86,7 +87,7 @@ impl Room {
         self.input(Input::Refresh { peer });
     }
 
-    /// Lets time go by; what is due happens when it is due.
+    /// Advances the clock. Due events happen at their deadlines.
     pub(crate) fn wait(&mut self, time: Duration) {
         let until = self.now.plus(time);
         while let Some(due) = self.hosted.deadline().filter(|due| *due <= until) {
@@ -126,12 +127,12 @@ impl Room {
         progress
     }
 
-    /// What somebody heard since the last time.
+    /// The messages that this client received since the last call.
     pub(crate) fn heard(&mut self, who: &str) -> Vec<String> {
         std::mem::take(&mut self.wires.get_mut(who).expect("it is connected").heard)
     }
 
-    /// The same, and it is still there.
+    /// The same without removing them.
     pub(crate) fn peek(&self, who: &str) -> &[String] {
         &self.wires[who].heard
     }
@@ -142,9 +143,9 @@ impl Room {
 
     /// Plays a transcript and compares.
     ///
-    /// `Ann > GUESS 1234` is a line that comes in (whoever was not there connects first), `Ann < ROW ...` is a line that goes out to
-    /// her because of it, and `Ann closed` tells that she is let go. `wait 60 s` lets time go by, `Ann broke` her connection,
-    /// `Ann refresh` loses what she knows, `w comes` connects, `stop` stops the server.
+    /// `Ann > GUESS 1234` is a received line (a new client connects first), `Ann < ROW ...` is a line sent to her
+    /// in response, and `Ann closed` means that she is disconnected. `wait 60 s` advances the clock, `Ann broke`
+    /// breaks her connection, `Ann refresh` resets her state, `w comes` connects a client, `stop` stops the server.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let expected: Vec<&str> = transcript.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -162,7 +163,7 @@ impl Room {
                 }
                 _ => continue,
             }
-            // The server is written down and read again, and nobody notices.
+            // The server is replaced by one restored from its state, without a visible difference.
             self.hosted = written_and_read(&self.hosted);
             let _ = writeln!(got, "{line}");
             let names: Vec<String> = self.wires.keys().cloned().collect();
@@ -184,7 +185,7 @@ impl Room {
     }
 }
 
-/// A room that was written down and read again, and is in the same state.
+/// Serializes a room and restores it to the same state.
 fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
     let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
     let state = serde_json::to_string(&hosted.state()).unwrap();

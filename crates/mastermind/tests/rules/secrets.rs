@@ -1,4 +1,4 @@
-//! Nobody is told a code before its time: random games, and each code is looked for in every line.
+//! No client receives a code too early. Random games are played, and every line is searched for each code.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,7 +22,7 @@ fn some_config(seed: u64) -> Config {
     Config { mode, first_day, limit: Duration::from_secs(60), ..Config::new(6, seed.is_multiple_of(2), seed) }
 }
 
-/// Something that a player may say.
+/// A random message of a player.
 fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     let digits = |rng: &mut Pcg64, length: usize| (0..length).map(|_| rng.random_range(1..9).to_string()).collect();
     let guess: String = digits(rng, 6);
@@ -41,7 +41,8 @@ fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     }
 }
 
-/// The games that are running: the code and its owner, by seat. A copy of the room in which everybody gives up shows them.
+/// The codes of the running games by seat, with their owner. They are read from a copy of the room after all
+/// players have given up.
 fn codes(room: &Room, seats: &BTreeMap<String, u8>) -> BTreeMap<u8, String> {
     let mut fork = room.clone();
     for who in seats.keys() {
@@ -91,7 +92,7 @@ fn no_line_shows_a_code_that_its_receiver_may_not_know() {
                 }
                 _ => room.say(who, &some_words(rng, own.as_deref())),
             }
-            // Games that have just begun as well.
+            // Includes games that have just begun.
             for who in &EVERYBODY[..PLAYERS] {
                 for line in room.peek(who) {
                     if let ["OK", seat] = words(line)[..] {
@@ -109,7 +110,7 @@ fn no_line_shows_a_code_that_its_receiver_may_not_know() {
                     let parts = words(&line);
                     let about: Option<u8> = parts.get(1).and_then(|seat| seat.parse().ok());
                     let is_own = own.is_some() && about == own;
-                    // The player's own hints say what follows from the answers.
+                    // The player's own hints follow from the answers.
                     if ["HINT", "POSSIBLE"].contains(&parts[0]) {
                         continue;
                     }

@@ -120,7 +120,7 @@ fn mistakes_are_answered_and_only_a_line_that_never_ends_costs_the_connection() 
     );
     room.bytes("Ann", &[b'x'; 200]);
     assert!(room.heard("Ann").last().unwrap().starts_with("BYE malformed message: a message of "));
-    // A frame that is too long costs nothing.
+    // A frame that is too long has no consequences.
     room.bytes("bob", &[b'x'; 200]);
     room.bytes("bob", b"PLAY bob");
     assert!(room.heard("bob").iter().any(|line| line == "OK 1"));

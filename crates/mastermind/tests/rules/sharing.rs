@@ -1,4 +1,4 @@
-//! Results to be pasted.
+//! Results to paste.
 
 use mastermind::{Day, Style, share};
 

@@ -1,5 +1,5 @@
-//! How many turns the strategies and the search take over all codes. The totals are those of the literature; where ties are
-//! decided differently, they are better.
+//! The total turns of the strategies and of the search over all codes. The totals are those of the literature, or
+//! better where ties are resolved differently.
 
 use core::ops::ControlFlow;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ fn four_pegs_in_eight_colours() {
 fn few_guesses_do_almost_as_well_as_all() {
     let totals = Strategy::ALL.map(|strategy| {
         let breaker = Codebreaker::limited(rules(5, 6, true), strategy);
-        // Whatever the order in which the parts are played, it comes to the same.
+        // The result does not depend on the order of the parts.
         let (mut tally, jobs) = breaker.divide(&breaker.job());
         for job in jobs.into_iter().rev() {
             tally.add(&breaker.run(job, |_| ControlFlow::Continue(())).unwrap());
@@ -129,11 +129,11 @@ fn names_of_colours_do_not_matter() {
     assert!(openings.len() > 1, "{openings:?}");
 }
 
-/// Codes of a very small game, a bit for each.
+/// A set of codes of a very small game, one bit per code.
 type Set = u32;
 
-/// All ways to play a set of codes, without any bound or symmetry; only sets that come up again are remembered. A guess is the codes for which
-/// it has each answer.
+/// Tries all ways to play a set of codes, without bounds or symmetry, and caches the results of sets. A guess is a
+/// list of the sets of codes with each answer.
 fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set, usize>) -> usize {
     let count = codes.count_ones() as usize;
     if count <= 2 {

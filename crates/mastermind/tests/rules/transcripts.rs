@@ -1,4 +1,4 @@
-//! What a server says to whom, word for word.
+//! The messages of a server to each client, word for word.
 
 use crate::{
     room::Room,

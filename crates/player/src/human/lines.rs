@@ -1,4 +1,4 @@
-//! The game in lines, where there is no screen.
+//! The game as lines of text, without a screen.
 
 use std::{
     io::{self, Write},
@@ -11,7 +11,7 @@ use crate::game::{Advice, Game, odds_in_words, time_in_words, total_in_words};
 
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
-/// Writes what is new. `seconds` is how long the dealer waits for an answer.
+/// Prints an event. `seconds` is the dealer's time limit for an answer.
 pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match event {
@@ -62,26 +62,27 @@ fn names(hand: &Hand) -> String {
     names.join(", ")
 }
 
-/// A dealer that moves on sooner than this after its question has not waited for a person.
+/// A dealer that continues sooner than this after its question does not wait for people.
 const IMPATIENT: Duration = Duration::from_secs(1);
-/// By how much the time between question and goodbye may be shorter here than the limit is at the dealer.
+/// The tolerance of the time limit: the time between question and QUIT may be this much shorter here than at the
+/// dealer.
 const TRAVEL: Duration = Duration::from_secs(1);
 
 const FOR_PROGRAMS: &str = "Such dealers are made for programs; with --best one plays for you";
 
-/// What a goodbye means that comes while the person's answer is due.
+/// The likely cause of a QUIT that arrives while the user's answer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CutOff {
-    /// Nobody could have answered in that time.
+    /// The dealer left no time for a person to answer.
     Impatient(Duration),
-    /// The limit was reached.
+    /// The time limit was reached.
     Late(Duration),
-    /// Something else made the dealer end, or its limit is shorter than was said.
+    /// The dealer ended for another reason, or its limit is shorter than the user specified.
     Stopped(Duration),
 }
 
 impl CutOff {
-    /// What it means after a question that was open so long.
+    /// The cause after a question was open for this long.
     pub(super) fn after(waited: Duration, limit: Option<Duration>) -> Self {
         match limit {
             Some(limit) if waited + TRAVEL >= limit && waited >= IMPATIENT => Self::Late(limit),
@@ -90,7 +91,7 @@ impl CutOff {
         }
     }
 
-    /// Whether the dealer takes the hand for lost.
+    /// Whether the dealer treats the hand as lost.
     pub(super) const fn costs_the_hand(self) -> bool {
         !matches!(self, Self::Stopped(_))
     }
@@ -115,7 +116,7 @@ impl CutOff {
     }
 }
 
-/// A dealer has decided rounds without waiting for the person.
+/// The dealer decided rounds without waiting for the user.
 pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     let waited = time_in_words(waited);
     if rounds == 1 {
@@ -126,7 +127,7 @@ pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     )
 }
 
-/// The dealer has said goodbye and not told the result of a hand that was answered so late.
+/// The dealer sent QUIT without the result of a hand. The hand was answered after this time.
 pub(super) fn no_result(answered: Duration) -> String {
     format!(
         "the dealer said goodbye without a result for your hand. You had answered after {}; dealers that wait 0.03 s, as \
@@ -135,10 +136,10 @@ pub(super) fn no_result(answered: Duration) -> String {
     )
 }
 
-/// The dealer has said goodbye before the first round.
+/// The dealer sent QUIT before the first round.
 pub(super) const NO_SEAT: &str = "the dealer said goodbye before the first round: it has no seat for you";
 
-/// The person has left in the middle of a hand.
+/// The user left during a hand.
 pub(super) const LEFT_A_HAND: &str = "You left in the middle of a hand, so it is lost.";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One seat of a table: its player, what it was sent, and what is queued for it.
+//! One seat of a table: its player, the messages sent to it, and the queued messages.
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use core::mem;
@@ -14,12 +14,12 @@ use crate::{
     view::View,
 };
 
-// What a seat was told of its round.
+// The parts of the current round that were sent to a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Told {
     begun: bool,
     cards: usize,
-    // With how many cards it was asked last.
+    // The number of cards at the last question.
     asked: usize,
     verdict: bool,
 }
@@ -30,29 +30,30 @@ struct Last {
     hand: Hand,
     upcard: Card,
     verdict: Verdict,
-    // Its result has left.
+    // Whether its result has been sent.
     told: bool,
 }
 
-/// A seat that somebody has. Its name is in the game.
+/// An occupied seat. Its name is in the game.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     dialect: Dialect,
     told: Told,
-    // It is told again to a player who has lost track: its result may have been sent to a connection that was gone.
+    // Sent again to a player who has lost track, because the result may have been sent to a dead connection.
     last: Option<Last>,
-    // At most the messages from a result to the next question, and QUIT: more is not known before an answer came.
+    // At most the messages from a result to the next question, and QUIT. The following messages depend on the
+    // answer.
     queue: VecDeque<DealerMessage>,
-    // The question has left and is not answered.
+    // The question has been sent but not answered.
     pub(super) asked: bool,
-    // It has closed its sending half, so it cannot answer any more.
+    // The client has closed its sending half, so it cannot answer.
     pub(super) mute: bool,
-    // It is sent what is queued for it, the last of which is QUIT.
+    // The seat only receives its queued messages, which end with QUIT.
     pub(super) leaving: bool,
-    // When the next message may leave.
+    // When the next message may be sent.
     free_at: Time,
-    // Until when it has to answer.
+    // The deadline for its answer.
     due: Option<Time>,
 }
 
@@ -72,7 +73,7 @@ impl Seat {
         }
     }
 
-    /// Queues what a seat may know and was not told.
+    /// Queues the parts of the view that were not sent yet.
     pub(super) fn tell(&mut self, view: View<'_>) {
         if self.leaving {
             return;
@@ -99,12 +100,13 @@ impl Seat {
         }
     }
 
-    /// Forgets what was sent of the round that is over.
+    /// Clears the record of messages sent in the finished round.
     pub(super) fn forget_round(&mut self) {
         self.told = Told::default();
     }
 
-    /// Tells the last round again, without pauses: only on links that mark messages off can a player lose track. Returns the messages.
+    /// Sends the last round again, without pauses, and returns the messages. A player can lose track only on links
+    /// with message boundaries.
     pub(super) fn tell_last_again(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
         let Some(Last { hand, upcard, verdict, told }) = self.last.as_mut().filter(|_| !self.leaving) else {
             return vec![];
@@ -122,8 +124,8 @@ impl Seat {
         messages
     }
 
-    /// Tells the round again from its beginning. A question is asked again with it, but the time to answer it is what is left
-    /// of the first: otherwise whoever loses track over and over would never have to answer.
+    /// Sends the current round again from its beginning, including an open question. The deadline of the question
+    /// does not change; otherwise a player who repeatedly loses track would never have to answer.
     pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
@@ -140,15 +142,15 @@ impl Seat {
         }
     }
 
-    /// The player has answered: the next message leaves at once.
+    /// Records the player's answer. The next message is sent immediately.
     pub(super) const fn answered(&mut self, now: Time) {
         self.asked = false;
         self.due = None;
         self.free_at = now;
     }
 
-    /// The round is called off: nothing more of it is told, and no answer is waited for. A result that is queued is of the
-    /// round before.
+    /// Calls off the round: its remaining messages are dropped, and no answer is awaited. A queued result belongs
+    /// to the previous round.
     pub(super) fn call_off(&mut self) {
         let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
         self.queue.truncate(results.map_or(0, |last| last + 1));
@@ -157,12 +159,12 @@ impl Seat {
         self.due = None;
     }
 
-    /// The result that it was not told yet; never more than one, since it has to answer before the next.
+    /// The result that was not sent yet. There is at most one, since the player has to answer before the next.
     pub(super) fn untold(&self) -> Option<Verdict> {
         self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
 
-    /// Takes leave once what is queued is out.
+    /// Queues QUIT after the pending messages.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
         self.told = Told::default();
@@ -172,7 +174,7 @@ impl Seat {
         self.queue.push_back(DealerMessage::Quit);
     }
 
-    /// Takes leave at once, whatever was queued.
+    /// Drops the queue and sends QUIT immediately.
     pub(super) fn leave_now(&mut self, now: Time) {
         self.queue.clear();
         self.leave();
@@ -183,7 +185,7 @@ impl Seat {
         self.dialect == Dialect::Text && !config.delay.is_zero()
     }
 
-    /// Sends the next message that may leave by now, if there is one.
+    /// Sends the next message if it is due.
     pub(super) fn flush(&mut self, now: Time, config: &Config, out: &mut Outbox) -> Option<DealerMessage> {
         let paced = self.is_paced(config);
         if paced && self.free_at > now {
@@ -208,19 +210,19 @@ impl Seat {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// When the next message is due, or the time limit of the question.
+    /// The time of the next message, or the deadline of the question.
     pub(super) fn deadline(&self) -> Option<Time> {
         let free = (!self.queue.is_empty()).then_some(self.free_at);
         free.into_iter().chain(self.due).min()
     }
 }
 
-/// How a seat of a table is called in the log, from its index.
+/// The label of a seat in the log, from its index.
 pub(super) fn label(table: u32, seat: usize) -> String {
     seat_label(table, seat + 1)
 }
 
-/// What [`GameEvent`](netcore::GameEvent)s call a seat of a table, both counted from 1.
+/// The label of a seat in [`GameEvent`](netcore::GameEvent)s. Table and seat are counted from 1.
 pub fn seat_label(table: u32, seat: usize) -> String {
     format!("table {table}, seat {seat}")
 }

@@ -1,4 +1,4 @@
-//! What is known of the least total of a set without a search.
+//! Bounds of the least total of a set that need no search.
 
 use alloc::vec::Vec;
 
@@ -7,28 +7,28 @@ use crate::{
     feedback::{CLASSES, Feedback},
 };
 
-/// What is known of the least total of a set.
+/// An exact value or a bound of the least total of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Known {
-    /// It is this, by this guess.
+    /// The exact total, and a guess that achieves it.
     Exactly(u32, Code),
-    /// It is at least this.
+    /// A lower bound.
     AtLeast(u32),
 }
 
-/// What the members of a set alone tell of its least total.
+/// Bounds the least total of a set by its own members.
 pub(super) fn easy(codes: &[Code]) -> Known {
     let count = number_of(codes);
     match most_telling_member(codes) {
         // Each code is found by the second turn at the latest, one of them by the first.
         Some((parts, guess)) if parts == count => Known::Exactly(2 * count - 1, guess),
-        // One code takes one turn, one takes three, all others two. A guess from outside the set would do no better.
+        // One code takes one turn, one takes three, all others two. A guess from outside the set does no better.
         Some((parts, guess)) if parts + 1 == count => Known::Exactly(2 * count, guess),
         _ => Known::AtLeast(2 * count),
     }
 }
 
-/// The member of the set that has most different answers from the set, and how many.
+/// The member of the set with the most different answers from the set, and their number.
 fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     if codes.len() > CLASSES {
         return None;
@@ -48,12 +48,12 @@ fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     best
 }
 
-/// How many codes there are: at most all codes of a game, which is below 2^24.
+/// The number of codes. It is at most the number of all codes of a game, which is below 2^24.
 pub(crate) fn number_of(codes: &[Code]) -> u32 {
     u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
 }
 
-/// For each number of codes up to `codes` the least total if every guess could tell as many answers apart as there are.
+/// For each number of codes up to `codes`, the least total if every guess could distinguish all `answers` answers.
 pub(super) fn bounds(codes: usize, answers: usize) -> Vec<i64> {
     let mut bounds = alloc::vec![0];
     // How many codes can be found at this turn.
