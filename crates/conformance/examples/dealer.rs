@@ -1,5 +1,5 @@
-//! A dealer of blackjack for one player: `dealer PORT ROUNDS`. Start from here; `docs/protocols/blackjack.md` has the
-//! rest. It needs nothing but the standard library: `rustc dealer.rs`.
+//! A blackjack dealer for one player: `dealer PORT ROUNDS`. Start from here. `docs/protocols/blackjack.md` has the
+//! rest. It needs only the standard library: `rustc dealer.rs`.
 
 use std::{
     env,
@@ -15,7 +15,7 @@ const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
 
-/// What a hand of cards from 0 to 51 counts. An ace counts 11 as long as that is not too much.
+/// The total of a hand of cards from 0 to 51. An ace counts 11 unless the total would exceed 21.
 fn total(hand: &[usize]) -> usize {
     let sum: usize = hand.iter().map(|card| (card % 13 + 1).min(10)).sum();
     if hand.iter().any(|card| card % 13 == 0) && sum <= 11 { sum + 10 } else { sum }
@@ -29,7 +29,7 @@ fn name(card: usize) -> String {
 fn shuffled() -> Vec<usize> {
     let mut deck: Vec<usize> = (0..52).collect();
     for last in (1..52_usize).rev() {
-        // The standard library has no random numbers but the keys of its hash tables.
+        // The keys of hash tables are the only random numbers in the standard library.
         let random = RandomState::new().hash_one(last);
         deck.swap(last, usize::try_from(random % (last as u64 + 1)).unwrap_or(0));
     }
@@ -43,7 +43,7 @@ impl Player {
         Ok(self.0.get_mut().write_all(format!("{text}\0").as_bytes())?)
     }
 
-    /// The next message. A read may bring a part of one, or several.
+    /// The next message. A read may return a part of a message, or several.
     fn hear(&mut self) -> Result<String> {
         let mut message = Vec::new();
         self.0.by_ref().take(257).read_until(0, &mut message)?;

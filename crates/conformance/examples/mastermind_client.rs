@@ -1,5 +1,5 @@
-//! A client of mastermind: `mastermind_client NAME HOST PORT [GAMES]`. It guesses a code that fits the answers,
-//! whichever comes first. It needs nothing but the standard library: `rustc mastermind_client.rs`.
+//! A mastermind client: `mastermind_client NAME HOST PORT [GAMES]`. It guesses the first code that matches the answers.
+//! It needs only the standard library: `rustc mastermind_client.rs`.
 #![allow(clippy::print_stdout, reason = "that is where people look")]
 
 use std::{
@@ -16,7 +16,7 @@ fn feedback(code: &str, guess: &str) -> (usize, usize) {
     (red, shared - red)
 }
 
-/// All codes of this length and of this many colours.
+/// All codes with this length and number of colours.
 fn codes(length: usize, colours: usize, repeats: bool) -> Vec<String> {
     let mut codes = vec![String::new()];
     for _ in 0..length {
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arriving = BufReader::new(connection.try_clone()?);
     let mut say = |line: String| connection.write_all(format!("{line}\n").as_bytes());
     let (mut colours, mut seat, mut possible) = (0, String::new(), Vec::new());
-    // A read may bring a part of a line, or several.
+    // A read may return a part of a line, or several.
     for line in arriving.split(b'\n') {
         let line = String::from_utf8_lossy(&line?).trim_end_matches('\r').to_owned();
         match line.split(' ').collect::<Vec<_>>()[..] {

@@ -1,5 +1,5 @@
-//! A solo room of mastermind: `mastermind_server PORT`. Lifelines and hints are left to you
-//! (`docs/protocols/mastermind.md`). It needs nothing but the standard library: `rustc mastermind_server.rs`.
+//! A mastermind server with a solo room: `mastermind_server PORT`. Lifelines and hints are left to you
+//! (`docs/protocols/mastermind.md`). It needs only the standard library: `rustc mastermind_server.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// What all threads share: the connections, what was told of each seat, and how many games there were.
+/// The shared state of all threads: the connections, the messages about each seat, and the number of games.
 #[derive(Default)]
 struct Room {
     everybody: BTreeMap<usize, TcpStream>,
@@ -25,12 +25,12 @@ struct Room {
 type Game = Option<(String, usize)>;
 
 fn say(mut to: &TcpStream, line: &str) {
-    // Whoever is gone, or does not read, is found when it is read from.
+    // If a client has disconnected or does not read, its reading thread detects that.
     let _ = to.write_all(format!("{line}\n").as_bytes());
 }
 
 impl Room {
-    /// Tells everybody now, and others when they come.
+    /// Sends a message to all clients now, and to later clients when they connect.
     fn record(&mut self, seat: usize, line: String) {
         self.everybody.values().for_each(|stream| say(stream, &line));
         self.seats.entry(seat).or_default().push(line);
@@ -40,7 +40,7 @@ impl Room {
         self.games += 1;
         let mut digits: Vec<char> = ('1'..='8').collect();
         let mut draw = |place| {
-            // The standard library has no random numbers but the keys of its hash tables.
+            // The keys of hash tables are the only random numbers in the standard library.
             let at = usize::try_from(RandomState::new().hash_one(place) % digits.len() as u64).unwrap_or(0);
             if repeats { digits[at] } else { digits.swap_remove(at) }
         };
@@ -50,7 +50,7 @@ impl Room {
         (code, 1)
     }
 
-    /// Takes a message. Returns whether it was one that can be said now.
+    /// Handles a message. Returns whether it is valid in the current state.
     fn hear(&mut self, me: &TcpStream, seat: &mut usize, game: &mut Game, line: &str) -> bool {
         let (kind, rest) = line.split_once(' ').map_or((line, None), |(kind, rest)| (kind, Some(rest)));
         match (&*kind.to_ascii_uppercase(), rest, &mut *game) {
@@ -96,7 +96,7 @@ impl Room {
     }
 }
 
-/// Takes the lines of one connection, up to its end.
+/// Handles the lines of one connection until it is closed.
 fn serve(stream: &TcpStream, room: &Mutex<Room>, seat: &mut usize) -> io::Result<()> {
     let (mut arriving, mut game) = (BufReader::new(stream), None);
     loop {
@@ -110,7 +110,7 @@ fn serve(stream: &TcpStream, room: &Mutex<Room>, seat: &mut usize) -> io::Result
             say(stream, "BYE a line has at most 64 bytes");
             return Ok(());
         };
-        // Each byte is a letter, whatever it means elsewhere.
+        // Each byte is treated as one letter, regardless of its encoding.
         let line: String = line.strip_suffix(b"\r").unwrap_or(line).iter().map(|byte| char::from(*byte)).collect();
         if line.eq_ignore_ascii_case("QUIT") {
             say(stream, "BYE thanks for playing");
@@ -128,7 +128,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (number, stream) in TcpListener::bind(("0.0.0.0", port))?.incoming().enumerate() {
         let (stream, room) = (stream?, Arc::clone(&room));
         stream.set_nodelay(true)?;
-        // Nobody waits long for somebody who does not read.
+        // A client that does not read delays other clients only briefly.
         stream.set_write_timeout(Some(Duration::from_millis(100)))?;
         thread::spawn(move || {
             {
@@ -138,7 +138,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 room.everybody.extend(stream.try_clone().map(|copy| (number, copy)));
             }
             let mut seat = 0;
-            // A connection that breaks is one that ends.
+            // A broken connection is treated like a closed one.
             let _ = serve(&stream, &room, &mut seat);
             let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
             room.everybody.remove(&number);

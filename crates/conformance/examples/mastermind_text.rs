@@ -1,5 +1,5 @@
-//! The text game of mastermind. `docs/mastermind.md#the-dialogue` says what it prints; the words around it are yours.
-//! It needs nothing but the standard library: `rustc mastermind_text.rs`.
+//! The mastermind text game. `docs/mastermind.md#the-dialogue` defines its output, and the words around it are up to
+//! you. It needs only the standard library: `rustc mastermind_text.rs`.
 #![allow(clippy::print_stdout, reason = "the game is a dialogue")]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 
 fn ask(prompt: &str) -> io::Result<String> {
     print!("{prompt}");
-    io::stdout().flush()?; // what stays in the buffer, nobody sees
+    io::stdout().flush()?; // buffered output is not visible
     let mut line = Vec::new();
     if io::stdin().lock().read_until(b'\n', &mut line)? == 0 {
         exit(0);
@@ -28,12 +28,12 @@ fn ask_yes(prompt: &str) -> io::Result<bool> {
     }
 }
 
-/// A number below this one. The standard library has no random numbers but the keys of its hash tables.
+/// A random number below this one. The keys of hash tables are the only random numbers in the standard library.
 fn random(below: usize) -> usize {
     usize::try_from(RandomState::new().hash_one(below) % below as u64).unwrap_or(0)
 }
 
-/// Exact matches first; then each other digit of the code pays for one of the guess.
+/// Counts exact matches first. Then each remaining digit of the code matches at most one of the guess.
 fn feedback(code: &str, guess: &str) -> (usize, usize) {
     let red = code.bytes().zip(guess.bytes()).filter(|(one, other)| one == other).count();
     let count = |of: &str, digit| of.chars().filter(|other| *other == digit).count();

@@ -1,5 +1,5 @@
-//! A client of nuggets: `nuggets_client HOST PORT [NAME]`. It sends what is typed, key by key, and shows the newest
-//! picture. Without a name it watches. It needs nothing but the standard library: `rustc nuggets_client.rs`.
+//! A nuggets client: `nuggets_client HOST PORT [NAME]`. It sends typed keys one by one, and shows the newest picture.
+//! Without a name, it watches. It needs only the standard library: `rustc nuggets_client.rs`.
 #![allow(clippy::print_stdout, reason = "that is where people look")]
 
 use std::{
@@ -13,11 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Seconds after which the first message is sent once more; at the last one the client gives up.
+/// The seconds after which the first message is repeated. After the last one, the client gives up.
 const REPEATS: [u64; 4] = [1, 3, 7, 15];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Single keys, which do not appear on the screen. Without a terminal there is nothing to set.
+    // Single keys without echo. Without a terminal, there are no modes to set.
     let modes = |words: &[&str]| drop(Command::new("stty").args(words).stderr(Stdio::null()).status());
     modes(&["-icanon", "-echo"]);
     let played = play();
@@ -38,7 +38,7 @@ fn play() -> Result<(), Box<dyn Error>> {
     server.set_read_timeout(Some(Duration::from_millis(20)))?;
     let greeting = name.map_or("SPECTATE".to_owned(), |name| format!("PLAY {name}"));
     server.send(greeting.as_bytes())?;
-    // Another thread reads keys, since reading waits. It ends with the input, or with the program.
+    // Another thread reads keys, since reading blocks. It ends with the input or with the program.
     let (typed, keys) = mpsc::sync_channel(0);
     thread::spawn(move || stdin().lock().bytes().map_while(Result::ok).all(|key| typed.send(key).is_ok()));
     let (start, mut repeats, mut is_in, mut leaves) = (Instant::now(), &REPEATS[..], false, None);
@@ -65,7 +65,7 @@ fn play() -> Result<(), Box<dyn Error>> {
             }
             _ => {}
         }
-        // The server may be away for a moment.
+        // The server may be unreachable for a moment.
         let Ok(length) = server.recv(&mut buffer) else { continue };
         repeats = &[];
         let message = String::from_utf8_lossy(&buffer[..length]);

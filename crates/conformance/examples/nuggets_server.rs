@@ -1,5 +1,5 @@
-//! A server of nuggets: `nuggets_server MAP [SEED]`. Players see the whole map: sight is left to you.
-//! It needs nothing but the standard library: `rustc nuggets_server.rs`.
+//! A nuggets server: `nuggets_server MAP [SEED]`. Players see the whole map: sight is left to you. It needs only the
+//! standard library: `rustc nuggets_server.rs`.
 #![allow(clippy::print_stdout, reason = "it tells its port and the table")]
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 
 type Spot = (usize, usize);
 
-/// A player, or without a letter the spectator.
+/// A player or, without a letter, the spectator.
 struct Client {
     address: SocketAddr,
     letter: Option<char>,
@@ -27,12 +27,12 @@ struct Game {
     rows: Vec<Vec<char>>,
     dice: u64,
     piles: BTreeMap<Spot, usize>,
-    /// In the order in which they came.
+    /// The clients in order of connection.
     clients: Vec<Client>,
 }
 
 impl Game {
-    /// A number below this one (xorshift).
+    /// A random number below this one (xorshift).
     fn random(&mut self, below: usize) -> usize {
         self.dice ^= self.dice << 13;
         self.dice ^= self.dice >> 7;
@@ -40,7 +40,7 @@ impl Game {
         usize::try_from(self.dice % below as u64).unwrap_or(0)
     }
 
-    /// Room spots on which neither gold nor a player is.
+    /// Room spots without gold or a player.
     fn free(&self) -> Vec<Spot> {
         let all = self.rows.iter().enumerate().flat_map(|(row, line)| (0..line.len()).map(move |column| (row, column)));
         let is_taken =
@@ -49,7 +49,7 @@ impl Game {
             .collect()
     }
 
-    /// 250 nuggets in ten piles.
+    /// Places 250 nuggets in ten piles.
     fn bury(&mut self) {
         for pile in 0..10 {
             let free = self.free();
@@ -62,7 +62,7 @@ impl Game {
 
     fn send(&self, client: &Client, text: &str) {
         if client.is_here {
-            // Whoever is gone must not hurt the others.
+            // A client that has disconnected must not affect the other clients.
             let _ = self.server.send_to(text.as_bytes(), client.address);
         }
     }
@@ -112,7 +112,8 @@ impl Game {
         self.clients.iter().rev().skip(1).for_each(|other| self.show(other));
     }
 
-    /// Moves by one spot, changes places with whoever stands there, and collects. Returns whether it could.
+    /// Moves a player by one spot, swaps places with a player on that spot, and collects gold. Returns whether the move
+    /// was possible.
     fn step(&mut self, who: usize, key: char) -> bool {
         let Some(way) = "hjklyubn".find(key) else { return false };
         let (down, right) = [(0, -1), (1, 0), (-1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)][way];
@@ -192,7 +193,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     game.bury();
     let mut buffer = vec![0; 65_536];
     while !game.piles.is_empty() {
-        // A client whose port is closed makes an error of this.
+        // A client with a closed port causes an error here.
         if let Ok((length, address)) = game.server.recv_from(&mut buffer) {
             game.hear(&buffer[..length], address);
         }

@@ -1,5 +1,5 @@
-//! A player of blackjack: `player NAME HOST PORT`. Make it better: it stands on 17, whatever the dealer shows.
-//! It needs nothing but the standard library: `rustc player.rs`.
+//! A blackjack player: `player NAME HOST PORT`. Make it better: it stands on 17, whatever the dealer shows. It needs
+//! only the standard library: `rustc player.rs`.
 #![allow(clippy::print_stdout, reason = "that is where people look")]
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 
-/// What a hand counts. An ace counts 11 as long as that is not too much.
+/// The total of a hand. An ace counts 11 unless the total would exceed 21.
 fn total(hand: &[usize]) -> usize {
     let sum: usize = hand.iter().map(|rank| (rank + 1).min(10)).sum();
     if hand.contains(&0) && sum <= 11 { sum + 10 } else { sum }
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arriving = BufReader::new(connection.try_clone()?);
     let (mut hand, mut reward) = (Vec::new(), 0);
     loop {
-        // A read may bring a part of a message, or several.
+        // A read may return a part of a message, or several.
         let mut message = Vec::new();
         arriving.by_ref().take(257).read_until(0, &mut message)?;
         message.pop_if(|last| *last == 0).ok_or("the dealer has gone or sends no messages")?;

@@ -1,6 +1,5 @@
-//! A client of robots: `robots_client -d GUI -n NAME -p PORT -s SERVER`. It joins and passes keys on. Of pictures it
-//! has only the lobby yet: those of the game are left to you. It needs nothing but the standard library: `rustc
-//! robots_client.rs`.
+//! A robots client: `robots_client -d GUI -n NAME -p PORT -s SERVER`. It joins and forwards keys. It draws only the
+//! lobby: the pictures of the game are left to you. It needs only the standard library: `rustc robots_client.rs`.
 
 use std::{
     env,
@@ -14,14 +13,14 @@ use std::{
     thread,
 };
 
-/// Reads messages of the server, and keeps the bytes of the one that it reads.
+/// Reads messages of the server, and keeps the bytes of the current one.
 struct Arriving {
     stream: BufReader<TcpStream>,
     message: Vec<u8>,
 }
 
 impl Arriving {
-    /// Reads so many bytes more.
+    /// Reads the given number of further bytes.
     fn take(&mut self, count: usize) -> io::Result<&[u8]> {
         let before = self.message.len();
         self.message.resize(before + count, 0);
@@ -42,7 +41,7 @@ impl Arriving {
         Ok(())
     }
 
-    /// Reads a list. Its count is believed only as far as items arrive.
+    /// Reads a list. Its count is not trusted: items are read as they arrive.
     fn items(&mut self, item: fn(&mut Self) -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
         let count = u32::from_be_bytes(self.take(4)?.try_into()?);
         (0..count).try_for_each(|_| item(self))
@@ -63,7 +62,7 @@ impl Arriving {
         Ok(())
     }
 
-    /// The tag of the next message. What it says is for you to keep: a picture of the game needs it.
+    /// The tag of the next message. Storing its content is left to you: a picture of the game needs it.
     fn next(&mut self) -> Result<u8, Box<dyn Error>> {
         self.message.clear();
         let tag = self.take(1)?[0];
@@ -107,7 +106,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arriving = Arriving { stream: BufReader::new(server.try_clone()?), message: Vec::new() };
     let plays = Arc::new(AtomicBool::new(false));
     let in_game = Arc::clone(&plays);
-    // In the lobby each key joins. In a game it is passed on: tags are one more there.
+    // In the lobby, each key joins. In a game, it is forwarded, with its tag increased by one.
     thread::spawn(move || -> io::Result<()> {
         let mut key = [0; 16];
         loop {
@@ -134,7 +133,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         if matches!(arriving.message[0], 0 | 1 | 4) {
             let count = u32::try_from(players.len())?.to_be_bytes();
-            // The GUI need not be there yet.
+            // The GUI may not be running yet.
             let _ = screen.send_to(&[&hello[..], &count, &players.concat()].concat(), gui);
         }
     }

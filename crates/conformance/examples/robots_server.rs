@@ -1,5 +1,5 @@
-//! A server of robots with the options of the course. Robots move and place blocks; bombs are left to you
-//! (`docs/protocols/robots.md`). It needs nothing but the standard library: `rustc robots_server.rs`.
+//! A robots server with the options of the course. Robots move and place blocks. Bombs are left to you
+//! (`docs/protocols/robots.md`). It needs only the standard library: `rustc robots_server.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -15,7 +15,7 @@ use std::{
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// What the threads that read tell the one that holds the game: who, and what it did.
+/// The messages of the reading threads to the thread of the game: the client and its action.
 enum Input {
     Came(TcpStream),
     Said(Vec<u8>),
@@ -34,11 +34,11 @@ struct Server {
     state: u64,
     clients: BTreeMap<usize, Client>,
     players: Vec<Vec<u8>>,
-    /// What newcomers are told.
+    /// The messages that new clients receive.
     history: Vec<Vec<u8>>,
     robots: Vec<(u16, u16)>,
     blocks: BTreeSet<(u16, u16)>,
-    /// When turn 0 was, and the number of the next turn.
+    /// When turn 0 was sent, and the number of the next turn.
     game: Option<(Instant, u32)>,
 }
 
@@ -67,7 +67,7 @@ impl Server {
 
     fn send_all(&mut self, message: Vec<u8>) {
         for client in self.clients.values_mut() {
-            // Whoever is gone, or does not read, is not waited for.
+            // A client that has disconnected or does not read is dropped.
             client.stream = client.stream.take().filter(|mut stream| stream.write_all(&message).is_ok());
         }
         self.history.push(message);
@@ -84,7 +84,7 @@ impl Server {
                 let _ = (&stream).write_all(&[hello, self.history.concat()].concat());
                 self.clients.insert(who, Client { stream: Some(stream), ..Client::default() });
             }
-            // What it did last still counts.
+            // Its last action still counts.
             Input::Left => self.clients.entry(who).and_modify(|client| client.stream = None).or_default().stream = None,
             Input::Said(said) => {
                 let count = u8::try_from(self.players.len())?;
@@ -94,7 +94,7 @@ impl Server {
                 } else if let (None, None, 0, Some(stream)) = (self.game, client.robot, said[0], &client.stream) {
                     client.robot = Some(count);
                     let peer = stream.peer_addr()?;
-                    // An IPv4 address is written without its IPv6 form.
+                    // An IPv4 address is written without its IPv6-mapped form.
                     let address = SocketAddr::new(peer.ip().to_canonical(), peer.port()).to_string();
                     let player = [&[count], &said[1..], &[u8::try_from(address.len())?], address.as_bytes()].concat();
                     self.players.push(player.clone());
@@ -176,7 +176,7 @@ impl Server {
     }
 }
 
-/// Reads the messages of one client, up to its end or to bytes that are none.
+/// Reads the messages of one client, until it disconnects or sends invalid bytes.
 fn read(who: usize, mut stream: &TcpStream, inputs: &Sender<(usize, Input)>) -> Result<()> {
     loop {
         let mut more = |count: usize| {
@@ -230,7 +230,7 @@ fn main() -> Result<()> {
         }
     });
     loop {
-        // Turns do not drift: each is due by the time of turn 0.
+        // Turns do not drift: each is scheduled relative to turn 0.
         let due = server.game.map(|(began, next)| began + turn * next);
         let wait = due.map_or(Duration::from_secs(3600), |due| due.saturating_duration_since(Instant::now()));
         match inputs.recv_timeout(wait) {

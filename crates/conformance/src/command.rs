@@ -20,7 +20,7 @@ use crate::{
     terminal::Terminal,
 };
 
-/// How often a process is asked whether it has ended.
+/// The interval at which the tester checks whether a process has ended.
 const POLL: Duration = Duration::from_millis(5);
 
 /// The system cannot run the command.
@@ -31,7 +31,7 @@ pub struct CannotStart {
 }
 
 impl CannotStart {
-    /// Whether the system has no room for another process just now, so that it says nothing about the program.
+    /// Whether the system temporarily has no room for another process, so that the error is not caused by the program.
     pub fn is_temporary(&self) -> bool {
         matches!(self.error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory)
     }
@@ -51,18 +51,19 @@ pub struct Program {
     words: Vec<String>,
     limits: Limits,
     folder: Option<PathBuf>,
-    // `None` leaves it to the tester of the kind.
+    // `None` lets the tester of the kind choose.
     terminal: Option<Terminal>,
-    // Whether braces mean nothing.
+    // Whether braces are not placeholders.
     is_fixed: bool,
 }
 
 impl Program {
-    /// `words` is the command. Where no word has a placeholder, `usual` follows: the arguments that the specification of the game gives to
-    /// such programs. `known` are all placeholders, and each of `needed` must stand in the command.
+    /// Creates a program from the command in `words`. If no word has a placeholder, the arguments in `usual` are
+    /// appended, as the specification of the game defines them. `known` are all placeholders, and the command must
+    /// contain each of `needed`.
     ///
     /// # Errors
-    /// When there is no command, a placeholder is unknown, or one is missing.
+    /// If there is no command, a placeholder is unknown, or a needed one is missing.
     pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
             bail!("there is no command to test; give it behind '--'");
@@ -86,30 +87,30 @@ impl Program {
 }
 
 impl Program {
-    /// A command without placeholders, whatever stands in it, such as one that builds a program.
+    /// A command without placeholders, even if it contains braces, such as a build command.
     pub fn fixed(words: Vec<String>) -> Self {
         Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
     }
 
-    /// With these limits instead of the usual ones. They hold in executables that have [guards](crate::guard()).
+    /// Sets limits that replace the default ones. They apply only in executables that have [guards](crate::guard()).
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Started in this folder.
+    /// Sets the working directory of the program.
     #[must_use]
     pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
     }
 
-    /// At a pseudo-terminal or not, whatever is usual for its kind.
+    /// Sets whether the program runs at a pseudo-terminal, regardless of the default of its kind.
     #[must_use]
     pub fn with_terminal(self, terminal: Terminal) -> Self {
         Self { terminal: Some(terminal), ..self }
     }
 
-    // The command with its values. A placeholder without one is left out, with the option in front of it.
+    // The command with its values. A placeholder without a value is omitted together with its option.
     fn filled(&self, values: Values<'_>) -> Vec<String> {
         let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
         let mut filled: Vec<String> = Vec::new();
@@ -129,7 +130,7 @@ impl Program {
     }
 }
 
-// What stands in braces and is made of lower-case letters and hyphens. Other braces are of the command.
+// The words in braces that consist of lower-case letters and hyphens. Other braces belong to the command.
 fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     let parts = word.split('{').skip(1);
     parts
@@ -143,7 +144,7 @@ impl Launcher for Program {
         let mut words = self.words.iter().filter(|word| placeholders(word).next().is_some());
         match name {
             _ if self.is_fixed => false,
-            // Behind a script for a shell it would not reach the program.
+            // After a shell script, the word would not reach the program.
             EXTRA => words.all(|word| !word.contains(char::is_whitespace)),
             _ => words.any(|word| placeholders(word).any(|found| found == name)),
         }
@@ -193,7 +194,7 @@ impl Program {
             .context("cannot start a program")?
             .map_err(|error| CannotStart { program: program.clone(), error })?;
         let spoken = Spoken::of(ends.output, ends.errors, group.id(), self.limits.output);
-        // At a terminal there is no end of input that the tester could type.
+        // The tester cannot type an end of input at a terminal.
         let can_end_input = !start.terminal.has_input();
         Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
     }

@@ -49,20 +49,23 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// Rounds of a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
+/// The number of rounds in a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
 const ROUNDS: u32 = 12;
-/// Games that are played at most, after the first ones, until each kind of hand has come. Well shuffled decks mostly need none or one.
+/// The maximum number of further games until each kind of hand has occurred. Well shuffled decks mostly need at most
+/// one.
 const MORE_GAMES: usize = 24;
-/// More rounds than are played with a server that was started elsewhere are not counted as wrong: their number is not known.
+/// The number of rounds of a running server is unknown, so additional rounds are not errors.
 const ANY: u32 = u32::MAX;
 
-/// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
+/// The number of rounds for the statistics. The course's dealers play at most 100,000.
 const MANY: u32 = 60_000;
-/// How long they may take at most with little patience: a slow program on a busy machine needs it to show that it stands on a soft 17.
+/// The maximum duration of these rounds if the patience is short. A slow program on a busy machine needs it to show
+/// that it stands on a soft 17.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Time from the first cards of one dealer to the start of the next after which a generator that is seeded by the second has another seed.
+/// The time from the first cards of one dealer to the start of the next. After it, a generator that is seeded with the
+/// time in seconds has another seed.
 const APART: Duration = Duration::from_millis(1100);
-/// The players of these rounds: where they stop tells the total of the dealer apart.
+/// The players of these rounds. The totals at which they stop distinguish the dealer's totals.
 const STOPS: [Style; 6] =
     [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
 
@@ -72,12 +75,12 @@ struct Subject<'a> {
     options: Options,
 }
 
-/// What all games together have shown.
+/// The results of all games together.
 #[derive(Default)]
 struct Tally {
     seen: Seen,
     chance: Chance,
-    // The cards that the first game began with, and when they had come.
+    // The initial cards of the first game, and when they had arrived.
     first: Option<(Instant, Vec<Card>)>,
 }
 
@@ -119,7 +122,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let tally = Mutex::new(Tally::default());
     judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &tally))?;
     if judge.has_failed(&LISTENS) {
-        // It would be waited for in vain for each scenario.
+        // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
     let mut styles: &[Style] = &[Style::Mixed];
@@ -181,7 +184,7 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
     played
 }
 
-// As many rounds as fit into this time. A dealer that pauses plays too few to tell anything, which is no fault.
+// Plays as many rounds as fit into this time. A dealer that pauses plays too few for statistics, which is not an error.
 fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
@@ -195,7 +198,7 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
 fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
     let first = tally.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
     if let Some((dealt, _)) = &first {
-        // Some generators are seeded by the second.
+        // Some generators are seeded with the time in seconds.
         thread::sleep(APART.saturating_sub(dealt.elapsed()));
     }
     let dealers = [subject.start(judge, 1, 1)?, subject.start(judge, 1, 1)?];

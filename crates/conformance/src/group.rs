@@ -1,7 +1,8 @@
-//! All processes of a program under test. What it starts ends with it, also behind `sh`, `make` or `cargo run`.
+//! All processes of a program under test. Every process that the program starts ends with it, also after `sh`, `make`
+//! or `cargo run`.
 //!
-//! On Linux a [guard](crate::guard()) sees to that. Elsewhere, and in programs that have no guards, the program leads a group of
-//! processes; what leaves the group is not ended.
+//! On Linux, a [guard](crate::guard()) ensures this. On other systems, and for programs without guards, the program
+//! leads a process group, and processes that leave the group are not ended.
 
 use std::{
     collections::BTreeMap,
@@ -24,22 +25,22 @@ use crate::{
     terminal::{Output, Terminal},
 };
 
-/// How often to look whether a signal has come.
+/// The interval at which to check whether a signal has arrived.
 const POLL: Duration = Duration::from_millis(50);
-/// Set for good when the user wants the test to end.
+/// Set permanently when the user wants the test to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
-/// What ends each of those that run, by the number of its first process.
+/// The handles that end the running programs, by the id of the first process.
 static RUNNING: Mutex<BTreeMap<u32, Ender>> = Mutex::new(BTreeMap::new());
 
-/// Ends all programs under test when a signal asks this process to end, and sets the flag. Scenarios that run are broken off, and no
-/// others begin.
+/// If this process receives a termination signal, ends all programs under test and sets the flag. Running scenarios are
+/// aborted, and no further ones start.
 ///
 /// # Errors
-/// When the system takes no handler of signals, or no thread.
+/// If the system accepts no signal handler, or no thread.
 pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let stopped = cmdkit::stop_flag()?;
     let asked = Arc::clone(&stopped);
-    // An ordinary thread, since a program under test that is not ended keeps the tester waiting.
+    // An ordinary thread, since the tester waits as long as a program under test is not ended.
     thread::Builder::new().name("stop".into()).spawn(move || {
         while !asked.load(Ordering::SeqCst) {
             thread::sleep(POLL);
@@ -60,14 +61,14 @@ pub(crate) fn is_stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
-/// Ends the program whose first process has this number, if it still runs.
+/// Ends the program whose first process has this id, if it still runs.
 pub(crate) fn end(id: u32) {
     if let Some(ender) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
         ender.end();
     }
 }
 
-/// A command with what it is started with.
+/// A command with its arguments and environment.
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
     pub(crate) arguments: &'a [String],
@@ -77,7 +78,7 @@ pub(crate) struct Start<'a> {
     pub(crate) terminal: Terminal,
 }
 
-/// The ends of what was started: what the tester types, and what it reads.
+/// The tester's ends of the standard streams: one for typing and two for reading.
 pub(crate) struct Ends {
     pub(crate) input: Option<Box<dyn Write + Send>>,
     pub(crate) output: Output,
@@ -90,13 +91,13 @@ enum Leader {
     Guard(Guard),
 }
 
-/// A program that runs. Dropping it ends all of its processes.
+/// A running program. Dropping it ends all of its processes.
 pub(crate) struct Group {
     leader: Leader,
 }
 
 impl Group {
-    /// Starts it. The error of the command itself is inside.
+    /// Starts the program. The inner result has the error of the command itself.
     pub(crate) fn start(start: &Start<'_>) -> io::Result<Result<(Self, Ends), io::Error>> {
         let (output, theirs) = Output::open(start.terminal)?;
         #[cfg(target_os = "linux")]
@@ -152,7 +153,7 @@ impl Group {
         group
     }
 
-    /// The number of its first process.
+    /// The id of its first process.
     pub(crate) fn id(&self) -> u32 {
         match &self.leader {
             Leader::Group(leader) => leader.id(),
@@ -161,7 +162,8 @@ impl Group {
         }
     }
 
-    /// How the program has ended, if it has. A leader stays a zombie, so that no other process gets the number of the group.
+    /// How the program has ended, if it has. A leader stays a zombie, so that no other process gets the id of the
+    /// group.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
         match &mut self.leader {
             Leader::Group(leader) => exit(leader),
@@ -170,7 +172,7 @@ impl Group {
         }
     }
 
-    /// The name of the limit for which the guard has ended it.
+    /// The name of the limit for which the guard has ended the program.
     pub(crate) fn limit(&self) -> Option<&str> {
         match &self.leader {
             Leader::Group(_) => None,
@@ -195,11 +197,11 @@ impl Drop for Group {
         drop(running);
         match &mut self.leader {
             Leader::Group(leader) => {
-                // It may have ended by itself.
+                // The process may have ended already.
                 let _ = leader.kill();
                 let _ = leader.wait();
             }
-            // It waits by itself when it is dropped.
+            // A guard is awaited when it is dropped.
             #[cfg(target_os = "linux")]
             Leader::Guard(_) => {}
         }
@@ -211,11 +213,11 @@ fn prepare(command: &mut Command, start: &Start<'_>) {
         command.current_dir(folder);
     }
     if start.terminal != Terminal::No {
-        // They would be taken for the size of the window.
+        // Programs would use them as the size of the window.
         command.env_remove("LINES").env_remove("COLUMNS");
     }
     if start.terminal.has_input() {
-        // What the tester reads is no particular terminal, and this is one that all systems know.
+        // The tester is no particular terminal, and all systems know this one.
         command.env("TERM", "xterm");
     }
     command.stderr(Stdio::piped());
@@ -238,7 +240,7 @@ fn exit(leader: &mut Child) -> Option<Exit> {
 
 /// Ends all processes of a program.
 enum Ender {
-    /// Those of the group that this process leads.
+    /// The processes of the group with this leader.
     Group(u32),
     #[cfg(target_os = "linux")]
     Guard(std::os::unix::net::UnixStream),
@@ -250,7 +252,7 @@ impl Ender {
             Self::Group(leader) => kill(*leader),
             #[cfg(target_os = "linux")]
             Self::Guard(control) => {
-                // It may be gone.
+                // The guard may have ended already.
                 let _ = control.shutdown(std::net::Shutdown::Both);
             }
         }
@@ -262,7 +264,7 @@ fn kill(leader: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
 
     if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        // All of them may have ended.
+        // All processes may have ended already.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -1,9 +1,9 @@
-//! Guards: processes of this executable that stand between the tester and a program under test. A guard sets the limits, starts the
-//! program, counts what it uses, and ends all that is left of it, whatever group or session that belongs to.
+//! Guards: processes of this executable between the tester and a program under test. A guard sets the limits, starts
+//! the program, counts its resources, and ends all of its remaining processes in any group or session.
 //!
-//! The guard's standard input is a socket. The tester sends what is to be typed (see `words`); when the socket ends, the
-//! guard ends everything. The guard answers in lines: `begun`, or `cannot ERROR`; then `code N` or `signal N` when the program ends, and
-//! `limit NAME` when it was ended for a limit.
+//! The guard's standard input is a socket. The tester sends the bytes to be typed (see `words`). If the socket is
+//! closed, the guard ends all processes. The guard answers in lines: `begun`, or `cannot ERROR`; then `code N` or
+//! `signal N` when the program ends, and `limit NAME` when it was ended for a limit.
 
 mod inside;
 mod mode;
@@ -26,14 +26,15 @@ pub(crate) use self::{
 /// Whether this executable can be started as a guard.
 static HAS_GUARDS: OnceLock<()> = OnceLock::new();
 
-/// Must be called first by the `main` of each executable that tests programs. If the process was started as a guard, it works as one and
-/// does not return. Otherwise this executable is used for guards from now on. Without it programs have no limits.
+/// The `main` function of each executable that tests programs must call this first. If the process was started as a
+/// guard, it works as one and does not return. Otherwise, this executable is used for guards from now on. Without this
+/// call, programs have no limits.
 ///
-/// The process becomes the parent of what is left of a program that kills its guard, and ends it. It must have no other children that it
-/// starts in any other way while programs run.
+/// If a program kills its guard, this process becomes the parent of the program's remaining processes and ends them.
+/// While programs run, it must not start any other children by other means.
 pub fn guard() {
     inside::work_if_asked();
-    // It may be called twice.
+    // The function may be called twice.
     let _ = HAS_GUARDS.set(());
 }
 

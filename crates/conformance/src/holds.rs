@@ -1,16 +1,16 @@
-//! What is known of the limits on this system.
+//! The state of the limits on this system.
 
 use std::{io, sync::OnceLock};
 
 use crate::limits::Limits;
 
-/// Whether programs have no network, or why they have.
+/// Whether programs have no network, or why they have one.
 static NETWORK: OnceLock<Result<(), String>> = OnceLock::new();
 
-/// Takes this process, and with it all programs under test, off every network but loopback where the system allows it. No other thread may
-/// run yet. Reports say whether it worked.
+/// Disconnects this process, and with it all programs under test, from all networks but loopback, if the system allows
+/// it. No other thread may run yet. Reports state whether it worked.
 pub fn confine() {
-    // Once it is done it stays so.
+    // The change is permanent.
     NETWORK.get_or_init(confined);
 }
 
@@ -24,20 +24,20 @@ fn confined() -> Result<(), String> {
     Err("only Linux can do that".to_owned())
 }
 
-/// The network of a program and of the sockets that it is to reach.
+/// The network of a program and of the sockets that it may reach.
 #[derive(Debug, Default)]
 pub struct Network {
-    // None is that of this process.
+    // `None` is the network of this process.
     #[cfg(target_os = "linux")]
     own: Option<crate::guard::Namespace>,
 }
 
 impl Network {
-    /// Creates a network that no other program can reach: loopback and nothing else. If [`confine`] was not called, or the system did not
-    /// allow it, it is that of this process, which all programs share.
+    /// Creates a network that no other program can reach. It consists of loopback only. If [`confine`] was not called,
+    /// or the system did not allow it, the network is that of this process, which all programs share.
     ///
     /// # Errors
-    /// When the system has no room for another network.
+    /// If the system has no room for another network.
     pub fn new() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if matches!(NETWORK.get(), Some(Ok(()))) {
@@ -46,7 +46,7 @@ impl Network {
         Ok(Self::default())
     }
 
-    /// Whether it is that of this process.
+    /// Whether this is the network of the process.
     pub const fn is_shared(&self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -56,11 +56,11 @@ impl Network {
         true
     }
 
-    /// Runs `work` in this network, in a thread if it is not that of this process. Sockets, threads and programs that `work` creates are in
-    /// this network, too.
+    /// Runs `work` in this network, in a separate thread unless the network is that of this process. Sockets, threads
+    /// and programs that `work` creates are in this network too.
     ///
     /// # Errors
-    /// When the system does not start the thread or does not let it in.
+    /// If the system does not start the thread, or does not let it enter the network.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         #[cfg(target_os = "linux")]
         if let Some(own) = &self.own {
@@ -78,7 +78,7 @@ fn network() -> String {
     }
 }
 
-/// Each limit with what keeps it here, for people.
+/// Each limit with its enforcement on this system, as text.
 pub(crate) fn told(limits: &Limits) -> Vec<String> {
     let mut lines = vec![network()];
     lines.extend(kept(limits));

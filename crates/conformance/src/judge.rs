@@ -28,12 +28,12 @@ use crate::{
 
 pub(crate) use scene::{Scene, scene};
 
-/// The breaches of one rule that are told in full; further ones are counted.
+/// The maximum number of breaches of one rule that are reported in full. Further breaches are counted.
 pub(crate) const TOLD: usize = 3;
-/// Scenarios that are played at the same time for each processor. Mostly they wait, but programs that start all at once keep each other
-/// from being in time.
+/// The number of parallel scenarios per processor. Scenarios mostly wait, but too many programs that start at the same
+/// time delay each other.
 const AT_ONCE: usize = 2;
-/// The rule of each kind of program that it does not crash.
+/// The name of the rule, in each kind of program, that the program does not crash.
 const NO_CRASH: &str = "no-crash";
 
 /// The placeholder for the seed of a game.
@@ -42,7 +42,7 @@ const SEED: &str = "seed";
 /// Why a scenario ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// A rule was broken in a way that leaves nothing to go on with. It is noted.
+    /// A breach was recorded that makes it impossible to continue.
     Broken,
     /// The tester cannot work: the program does not start, or the system refuses a socket.
     Failed(anyhow::Error),
@@ -56,13 +56,13 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
 
 pub(crate) type Played<T = ()> = Result<T, Halt>;
 
-/// What the user has chosen of a test.
+/// The user's selection of tests.
 #[derive(Clone, Default)]
 pub(crate) struct Choice {
-    /// The rules that are asked for, if not all are.
+    /// The selected rules, or `None` for all rules.
     pub(crate) only: Option<BTreeSet<&'static str>>,
     pub(crate) transcripts: Option<Transcripts>,
-    /// Whether recordings leave out the seeds that programs are given.
+    /// Whether recordings omit the seeds that programs receive.
     pub(crate) hides_seeds: bool,
 }
 
@@ -74,7 +74,7 @@ struct Notes {
 }
 
 impl Notes {
-    // The first breaches are kept, each text once.
+    // Keeps the first breaches, each text once.
     fn extend(&mut self, other: Self) {
         self.observed += other.observed;
         self.broken += other.broken;
@@ -90,7 +90,7 @@ impl Notes {
     }
 }
 
-// A part of a scenario in which everything depends on `rule`.
+// A part of a scenario that depends entirely on `rule`.
 struct Variant {
     rule: &'static Rule,
     notes: BTreeMap<&'static str, Notes>,
@@ -103,25 +103,25 @@ pub(crate) struct Judge {
     scenario: &'static str,
     notes: BTreeMap<&'static str, Notes>,
     variants: Vec<Variant>,
-    // Rules that were broken in scenarios before this one.
+    // Rules that earlier scenarios broke.
     before: BTreeSet<&'static str>,
-    // The programs of this scenario, and what its connections have carried.
+    // The programs of this scenario and the recordings of its connections.
     witnesses: Vec<Witness>,
     tape: Tape,
-    // The program was to refuse its arguments, and how it did has been judged.
+    // The program had to reject its arguments, and its reaction has been judged.
     is_refusal: bool,
-    // The rule that was broken last.
+    // The last rule that was broken.
     last: Option<&'static str>,
     // The tester of this scenario did not keep up with the program.
     is_behind: bool,
     scenarios: Vec<Scenario>,
-    // Rules whose scenarios were not played, and why.
+    // Rules whose scenarios were skipped, with the reason.
     left_out: BTreeMap<&'static str, String>,
     choice: Choice,
 }
 
 impl Judge {
-    /// For a kind of program with these rules.
+    /// A judge for a kind of program with these rules.
     pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
         let (notes, before) = (BTreeMap::new(), BTreeSet::new());
         let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
@@ -143,7 +143,7 @@ impl Judge {
         }
     }
 
-    // A judge with its own notes, for a scenario or a variant.
+    // A judge with its own records, for a scenario or a variant.
     fn child(&self, scenario: &'static str, tape: Tape) -> Self {
         let mut own = Self::new(self.rules, self.choice.clone());
         own.before.clone_from(&self.before);
@@ -169,7 +169,7 @@ impl Judge {
         self.rules.iter().any(|rule| rule.id == id && rule.is_required())
     }
 
-    /// Plays a scenario. Its name begins the text of each breach that is found in it.
+    /// Plays a scenario. The text of each breach starts with the name of the scenario.
     pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         let mut own = self.child_for(scenario);
         let played = own.finish(&[], run);
@@ -177,8 +177,8 @@ impl Judge {
         played
     }
 
-    /// Plays scenarios at the same time, and notes what is found in their order. Those that are meant for other rules than the user asks
-    /// for are left out.
+    /// Plays scenarios in parallel and records their results in the given order. Scenarios for rules that the user did
+    /// not select are skipped.
     pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
         if let Some(only) = &self.choice.only {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
@@ -207,9 +207,9 @@ impl Judge {
         outcome
     }
 
-    // Plays this judge's scenario. If the user stops the test meanwhile, all its observations are dropped.
+    // Plays this judge's scenario. If the user stops the test during the scenario, all its observations are dropped.
     fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
-        // A fault of the tester ends this scenario and not the report.
+        // A panic in the tester ends this scenario but not the report.
         let caught =
             || catch_unwind(AssertUnwindSafe(|| run(self))).unwrap_or_else(|panic| Err(Halt::Failed(fault(&*panic))));
         let played = if group::is_stopped() { Ok(()) } else { caught() };
@@ -234,12 +234,12 @@ impl Judge {
         }
     }
 
-    /// Plays this judge's scenario up to `times` times, until the tester keeps up with the program. Only the last attempt counts. `run` gets
-    /// the number of the attempt, from 0 on.
+    /// Plays this judge's scenario up to `times` times, until the tester keeps up with the program. Only the last
+    /// attempt counts. `run` receives the number of the attempt, starting at 0.
     pub(crate) fn repeated(&mut self, times: u32, mut run: impl FnMut(&mut Self, u32) -> Played) -> Played {
         for attempt in 1..times {
             let played = run(self, attempt - 1);
-            // A crash counts however late the tester is.
+            // A crash counts even if the tester is late.
             if !self.is_behind || matches!(played, Err(Halt::Failed(_))) || self.has_crashed() || group::is_stopped() {
                 return played;
             }
@@ -251,7 +251,7 @@ impl Judge {
         run(self, times - 1)
     }
 
-    /// Notes that the tester does not keep up with the program, which shows only what is not meant.
+    /// Records that the tester does not keep up with the program, so that the observations are not meaningful.
     pub(crate) fn fall_behind(&mut self) {
         self.is_behind = true;
     }
@@ -261,25 +261,26 @@ impl Judge {
         self.rules.iter().find(|rule| rule.id == NO_CRASH).copied()
     }
 
-    /// Whether a program of this scenario has crashed, of those that were dropped.
+    /// Whether a program of this scenario that was dropped has crashed.
     pub(crate) fn has_crashed(&self) -> bool {
         let crashed = |witness: &Witness| witness.lock().unwrap_or_else(PoisonError::into_inner).crash().is_some();
         self.witnesses.iter().any(crashed)
     }
 
-    /// Drops what this scenario has noted of a rule, since it did not get so far that it shows it.
+    /// Drops the records of a rule, since this scenario ended before it could observe it.
     pub(crate) fn retract(&mut self, rule: &Rule) {
         self.notes.remove(rule.id);
     }
 
-    /// Drops the breach that has ended this scenario, since the breach of `cause` led to it.
+    /// Drops the breach that ended this scenario, since it follows from the breach of `cause`.
     pub(crate) fn ended_by(&mut self, cause: &'static Rule) {
         if let Some(last) = self.last.replace(cause.id) {
             self.notes.remove(last);
         }
     }
 
-    // Checks how the programs of the scenario have ended, and adds that and their last errors to the breaches. All have ended by now.
+    // Checks how the programs of the scenario have ended, and adds their exit and their last errors to the breaches.
+    // All of them have ended by now.
     fn collect_exits(&mut self) {
         let crash = self.crash_rule().filter(|_| !self.is_refusal);
         let (mut told, mut all) = (Vec::new(), Vec::new());
@@ -315,12 +316,12 @@ impl Judge {
         self.last = own.last.or(self.last);
     }
 
-    /// Starts the program under test. What becomes of it is looked at when the scenario is over.
+    /// Starts the program under test. Its exit is judged when the scenario is over.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         self.start_at(Terminal::No, launcher, values)
     }
 
-    /// As [`Judge::start`], with this at a pseudo-terminal unless the user has chosen.
+    /// Like [`Judge::start`], with the program at a pseudo-terminal unless the user has chosen otherwise.
     pub(crate) fn start_at(
         &mut self,
         kind: Terminal,
@@ -333,7 +334,7 @@ impl Judge {
         Ok(run)
     }
 
-    /// As [`Judge::start`], with these words behind the arguments.
+    /// Like [`Judge::start`], with further arguments at the end.
     pub(crate) fn start_with(
         &mut self,
         launcher: &dyn Launcher,
@@ -346,7 +347,7 @@ impl Judge {
         Ok(run)
     }
 
-    // The recording of the terminal of a program that is started like this.
+    // The recording of the terminal of a program with these arguments.
     fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Line {
         let number = self.witnesses.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
@@ -359,12 +360,14 @@ impl Judge {
         terminal
     }
 
-    /// A recording of a connection of this scenario. Whoever opens the connection tells it what is sent and received.
+    /// Creates a recording of a connection of this scenario. The owner of the connection records the data that it sends
+    /// and receives.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
         self.tape.line(name, talk)
     }
 
-    /// Notes that a rule was observed, and whether it was kept. `wrong` says what came, where, and what would be right.
+    /// Records an observation of a rule and whether the program kept the rule. `wrong` describes what was observed,
+    /// where, and what is correct.
     pub(crate) fn check(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> bool {
         debug_assert!(self.rules.contains(&rule), "{} is not in the list of rules", rule.id);
         let notes = self.notes.entry(rule.id).or_default();
@@ -382,31 +385,31 @@ impl Judge {
         false
     }
 
-    /// Notes that a rule was observed and kept so many more times.
+    /// Records that a rule was observed and kept the given number of times.
     pub(crate) fn observe(&mut self, rule: &'static Rule, times: u32) {
         self.notes.entry(rule.id).or_default().observed += u64::from(times);
     }
 
-    /// As [`Judge::check`], for what the scenario cannot go on without.
+    /// Like [`Judge::check`], for a rule without which the scenario cannot continue.
     pub(crate) fn require(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> Played {
         if self.check(rule, kept, wrong) { Ok(()) } else { Err(Halt::Broken) }
     }
 
-    /// As [`Judge::require`], of a value that came, or of what came instead.
+    /// Like [`Judge::require`], for a received value or a description of what arrived instead.
     pub(crate) fn expect<T>(&mut self, rule: &'static Rule, value: Result<T, String>) -> Played<T> {
         let value = value.or_else(|wrong| self.broken(rule, || wrong))?;
         self.check(rule, true, String::new);
         Ok(value)
     }
 
-    /// Notes that a rule was broken, and ends the scenario.
+    /// Records that a rule was broken, and ends the scenario.
     pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);
         Err(Halt::Broken)
     }
 
-    /// Plays a part of a scenario that differs from others by `rule` alone. A required rule that is broken in it is a breach of `rule` if
-    /// no other scenario breaks it; that is decided when all scenarios have been played.
+    /// Plays a part of a scenario that differs from others only by `rule`. If a required rule is broken in this part
+    /// and in no other scenario, the breach counts for `rule`. This is decided after all scenarios.
     pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
         let mut own = self.child(self.scenario, self.tape.clone());
         let played = run(&mut own);
@@ -430,18 +433,18 @@ impl Judge {
         ids
     }
 
-    /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
-    /// a breach.
+    /// Records whether a program with wrong arguments has ended with a status other than 0. The text of a breach starts
+    /// with `who`.
     pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<&Exit>, who: &str) {
         let how = exit.map_or_else(|| "did not end".to_owned(), |exit| format!("ended with {exit}"));
         let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
         self.check(rule, kept, || format!("{who} {how}; a status other than 0 would be right"));
     }
 
-    /// Waits for the end of a program that was started with wrong arguments, or where it cannot work. It must end with a status other than
-    /// 0. A crash is no orderly end: it breaks the rule about crashes and not this one, which is broken if it is advice or if there is no
-    /// rule about crashes. A program may start slowly beside others, so it gets the time twice unless the rule is broken already. Returns
-    /// whether the program refused to run in order.
+    /// Waits for the exit of a program that was started with wrong arguments or in an environment where it cannot work.
+    /// Its status must not be 0. A crash breaks the rule about crashes instead of this rule, unless this rule is advice
+    /// or there is no rule about crashes. Other programs may slow down its start, so it gets twice the time unless the
+    /// rule is broken already. Returns whether the program exited in an orderly way.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
         let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };
@@ -455,7 +458,8 @@ impl Judge {
         exit.is_some_and(|exit| exit.code != Some(0))
     }
 
-    /// Lets a rule of this scenario judge how the program ends, so that an end by a crash does not also break the rule about crashes.
+    /// Lets a rule of this scenario judge the exit of the program, so that a crash does not also break the rule about
+    /// crashes.
     pub(crate) fn judges_crashes(&mut self) {
         self.is_refusal = true;
     }
@@ -465,7 +469,7 @@ impl Judge {
     }
 }
 
-// What a panic says.
+// The message of a panic.
 fn fault(panic: &(dyn Any + Send)) -> anyhow::Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
     anyhow!("it has a fault: {}", text.unwrap_or("a panic"))

@@ -1,4 +1,4 @@
-//! What starts a program under test, and the program while it runs.
+//! The interfaces to start a program under test and to use it while it runs.
 
 use std::{fmt, iter, net::SocketAddr, time::Instant};
 
@@ -7,9 +7,9 @@ use crate::terminal::Terminal;
 /// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
-/// The value that is no placeholder: a further word at the end of the command, for tests of its arguments.
+/// The value for a further word at the end of the command, which has no placeholder. It is used to test the arguments.
 pub(crate) const EXTRA: &str = "extra";
-/// What a shell adds to the number of the signal that ended its command.
+/// The offset that a shell adds to the number of the signal that ended its command.
 const SHELL: i32 = 128;
 /// The names of the signals that end programs.
 const SIGNALS: [(i32, &str); 16] = [
@@ -30,7 +30,7 @@ const SIGNALS: [(i32, &str); 16] = [
     (25, "SIGXFSZ, a file grew too large"),
     (31, "SIGSYS"),
 ];
-/// What runtimes write on standard error when nobody caught an error.
+/// The messages that runtimes write to standard error for an uncaught error.
 const UNCAUGHT: [&str; 7] = [
     "Traceback (most recent call last)",
     "panicked at",
@@ -44,24 +44,24 @@ const UNCAUGHT: [&str; 7] = [
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// The exit status, unless a signal ended it.
+    /// The exit status, unless a signal ended the program.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the program.
     pub signal: Option<i32>,
 }
 
 impl Exit {
-    /// A program that ended with this status.
+    /// The exit of a program with this status.
     pub const fn with(code: i32) -> Self {
         Self { code: Some(code), signal: None }
     }
 
-    /// How a program ended, if it has, as a sentence about `who`.
+    /// A sentence about `who` that describes how the program ended, if it has.
     pub(crate) fn told(exit: Option<&Self>, who: &str) -> String {
         exit.map_or_else(|| format!("{who} still ran"), |exit| format!("{who} ended with {exit}"))
     }
 
-    /// Whether it crashed: a signal ended it, or an error that it did not catch, as these last lines of its standard error say.
+    /// Whether the program crashed: a signal ended it, or the last lines of its standard error show an uncaught error.
     pub(crate) fn is_crash(&self, errors: &[String]) -> bool {
         let uncaught = || errors.iter().any(|line| UNCAUGHT.iter().any(|words| line.contains(words)));
         match self.code {
@@ -90,90 +90,93 @@ fn signal_name(signal: i32) -> Option<&'static str> {
     SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
-/// A program under test that runs. Dropping it ends the program and all that it has started.
+/// A running program under test. Dropping it ends the program and all processes that it has started.
 pub trait Run: Send {
-    /// The next line of standard output, without its line feed, or `None` when there is none by then or any more.
+    /// The next line of standard output without its line feed. `None` if there is none by then, or if the output has
+    /// ended.
     fn line(&mut self, by: Instant) -> Option<String>;
 
-    /// Standard output behind its last line feed.
+    /// The standard output after the last line feed.
     fn partial_line(&mut self) -> String {
         String::new()
     }
 
-    /// The lines that a user sees of its standard output, if that is a terminal. A screen that the program has left is gone.
+    /// The visible lines of standard output, if that is a terminal. A screen that the program has left is not included.
     fn screen(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// Types bytes on its standard input. A program that does not read them is no error.
+    /// Types bytes on standard input. It is not an error if the program does not read them.
     fn type_bytes(&mut self, bytes: &[u8]);
 
-    /// Ends its standard input. Returns whether that is possible.
+    /// Closes standard input. Returns whether that is possible.
     fn end_input(&mut self) -> bool {
         false
     }
 
-    /// How it ended, or `None` if it still runs then.
+    /// How the program ended, or `None` if it still runs at that time.
     fn exit(&mut self, by: Instant) -> Option<Exit>;
 
-    /// The last lines that it has written on standard error.
+    /// The last lines that the program has written to standard error.
     fn errors(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The limit for which it was ended, as in `memory, which is 1 GiB`.
+    /// The limit that caused the end of the program, as in `memory, which is 1 GiB`.
     fn limit(&self) -> Option<String> {
         None
     }
 
-    /// When the first byte of its standard output came.
+    /// When the first byte of standard output arrived.
     fn first_output(&self) -> Option<Instant> {
         None
     }
 
-    /// The UDP ports at which it receives, where the system tells.
+    /// The UDP ports on which the program receives, if the system reports them.
     fn udp_ports(&self) -> Option<Vec<u16>> {
         None
     }
 
-    /// The process from which all its processes descend, if this tester has started it.
+    /// The id of the root process, if this tester has started the program.
     fn id(&self) -> Option<u32> {
         None
     }
 }
 
 impl dyn Run + '_ {
-    /// How the program has ended, if it has, for the end of a message: `; it ended with exit status 1`.
+    /// A clause for the end of a message about how the program has ended, if it has: `; it ended with exit status 1`.
     pub fn obituary(&mut self) -> String {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 
-    /// The first of these rows that it does not print by then, behind those before. At a terminal the last screen counts.
+    /// The first of these rows that the program does not print by then, in this order. At a terminal, the last screen
+    /// counts.
     pub(crate) fn missing<'r>(&mut self, rows: impl IntoIterator<Item = &'r str>, by: Instant) -> Option<&'r str> {
         let printed = iter::from_fn(|| self.line(by)).collect();
         let mut shown = self.screen().unwrap_or(printed).into_iter();
-        // What a screen needs may stand around a row.
+        // Decoration of a screen may surround a row.
         rows.into_iter().find(|row| !shown.any(|line| line.contains(row.trim_end())))
     }
 }
 
-/// Starts the program under test for a scenario. Scenarios run side by side.
+/// Starts the program under test for a scenario. Scenarios run in parallel.
 pub trait Launcher: Sync {
-    /// Where a server under test already runs, if it is not started for each scenario.
+    /// The address of a running server under test, if it is not started for each scenario.
     fn address(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Whether the program takes this value, such as `players`.
+    /// Whether the program accepts this value, such as `players`.
     fn takes(&self, name: &str) -> bool;
 
     /// Starts the program with these values for the placeholders of its command.
     ///
     /// # Errors
-    /// A [`crate::CannotStart`] when the system cannot run the command.
+    /// Returns a [`crate::CannotStart`] if the system cannot run the command.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
 
-    /// As [`Launcher::start`], at a pseudo-terminal if it [chooses](Launcher::chooses_terminal) one and the system has them.
+    /// Like [`Launcher::start`], at a pseudo-terminal if it [chooses](Launcher::chooses_terminal) one and the system
+    /// has them.
     ///
     /// # Errors
     /// As [`Launcher::start`].
@@ -181,7 +184,7 @@ pub trait Launcher: Sync {
         self.start(values)
     }
 
-    /// As [`Launcher::start`], with these words behind the arguments.
+    /// Like [`Launcher::start`], with further arguments at the end.
     ///
     /// # Errors
     /// As [`Launcher::start`].
@@ -189,23 +192,23 @@ pub trait Launcher: Sync {
         self.start(values)
     }
 
-    /// Whether it lets the tester choose what is at a pseudo-terminal.
+    /// Whether the tester may choose which streams are at a pseudo-terminal.
     fn chooses_terminal(&self) -> bool {
         false
     }
 
-    /// Whether all standard streams of its programs are at a terminal.
+    /// Whether all standard streams of the programs are at a terminal.
     fn is_at_terminal(&self) -> bool {
         false
     }
 
-    /// What the program may take and what the system keeps it from, each as a line for people.
+    /// The limits of the program and the restrictions by the system, each as a line of text.
     fn limits(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// A server that runs already.
+/// A running server.
 pub struct Remote(pub SocketAddr);
 
 struct Elsewhere;

@@ -1,15 +1,15 @@
-//! Tests programs that others wrote against the protocols of the games.
+//! Tests programs of other authors against the protocols of the games.
 //!
-//! A tester connects to a server, or lets a client connect to it, and plays scenarios in which each [`Rule`] of the protocol is observed.
-//! It tells a judge of each observation; the [`Report`] then says which rules passed, which failed and where, and which were not
-//! observed.
+//! A tester connects to a server, or accepts the connection of a client, and plays scenarios in which each [`Rule`] of
+//! the protocol is observed. It sends each observation to a judge. The [`Report`] then lists the rules that passed,
+//! those that failed and where, and those that were not observed.
 //!
-//! A program under test is started anew for each scenario by a [`Launcher`]: [`Program`] is a command, [`Remote`] is a server that runs
-//! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
+//! A [`Launcher`] starts the program under test for each scenario. [`Program`] is a command. [`Remote`] is a running
+//! server, which allows only scenarios that need no restart. A tester never blocks longer than its patience, whatever
 //! the program under test does.
 //!
-//! An executable that calls [`guard`] first has its programs run within [`Limits`]; [`confine`] takes them off the network,
-//! and a [`Network`] keeps those in it from all others.
+//! In an executable that calls [`guard`] first, programs run within [`Limits`]. [`confine`] disconnects them from the
+//! network, and a [`Network`] isolates its programs from all others.
 
 mod command;
 mod dealer;
@@ -69,11 +69,12 @@ pub use crate::{
 #[cfg(target_os = "linux")]
 pub use crate::guard::guard;
 
-/// Must be called first by the `main` of each executable that tests programs. On this system there are no guards, and it does nothing.
+/// The `main` function of each executable that tests programs must call this first. This system has no guards, so it
+/// has no effect.
 #[cfg(not(target_os = "linux"))]
 pub fn guard() {}
 
-/// One for each kind of program.
+/// The testers of all kinds of programs.
 pub static TESTERS: [&Tester; 9] = [
     &DEALER,
     &PLAYER,

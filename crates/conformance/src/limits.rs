@@ -1,29 +1,29 @@
-//! How much a program under test may take.
+//! The resource limits of a program under test.
 
 use std::fmt;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-/// Bounds for one program under test with all that it starts, each time when it runs.
+/// Limits for one run of a program under test, including all processes that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory that all processes together may use.
+    /// The memory of all processes together, in bytes.
     pub memory: u64,
-    /// Seconds on a processor, of all processes together.
+    /// The processor time of all processes together, in seconds.
     pub cpu: u64,
-    /// Seconds on the clock.
+    /// The elapsed time in seconds.
     pub time: u64,
-    /// Processes and threads at the same time.
+    /// The number of simultaneous processes and threads.
     pub processes: u64,
-    /// Files and sockets that one process may have open.
+    /// The number of open files and sockets of one process.
     pub files: u64,
-    /// Bytes of the largest file.
+    /// The size of the largest file, in bytes.
     pub file_size: u64,
-    /// Bytes that it may write on standard output and standard error.
+    /// The output on standard output and standard error, in bytes.
     pub output: u64,
 }
 
-/// The name of a limit, the least that makes sense, and where it stands.
+/// The name of a limit, its sensible minimum, and a reference to its field.
 type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 const ROWS: [Row; 7] = [
@@ -53,10 +53,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Changes one of them, as in `memory=512M`. `size` reads a number of bytes.
+    /// Sets one limit, as in `memory=512M`. `size` parses a number of bytes.
     ///
     /// # Errors
-    /// Says which limits there are, or what value would be right.
+    /// Returns a message that lists the limits or the valid values.
     pub fn set(&mut self, typed: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<(), String> {
         let (name, value) = typed.split_once('=').unwrap_or((typed, ""));
         let Some((_, least, place)) = ROWS.iter().find(|(other, ..)| *other == name) else {
@@ -75,12 +75,12 @@ impl Limits {
         Ok(())
     }
 
-    /// Each with its name and its value as people write it.
+    /// Each limit with its name and its value in readable form.
     pub fn rows(mut self) -> Vec<(&'static str, String)> {
         ROWS.iter().map(|(name, _, place)| (*name, written(name, *place(&mut self)))).collect()
     }
 
-    /// The value of the limit with this name, as people write it.
+    /// The value of the limit with this name, in readable form.
     pub(crate) fn value(self, name: &str) -> String {
         self.rows().into_iter().find(|(other, _)| *other == name).map_or_else(String::new, |(_, value)| value)
     }
@@ -103,7 +103,7 @@ fn written(name: &str, value: u64) -> String {
     unit.map_or_else(|| format!("{value} bytes"), |(power, unit)| format!("{} {unit}", value >> power))
 }
 
-/// As one word, which `parse` reads.
+/// Formats the limits as one word that `parse` reads.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut limits = *self;
@@ -112,7 +112,7 @@ impl fmt::Display for Limits {
     }
 }
 
-/// Reads what [`Limits`] print.
+/// Parses the output of [`Limits`].
 #[cfg(any(target_os = "linux", test))]
 pub(crate) fn parse(word: &str) -> Option<Limits> {
     let mut limits = Limits::default();

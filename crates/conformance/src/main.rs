@@ -1,4 +1,4 @@
-//! `conformance KIND -- COMMAND…`: tests a program that others wrote.
+//! `conformance KIND -- COMMAND…`: tests a program of another author.
 
 mod args;
 mod class;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
         Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
         Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
-        // An error is not a broken rule.
+        // An error differs from a broken rule.
         _ => cmdkit::run_or(EXIT_UNFINISHED, USAGE, |args| program(&args)),
     }
 }
@@ -70,7 +70,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-// As the terminal is, if standard output is one.
+// The style for the terminal, if standard output is one.
 fn style() -> Style {
     let stdout = io::stdout();
     let width = stdout.is_terminal().then(|| cmdkit::stdout_size().0.into());

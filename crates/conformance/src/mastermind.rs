@@ -1,4 +1,4 @@
-//! Tests programs of mastermind: the text game of the course, and both sides of our own network protocol.
+//! Tests mastermind programs: the course's text game, and both sides of our own network protocol.
 
 mod answers;
 pub(crate) mod client;

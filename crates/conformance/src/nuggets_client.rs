@@ -1,4 +1,4 @@
-//! Tests clients of nuggets.
+//! Tests nuggets clients.
 
 mod damaged;
 mod host;
@@ -31,21 +31,21 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// By when a client that gets no answer has asked again, at least.
+/// The time by which a client without an answer must have repeated its message at least once.
 const AGAIN: Duration = Duration::from_secs(3);
 
-/// By when a client that has sent KEY Q twice in vain has left.
+/// The time by which a client that has sent KEY Q twice without an answer must have left.
 const LONELY: Duration = Duration::from_secs(6);
 
-/// Longer than programs wait between two messages that they repeat for ever.
+/// Longer than the interval at which programs repeat a message forever.
 const REPEATED: Duration = Duration::from_millis(2500);
 
 type Scenario = fn(&mut Host<'_>) -> Played;
 
-/// Rules that a scenario is meant to show. One without such rules may show any.
+/// The rules that a scenario is designed to observe. If there are none, it may observe any rule.
 type Meant = &'static [&'static Rule];
 
-/// What is played with a client, each time with another server.
+/// The scenarios with a client, each with a separate server.
 const SCENARIOS: [(&str, Meant, Scenario); 14] = [
     ("a game", &[], game),
     ("a player who leaves", &[&rules::KEYS, &rules::QUIT, &rules::FAREWELL], leaves_by_key),
@@ -75,7 +75,7 @@ const SCENARIOS: [(&str, Meant, Scenario); 14] = [
     }),
 ];
 
-/// Scenarios in which the input ends, which only a pipe does.
+/// Scenarios that end the input, which requires a pipe.
 const PIPED: [(&str, &Rule, Scenario); 2] =
     [("the end of input", &rules::INPUT, end_of_input), ("the end of input, and no answer", &rules::LEAVES, leaves)];
 
@@ -103,7 +103,7 @@ static REFUSALS: [Refusal; 8] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    // What goes wrong in any game is known before scenarios in which it would be the fault of something else.
+    // Errors in any game are recorded first, since they would break other rules in the other scenarios.
     let ([(name, _, scenario)], others) = SCENARIOS.split_at(1) else { return Ok(()) };
     let start =
         |judge: &mut Judge, terminal, scenario: Scenario| scenario(&mut Host::new(judge, terminal, launcher, options)?);
@@ -141,7 +141,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(played.chain(piped).chain(damaged).chain(calls).chain(others).chain(refusals).collect())
 }
 
-// Keys, and the end that the player wants.
+// Keys, and an end by the player.
 fn game(host: &mut Host<'_>) -> Played {
     if host.welcome()? {
         for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
@@ -154,7 +154,7 @@ fn game(host: &mut Host<'_>) -> Played {
     host.quit("GAME OVER:\nA         16 Tess\nB        234 Bob")
 }
 
-// A client may leave when Q is typed, or better wait for QUIT.
+// A client may leave when Q is typed, but should rather wait for QUIT.
 fn leaves_by_key(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
         return Ok(());
@@ -163,7 +163,7 @@ fn leaves_by_key(host: &mut Host<'_>) -> Played {
     host.farewell("Thanks for playing!")
 }
 
-// The table of as many players as there are letters, with names as long as a server keeps them.
+// The table with one player for each letter, and names of the maximum length that a server keeps.
 fn long_table(host: &mut Host<'_>) -> Played {
     host.greeted()?;
     host.enter(b"GRID 3 14", &display(0))?;
@@ -173,7 +173,7 @@ fn long_table(host: &mut Host<'_>) -> Played {
     host.quit_as(format!("QUIT {text}").as_bytes(), &text, &rules::LONG)
 }
 
-// No player moves for a while. A client that repeats its first message without need does so now.
+// No player moves for a while. A client that repeats its first message unnecessarily does so in this time.
 fn quiet(host: &mut Host<'_>) -> Played {
     host.welcome()?;
     host.listen(Instant::now() + REPEATED.min(host.options.patience));
@@ -195,7 +195,7 @@ fn strangers(host: &mut Host<'_>) -> Played {
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         host.send_as_stranger(message)?;
         let text = format!(" after {} came from another address", shown(message));
-        // Twice, since the first may be sent before the message is read.
+        // Two keys are typed, since the first may be sent before the message is read.
         host.key(b'h', &rules::STRANGERS, &text)?;
         host.key(b'l', &rules::STRANGERS, &text)?;
     }
@@ -212,11 +212,11 @@ fn silence(host: &mut Host<'_>) -> Played {
     host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
 }
 
-// The first message was lost.
+// The first message is lost.
 fn late(host: &mut Host<'_>) -> Played {
     host.greeted()?;
     if host.next(Instant::now() + AGAIN.max(host.options.patience)).is_none() {
-        // It is judged elsewhere that it is not sent again.
+        // Whether the client repeats it is judged elsewhere.
         host.judge.leave_out_for([&rules::LATE], &rules::AGAIN);
         return Ok(());
     }
@@ -228,7 +228,7 @@ fn late(host: &mut Host<'_>) -> Played {
     host.wake(&rules::LATE).map(drop)
 }
 
-// QUIT was lost, or the server has gone.
+// QUIT is lost, or the server has ended.
 fn leaves(host: &mut Host<'_>) -> Played {
     if host.end_input()? {
         let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
@@ -239,7 +239,8 @@ fn leaves(host: &mut Host<'_>) -> Played {
     Ok(())
 }
 
-// All but Q, which may make the client leave. Where keys of the game go wrong, another letter would show no more.
+// All keys except Q, which may make the client leave. If keys of the game fail, other letters provide no further
+// information.
 fn any_key(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
         host.judge.leave_out_for([&rules::ANY_KEY], &rules::KEYS);

@@ -41,7 +41,8 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// What can also be played with a server that runs already: a name, a scenario, and the rules that it is meant to show, if not all.
+/// The scenarios that also work with a running server: the name, the scenario, and the rules that it is designed to
+/// observe, if not all.
 const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("joining", joining::players, &[]),
     ("moves", moves::play, &[]),
@@ -76,10 +77,10 @@ enum Place {
     Large,
 }
 
-/// A scenario with a server that is started for it.
+/// A scenario that starts its own server.
 type Alone = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
 
-/// What needs a server of its own, or another map.
+/// The scenarios that need a separate server or another map.
 const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
     ("a full game", Place::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
         joining::full(party, map)
@@ -108,16 +109,16 @@ const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
     }),
 ];
 
-/// A name whose bytes are not all printable.
+/// A name with unprintable bytes.
 const ODD_NAME: &[u8] = b"Zo\xc3\xab\x07\t !";
-/// Longer than any name that is kept. Some servers have only small buffers for names.
+/// A name longer than any that servers keep. Some servers have small buffers for names.
 const LONG_NAME: [u8; 200] = [b'b'; 200];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let on = |map: &str| anyhow::Ok(Test { launcher, options, map: MapFile::new(map)? });
     let (test, hall, yard, closet, large) = (&on(MAP)?, &on(HALL)?, &on(YARD)?, &on(CLOSET)?, &on(&large())?);
     if let Some(address) = launcher.address() {
-        // They are played one after the other with the one server, as long as its game has letters.
+        // They are played one after another on the same server, as long as its game has free letters.
         let mut letters = 0;
         for &(name, scenario, rules) in ANYWHERE {
             if letters < MAX_PLAYERS {

@@ -1,4 +1,5 @@
-//! What a program under test writes. All of it is read, since a program that cannot write waits; little of it is kept.
+//! The output of a program under test. All of it is read, since a program that cannot write blocks. Only a small part
+//! is kept.
 
 use std::{
     collections::VecDeque,
@@ -19,36 +20,38 @@ use crate::{
     terminal::{Output, ROWS, plain},
 };
 
-/// How often to look whether a program has said its last words.
+/// The interval at which to check whether a program's output is complete.
 const POLL: Duration = Duration::from_millis(5);
-/// The most output that is kept of a program, in bytes.
+/// The maximum size of the kept output of a program, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
-/// The longest line, in bytes; longer ones are cut into several.
+/// The maximum length of a line in bytes. Longer lines are split.
 const MAX_LINE: u64 = 4096;
-/// The bytes that are kept of a line that is not complete.
+/// The number of bytes that are kept of an incomplete line.
 const MAX_PARTIAL: usize = 4096;
-/// The last lines of standard error that are kept: as many as the traces of most languages have.
+/// The number of the last lines of standard error that are kept. It suffices for the stack traces of most languages.
 const ERRORS: usize = 50;
-/// How long to wait for what a program has written before it ended. Only what it has left behind could write still more.
+/// How long to wait for the output that a program wrote before it ended. Only processes that it has left behind can
+/// still write more.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// What a program has said.
+/// The output of a program.
 pub(crate) struct Spoken {
     lines: Mutex<Receiver<String>>,
     errors: Mutex<VecDeque<String>>,
     are_errors_complete: AtomicBool,
-    // Bytes, of both.
+    // The number of bytes on both streams.
     written: AtomicU64,
     most: u64,
-    // When the first byte of standard output came.
+    // When the first byte of standard output arrived.
     first: OnceLock<Instant>,
-    // Standard output behind its last line feed.
+    // The standard output after the last line feed.
     partial: Mutex<Vec<u8>>,
-    // What a user sees, at a terminal.
+    // The visible screen, if standard output is a terminal.
     screen: Option<Mutex<Screen>>,
 }
 
-/// Notes the time of the first byte and the line that is not complete. Programs that draw a screen or print a prompt complete none.
+/// Records the time of the first byte and the incomplete line. Programs that draw a screen or print a prompt complete
+/// no line.
 struct Noted<'a, R> {
     from: R,
     spoken: &'a Spoken,
@@ -77,7 +80,7 @@ impl<R: Read> Read for Noted<'_, R> {
 }
 
 impl Spoken {
-    /// Reads in threads of its own. The program with this number is ended when it writes more than `most` bytes.
+    /// Reads in separate threads. If the program with this process id writes more than `most` bytes, it is ended.
     pub(crate) fn of(output: Output, errors: Option<ChildStderr>, program: u32, most: u64) -> Arc<Self> {
         let (sender, lines) = mpsc::channel();
         let spoken = Arc::new(Self {
@@ -105,7 +108,7 @@ impl Spoken {
         self.each_line(Noted { from: output, spoken: self }, program, |line| {
             kept += line.len() as u64 + 1;
             if kept <= MAX_OUTPUT {
-                // The tester may not ask for them.
+                // The tester may never request them.
                 if is_terminal {
                     plain(&line).split('\n').for_each(|part| drop(lines.send(part.to_owned())));
                 } else {
@@ -128,7 +131,7 @@ impl Spoken {
         self.are_errors_complete.store(true, Ordering::SeqCst);
     }
 
-    // Gives each line, without its end and cut at a bound, until there is none.
+    // Passes each line to `take`, without its end and split at the maximum length, until the output ends.
     fn each_line(&self, from: impl Read, program: u32, mut take: impl FnMut(String)) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
@@ -143,35 +146,35 @@ impl Spoken {
         }
     }
 
-    /// When the first byte of standard output came.
+    /// When the first byte of standard output arrived.
     pub(crate) fn first(&self) -> Option<Instant> {
         self.first.get().copied()
     }
 
-    /// Standard output behind its last line feed.
+    /// The standard output after the last line feed.
     pub(crate) fn partial_line(&self) -> String {
         let partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
         plain(&String::from_utf8_lossy(&partial))
     }
 
-    /// What a user sees of its standard output, if that is a terminal.
+    /// The visible lines of standard output, if that is a terminal.
     pub(crate) fn screen(&self) -> Option<Vec<String>> {
         let screen = self.screen.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         Some(screen.lines().collect())
     }
 
-    /// Whether it has written more than it may.
+    /// Whether the program has exceeded its output limit.
     pub(crate) fn is_flood(&self) -> bool {
         self.written.load(Ordering::SeqCst) > self.most
     }
 
-    /// The next line of standard output, or `None` when there is none by then or any more.
+    /// The next line of standard output. `None` if there is none by then, or if the output has ended.
     pub(crate) fn line(&self, by: Instant) -> Option<String> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// The last lines of standard error, all of them if the program `has_ended`.
+    /// The last lines of standard error. They are complete if the program `has_ended`.
     pub(crate) fn errors(&self, has_ended: bool) -> Vec<String> {
         let by = Instant::now() + LAST_WORDS;
         while has_ended && !self.are_errors_complete.load(Ordering::SeqCst) && Instant::now() < by {

@@ -1,6 +1,6 @@
 //! The pages of `docs/` that rules refer to.
 
-/// Each with its path in `docs/`.
+/// The pages with their paths in `docs/`.
 const PAGES: [(&str, &str); 7] = [
     ("blackjack.md", include_str!("../../../docs/blackjack.md")),
     ("mastermind.md", include_str!("../../../docs/mastermind.md")),
@@ -11,7 +11,8 @@ const PAGES: [(&str, &str); 7] = [
     ("protocols/robots.md", include_str!("../../../docs/protocols/robots.md")),
 ];
 
-/// The text of a section of `docs/`, which is called as links do: `protocols/blackjack.md#messages`. It ends before the next heading.
+/// The text of a section of `docs/`, named as in links: `protocols/blackjack.md#messages`. It ends before the next
+/// heading.
 pub fn section(page: &str) -> Option<String> {
     let (path, wanted) = page.split_once('#')?;
     let (_, text) = PAGES.iter().find(|(other, _)| *other == path)?;
@@ -26,7 +27,7 @@ pub fn section(page: &str) -> Option<String> {
     Some(section.join("\n").trim().to_owned())
 }
 
-// As links call a heading.
+// The anchor of a heading in links.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-'));

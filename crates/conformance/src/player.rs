@@ -38,13 +38,13 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// Rounds in which every card is shown: three open each round.
+/// The number of rounds that are needed to show every card. Each round opens with three cards.
 const ALL_CARDS: usize = 18;
-/// Rounds of the other scenarios.
+/// The number of rounds in the other scenarios.
 const ROUNDS: usize = 4;
-/// Rounds of a long game.
+/// The number of rounds in a long game.
 const LONG: usize = 100;
-/// For so long the course's own dealers wait for an answer.
+/// How long the course's own dealers wait for an answer.
 const WINDOW: Duration = Duration::from_millis(26);
 /// The longest pause of a dealer that pauses.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -58,10 +58,10 @@ const SIX: u8 = 19;
 const NINE: u8 = 9;
 const OTHER_NINE: u8 = 22;
 
-/// What is played before QUIT.
+/// The part of a scenario before QUIT.
 type Game = fn(&mut Judge, &mut Croupier) -> Played;
 
-/// The scenarios that end with QUIT, besides a whole game, each with the rule that it is meant to show.
+/// The scenarios that end with QUIT, other than a whole game, each with its rule.
 const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     ("messages in single bytes", &PIECES, Delivery::Bytes, |judge, croupier| croupier.rounds(judge, ROUNDS)),
     ("messages in one segment", &MERGED, Delivery::Merged, |judge, croupier| croupier.rounds(judge, ROUNDS)),
@@ -135,8 +135,8 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     }),
 ];
 
-/// What is no message of a dealer, with the rule that it ends the connection. A player may also do with it what it likes, other than to
-/// crash.
+/// Invalid dealer messages, each with the rule that it ends the connection. A player may also react in any other way,
+/// except with a crash.
 const NONSENSE: &[(&str, &Rule, &[u8])] = &[
     ("a card that does not exist", &BAD_CARD, b"CARD Eleven of Clubs\0"),
     ("a card of no suit", &BAD_CARD, b"CARD Two of Stars\0"),
@@ -147,7 +147,7 @@ const NONSENSE: &[(&str, &Rule, &[u8])] = &[
     ("10,000 bytes without NUL", &TOO_LONG, &[b'C'; 10_000]),
 ];
 
-/// Ways to be told to join.
+/// Different arguments for joining.
 const CALLS: &[(&str, &Rule, Call)] = &[
     ("a name of 64 characters", &LONG_NAME, Call { name: LONGEST_NAME, rule: &LONG_NAME, ..CALL }),
     ("a name of one character", &SHORT_NAME, Call { name: "x", rule: &SHORT_NAME, ..CALL }),
@@ -197,10 +197,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         Ok(())
     })?;
     if !joins {
-        // It would be waited for in vain for each scenario.
+        // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
-    // All the rest is played by what it has learned, if it has.
+    // All other scenarios use the learned table, if there is one.
     let mut table = None;
     if let Some(learned) = &mut school {
         if learned.has_learned(judge, is_over)? {
@@ -210,7 +210,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         }
     }
     let launcher: &dyn Launcher = &Pupil { launcher, table, trains: false };
-    // Starts the player and takes its JOIN.
+    // Starts the player and receives its JOIN.
     let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery, CALL);
     let games = GAMES.iter().map(|&(name, rule, delivery, game)| {
         let play = move |judge: &mut Judge| {
@@ -218,7 +218,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             judge.under(rule, |judge| game(judge, &mut croupier))?;
             quits(judge, croupier, run, (&QUITS, &ENDS))
         };
-        // A hand may show two rules.
+        // A hand may be an observation of two rules.
         let also = if *rule == NATURAL { &STANDS_AT_21 } else { rule };
         scene(name, play).shows([rule, also, &NO_CRASH])
     });
@@ -238,7 +238,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let calls = CALLS.iter().map(|&(name, rule, call)| {
         let play = move |judge: &mut Judge| {
             if *rule == HOST_NAME {
-                // A player may know addresses alone.
+                // A player may accept only addresses.
                 judge.judges_crashes();
             }
             let (mut croupier, run) = Croupier::welcome(judge, launcher, *options, Delivery::Paced, call)?;
@@ -257,7 +257,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(scenes.collect())
 }
 
-/// Scenarios in which the game ends where no RESULT was the last message.
+/// Scenarios that end the game without a RESULT as the last message.
 fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<Item = Scene<'s>> {
     let join = |judge: &mut Judge| Croupier::welcome(judge, launcher, *options, Delivery::Paced, CALL);
     [
@@ -291,7 +291,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         scene("the dealer goes away", move |judge| {
             let (mut croupier, run) = join(judge)?;
             croupier.deal(judge);
-            // An answer to nobody would make a reset of the end.
+            // An unread answer would turn the close into a reset.
             croupier.answer(judge)?;
             drop(croupier);
             is_left_alone(judge, options, run, &DEALER_GONE, "was closed in the middle of a round");
@@ -334,7 +334,8 @@ fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, ru
     });
 }
 
-/// Sends QUIT and waits for the end of the program. The rules are broken when it does not close the connection, and when it does not end.
+/// Sends QUIT and waits for the exit of the program. The rules are broken if it does not close the connection, and if
+/// it does not exit.
 fn quits(
     judge: &mut Judge,
     mut croupier: Croupier,

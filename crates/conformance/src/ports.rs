@@ -13,11 +13,11 @@ use self::claim::Claim;
 use anyhow::bail;
 use socket2::{Domain, Socket, Type};
 
-/// The ports that programs under test are told to listen at. They lie below those that systems give to sockets without a port of their own:
-/// no such socket takes one between the moment when it is found free and the moment when the program listens.
+/// The ports on which programs under test listen. They are below the ephemeral range, so no socket without a fixed port
+/// takes one between the check that it is free and the time when the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
 
-/// What keeps other testers off a port for a while: to them it would be free until the program listens at it.
+/// Prevents other testers from using a port for a while. To them, it would be free until the program listens on it.
 #[cfg(target_os = "linux")]
 mod claim {
     use std::{
@@ -30,20 +30,21 @@ mod claim {
         sync::{Mutex, PoisonError},
     };
 
-    /// Ports that a tester claims at the same time. Programs listen long before as many others have been started.
+    /// The number of ports that a tester claims at the same time. A program listens long before as many others have
+    /// been started.
     const CLAIMS: usize = 100;
 
-    /// A port that no other tester takes. It ends with the process at the latest.
+    /// A port that no other tester takes. The claim ends with the process at the latest.
     pub(super) struct Claim(#[expect(dead_code, reason = "it is held, not used")] UnixDatagram);
 
     impl Claim {
-        /// Claims a port, unless another tester has claimed it. What one process claims it hands out once in a while only.
+        /// Claims a port, unless another tester has claimed it. The caller hands out each port only once in a while.
         pub(super) fn of(port: u16) -> io::Result<Self> {
             let name = SocketAddr::from_abstract_name(format!("arcade-conformance-{port}"))?;
             UnixDatagram::bind_addr(&name).map(Self)
         }
 
-        /// Keeps the port claimed until many others have been.
+        /// Keeps the port claimed until many other ports have been claimed.
         pub(super) fn keep(self) {
             static KEPT: Mutex<VecDeque<Claim>> = Mutex::new(VecDeque::new());
             let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +56,7 @@ mod claim {
     }
 }
 
-/// Elsewhere no names vanish with their process. Testers that run at the same time begin at different ports.
+/// On other systems, no names vanish with their process. Testers that run at the same time start at different ports.
 #[cfg(not(target_os = "linux"))]
 mod claim {
     pub(super) struct Claim;
@@ -74,8 +75,9 @@ pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| bind(port).map(drop))
 }
 
-// Binds a TCP port without listening. A process that another thread is just starting has a copy of the socket until it runs its program: whoever
-// connects meanwhile is refused, as long as the program under test does not listen, and is not accepted by a socket that nobody reads.
+// Binds a TCP port without listening. A process that another thread is just starting has a copy of the socket until it
+// executes its program. In the meantime, connections are refused until the program under test listens, instead of being
+// accepted by a socket that is never read.
 fn bind(port: u16) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     // On Windows this would share the port.
@@ -85,7 +87,7 @@ fn bind(port: u16) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Listens at a port, on both families, since whoever listens on both is refused for either.
+/// Listens on a port on both families, since a program that binds both fails if either is taken.
 pub(crate) fn take_tcp_port() -> io::Result<(TcpListener, u16)> {
     let held =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
@@ -99,7 +101,7 @@ pub(crate) fn free_udp_port() -> anyhow::Result<u16> {
 
 fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
     static HANDED_OUT: AtomicU32 = AtomicU32::new(0);
-    // Testers that run at the same time begin at different places: their process numbers mostly differ by little.
+    // Testers that run at the same time start at different places. Their process ids mostly differ only a little.
     let start = process::id().wrapping_mul(7919);
     let ports = u32::from(PORTS.end - PORTS.start);
     for _ in 0..ports {

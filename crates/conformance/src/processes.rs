@@ -1,25 +1,25 @@
-//! The processes that a program under test consists of, from the files that Linux keeps of them. Other systems have no such files, and
-//! nothing is found.
+//! The processes of a program under test, from the files in `/proc` on Linux. Other systems have no such files, so the
+//! result is empty.
 
 use std::{collections::BTreeMap, fs};
 
-/// What is known of one process.
+/// The properties of a process.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard counts"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
     pub(crate) parent: u32,
     group: u32,
-    /// Its threads.
+    /// The number of its threads.
     pub(crate) tasks: u64,
-    /// The time that it has spent on a processor, with that of its children that have ended, in ticks of the system's clock.
+    /// Its processor time, including that of its children that have ended, in ticks of the system's clock.
     pub(crate) ticks: u64,
 }
 
-/// The process `root`, all that descend from it, and all of its group.
+/// The process `root`, all its descendants, and all processes of its group.
 pub(crate) fn family(root: u32) -> Vec<Process> {
     let mut found = Vec::new();
-    // There may be thousands, so each is looked at once.
+    // There may be thousands of processes, so each is read once.
     let mut children: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
     for process in numbers().filter_map(process) {
         if process.id == root || process.group == root {
@@ -36,27 +36,27 @@ pub(crate) fn family(root: u32) -> Vec<Process> {
     found
 }
 
-/// The numbers of all processes that this one is shown.
+/// The ids of all processes that are visible to this one.
 pub(crate) fn numbers() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Bytes of memory that a process has mapped and uses, without those of files on disk: its own, and those that it shares, as anonymous
-/// memory and files in `/dev/shm`.
+/// The resident memory of a process in bytes, without files on disk: its own memory, and the memory that it shares, as
+/// anonymous memory and files in `/dev/shm`.
 #[cfg(target_os = "linux")]
 pub(crate) fn memory(process: u32) -> Option<u64> {
     sizes(&format!("/proc/{process}/status"), ["RssAnon:", "RssShmem:"])
 }
 
-/// As [`memory`], with the share of the process in what it shares with others. The kernel computes it slowly, and refuses it for a process
-/// that may not be traced.
+/// Like [`memory`], but with the process's proportional share of shared memory. The kernel computes it slowly, and
+/// denies it for a process that may not be traced.
 #[cfg(target_os = "linux")]
 pub(crate) fn proportional_memory(process: u32) -> Option<u64> {
     sizes(&format!("/proc/{process}/smaps_rollup"), ["Pss_Anon:", "Pss_Shmem:"])
 }
 
-// The sum of these lines, all of which have to be there.
+// The sum of these lines. All of them must be present.
 #[cfg(target_os = "linux")]
 fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
@@ -67,13 +67,13 @@ fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
     names.into_iter().map(size).sum()
 }
 
-/// What is known of the process with this number.
+/// The properties of the process with this id.
 pub(crate) fn process(id: u32) -> Option<Process> {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name of the program stands in brackets and may contain anything.
+    // The name of the program is in parentheses and may contain any characters.
     let fields: Vec<&str> = status.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    // The state is the first field behind the name.
+    // The state is the first field after the name.
     let ticks = (11..15).map_while(number).sum();
     let small = |place| number(place).and_then(|number| u32::try_from(number).ok());
     Some(Process { id, parent: small(1)?, group: small(2)?, tasks: number(17)?, ticks })

@@ -1,4 +1,4 @@
-//! Programs that are started with wrong arguments and must say so.
+//! Programs that are started with wrong arguments and must report an error.
 
 use std::net::TcpListener;
 
@@ -9,20 +9,21 @@ use crate::{
     tester::Options,
 };
 
-/// One way to start a program that it must refuse.
+/// A set of arguments that a program must reject.
 pub(crate) struct Refusal {
-    /// The rule that is broken if it does not.
+    /// The rule that is broken if the program accepts them.
     pub(crate) rule: &'static Rule,
-    /// What is wrong, behind `started`, as in `without arguments`.
+    /// The error in the arguments, as a phrase after `started`, such as `without arguments`.
     pub(crate) how: &'static str,
-    /// Values instead of the right ones. An argument without a value is left out. `{port}` is the right port, and `{port+65536}` a number
-    /// that becomes the right port in 16 bits: a program that takes it for a port finds somebody who listens there.
+    /// Values that replace the correct ones. An argument without a value is omitted. `{port}` is the correct port, and
+    /// `{port+65536}` a number that becomes the correct port in 16 bits. A program that uses it as a port connects to a
+    /// listening socket.
     pub(crate) values: &'static [(&'static str, Option<&'static str>)],
-    /// Words behind the arguments.
+    /// Further words after the arguments.
     pub(crate) more: &'static [&'static str],
 }
 
-/// A refusal of other values than the right ones.
+/// A refusal with these values instead of the correct ones.
 pub(crate) const fn refusal(
     rule: &'static Rule,
     how: &'static str,
@@ -31,14 +32,14 @@ pub(crate) const fn refusal(
     Refusal { rule, how, values, more: &[] }
 }
 
-/// What all refusals of one kind of program have in common.
+/// The common parts of all refusals of one kind of program.
 pub(crate) struct Desk<'s> {
     pub(crate) launcher: &'s dyn Launcher,
     pub(crate) options: Options,
-    /// The rule that a program says why it does not start.
+    /// The rule that a program reports why it does not start.
     pub(crate) explains: &'static Rule,
-    /// Right values for all placeholders, and who listens at the address among them while the program runs, so that nothing but the wrong
-    /// argument is a reason to end.
+    /// Correct values for all placeholders, and a listener at the address among them while the program runs, so that
+    /// the wrong argument is the only reason to exit.
     pub(crate) values: fn() -> anyhow::Result<Given>,
 }
 

@@ -1,4 +1,4 @@
-//! What a test found, and how it is written.
+//! The results of a test and their output formats.
 
 mod clean;
 mod format;

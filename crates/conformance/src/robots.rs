@@ -1,4 +1,4 @@
-//! Tests servers and clients of robots.
+//! Tests robots servers and clients.
 
 pub(crate) mod client;
 mod context;

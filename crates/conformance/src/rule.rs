@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// The original task demands it. A program that breaks it fails.
+    /// A requirement of the original task. A program that breaks it fails.
     Protocol,
-    /// A recommendation. A breach is noted and costs no points.
+    /// A recommendation. A breach is recorded but costs no points.
     Advice,
 }
 
 impl Basis {
-    /// Its word in reports.
+    /// The name of the basis in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Protocol => "protocol",
@@ -22,7 +22,7 @@ impl Basis {
     }
 }
 
-/// Begins the last sentence of a hint that concerns pipes alone.
+/// The start of the last sentence of a hint, if that sentence applies only to pipes.
 const OF_PIPES: &str = "Through a pipe,";
 
 /// One rule of a protocol.
@@ -34,13 +34,13 @@ pub struct Rule {
     pub text: &'static str,
     /// Whether the rule is required or recommended.
     pub basis: Basis,
-    /// The section of the original task that demands it. Empty for advice.
+    /// The section of the original task with this requirement. Empty for advice.
     pub task: &'static str,
-    /// Its weight in the score. Advice has none.
+    /// The weight of the rule in the score. Advice has none.
     pub points: u32,
     /// The section of `docs/` that describes it, such as `protocols/blackjack.md#messages`.
     pub page: &'static str,
-    /// The usual mistake, and how to correct it. Empty where none is usual.
+    /// The usual mistake and its correction. Empty if there is no usual one.
     pub hint: &'static str,
 }
 
@@ -50,14 +50,15 @@ impl Rule {
         self.basis == Basis::Protocol
     }
 
-    /// The hint for a program whose standard streams are all at a terminal, or not. What it says of pipes is left out at a terminal.
+    /// The hint for a program whose standard streams are all at a terminal, or not. At a terminal, the sentence about
+    /// pipes is omitted.
     pub(crate) fn hint_for(&self, at_terminal: bool) -> &'static str {
         let end = self.hint.find(OF_PIPES).filter(|_| at_terminal).unwrap_or(self.hint.len());
         self.hint.get(..end).unwrap_or_default().trim_end()
     }
 }
 
-/// Declares rules, and `RULES`, which has all of them in the order of the report:
+/// Declares rules, and `RULES` with all of them in the order of the report:
 /// `NAME: Protocol(points, "section of the task") "id" in "page", "text", "hint";` or `NAME: Advice "id" in ...`.
 macro_rules! rules {
     ($($name:ident: $basis:ident $(($points:literal, $task:literal))? $id:literal in $page:literal, $text:literal, $hint:literal;)*) => {

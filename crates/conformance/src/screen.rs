@@ -1,12 +1,12 @@
-//! What a user sees at a terminal: a small model of xterm.
+//! The visible content of a terminal: a small model of xterm.
 
-/// Columns behind which a line is cut. Programs learn the size of the window from the terminal.
+/// The number of columns after which a line is truncated. Programs get the size of the window from the terminal.
 const COLS: usize = 1024;
-/// Lines that are kept.
+/// The maximum number of lines that are kept.
 const MAX_LINES: usize = 4096;
 const ESCAPE: char = '\x1b';
 
-/// The lines that have scrolled away, and those of the window.
+/// The lines of the window and those that were scrolled out of it.
 #[derive(Clone, Default)]
 struct Page {
     lines: Vec<Vec<char>>,
@@ -16,13 +16,13 @@ struct Page {
     top: usize,
 }
 
-/// The screen of a terminal, and the one that programs show for a while instead of it.
+/// The screen of a terminal, and the alternate screen that programs may show instead of it.
 pub(crate) struct Screen {
     rows: usize,
     usual: Page,
-    // What goes away when the program leaves it.
+    // The alternate screen, which is discarded when the program leaves it.
     alternate: Option<Page>,
-    // A sequence that is not complete.
+    // An incomplete escape sequence.
     open: String,
     last: char,
 }
@@ -34,13 +34,13 @@ impl Screen {
         Self { rows, usual, alternate: None, open: String::new(), last: ' ' }
     }
 
-    /// What it shows, with the lines that have scrolled away before.
+    /// The visible lines, preceded by those that were scrolled out of the window.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         let page = self.alternate.as_ref().unwrap_or(&self.usual);
         page.lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned())
     }
 
-    /// Shows what a program writes.
+    /// Processes the output of a program.
     pub(crate) fn write(&mut self, text: &str) {
         for letter in text.chars() {
             if self.open.is_empty() {
@@ -179,7 +179,7 @@ impl Page {
         }
     }
 
-    // The rest of the screen (0), its part before (1), or all of it.
+    // Clears the rest of the screen (0), the part before the cursor (1), or all of it.
     fn clear(&mut self, what: usize) {
         let lines = match what {
             0 => self.row + 1..usize::MAX,

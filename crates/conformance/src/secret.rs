@@ -1,5 +1,5 @@
-//! Seeds that only the teacher of a class can compute: they follow from a secret word, a random salt of the class, and the name of
-//! the student.
+//! Seeds that only the teacher of a class can compute. They depend on a secret word, a random salt of the class, and
+//! the name of the student.
 
 use std::{
     fs,
@@ -13,9 +13,9 @@ use conformance::Seed;
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::{Digest as _, Sha256};
 
-/// The file of the salt, in the directory of the results.
+/// The file of the salt in the results directory.
 const FILE: &str = "salt";
-/// Bytes of a salt.
+/// The length of a salt in bytes.
 const LENGTH: usize = 32;
 
 /// The secret of a class.
@@ -26,10 +26,11 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// The secret of a class with results in `folder`. Its salt is drawn once and kept there, in a file that only its owner can read.
+    /// The secret of a class with results in `folder`. Its salt is generated once and stored there, in a file that only
+    /// its owner can read.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or is not a salt.
+    /// If the file cannot be read or written, or is not a salt.
     pub(crate) fn of_class(word: &str, folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let cannot = || format!("cannot write the salt of the class, {}", file_name(&path));
@@ -48,7 +49,7 @@ impl Secret {
     /// The secret of a class whose salt is in this file.
     ///
     /// # Errors
-    /// When the file cannot be read, or is not a salt.
+    /// If the file cannot be read, or is not a salt.
     pub(crate) fn read(word: &str, path: &Path) -> anyhow::Result<Self> {
         let text = fs::read(path).with_context(|| format!("cannot read the salt of a class, {}", file_name(path)))?;
         let Some(salt) = unhex(text.trim_ascii()) else {
@@ -69,7 +70,7 @@ impl Secret {
     }
 }
 
-/// Two digits for each byte.
+/// Formats each byte as two digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -96,7 +97,7 @@ mod tests {
         assert_ne!(tulip.seed("anna"), tulip.seed("ben"));
         assert_ne!(tulip.seed("anna"), secret("rose", &folder).seed("anna"));
         assert_ne!(tulip.seed("anna"), secret("tulip", &other).seed("anna"));
-        // The next run of the class, and the teacher who repeats a test.
+        // As in the next run of the class, or when the teacher repeats a test.
         assert_eq!(tulip.seed("anna"), secret("tulip", &folder).seed("anna"));
         assert_eq!(tulip.seed("anna"), Secret::read("tulip", &folder.path().join("salt")).unwrap().seed("anna"));
         assert_ne!(secret("tulipa", &folder).seed("nna"), tulip.seed("anna"));

@@ -1,4 +1,5 @@
-//! The sockets of processes, from the files that Linux keeps of them. Other systems have no such files, and no socket is found.
+//! The sockets of processes, from the files in `/proc` on Linux. Other systems have no such files, so no socket is
+//! found.
 
 use std::{
     fs,
@@ -7,7 +8,7 @@ use std::{
 
 use crate::processes::family;
 
-/// The UDP ports at which this process, what descends from it and its group receive.
+/// The UDP ports on which this process, its descendants and its group receive.
 pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     let inodes = Owner::Family(root).inodes();
     let rows = table("udp")?.into_iter().filter(|row| inodes.contains(&row.inode));
@@ -17,30 +18,31 @@ pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     Some(ports)
 }
 
-/// The number of bytes that the process at this end of a connection to `server` has not read yet, if the system shows it.
+/// The number of bytes that the process at this end of a connection to `server` has not read yet, if the system reports
+/// it.
 pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
     table("tcp")?.into_iter().find(|row| (row.local, row.remote) == (address, server)).map(|row| row.unread)
 }
 
-/// The processes to which a socket of this machine may belong.
+/// The processes that may own a socket of this machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
-    /// One process alone.
+    /// A single process.
     Process(u32),
-    /// A process, all that descend from it, and its group.
+    /// A process, all its descendants, and its group.
     Family(u32),
 }
 
 impl Owner {
-    /// Whether the system shows who owns a socket. Otherwise no owner is found.
+    /// Whether the system reports the owner of a socket. Otherwise, no owner is found.
     pub fn is_shown() -> bool {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0));
         let address = socket.as_ref().ok().and_then(|socket| socket.local_addr().ok());
         address.is_some_and(|address| Self::Process(std::process::id()).has_udp(address))
     }
 
-    /// Whether the UDP socket that sends from this address belongs to these processes. If several sockets share the address, all of them
-    /// have to.
+    /// Whether the UDP socket that sends from this address belongs to these processes. If several sockets share the
+    /// address, all of them must.
     pub fn has_udp(self, address: SocketAddr) -> bool {
         let sends = |local: SocketAddr| {
             local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
@@ -76,7 +78,7 @@ fn sockets(process: u32) -> Vec<u64> {
     targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
 }
 
-/// A socket in a table of the system.
+/// A socket in a table of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     local: SocketAddr,
@@ -88,7 +90,7 @@ struct Row {
 // All sockets of a protocol in the network of this thread.
 fn table(protocol: &str) -> Option<Vec<Row>> {
     let of = |name: String| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
-    // A system may lack IPv6, and with it the second table.
+    // A system may lack IPv6 and therefore the second table.
     let tables = [of(protocol.to_owned()).ok()?, of(format!("{protocol}6")).unwrap_or_default()];
     Some(tables.iter().flat_map(|table| table.lines().skip(1).filter_map(row)).collect())
 }
@@ -96,7 +98,7 @@ fn table(protocol: &str) -> Option<Vec<Row>> {
 fn row(line: &str) -> Option<Row> {
     let mut columns = line.split_whitespace().skip(1);
     let (local, remote) = (address(columns.next()?)?, address(columns.next()?)?);
-    // The lengths of both queues are in the second column behind the addresses.
+    // The lengths of both queues are in the second column after the addresses.
     let unread = u32::from_str_radix(columns.nth(1)?.split_once(':')?.1, 16).ok()?;
     Some(Row { local, remote, unread, inode: columns.nth(4)?.parse().ok()? })
 }

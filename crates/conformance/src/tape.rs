@@ -1,7 +1,7 @@
-//! What a scenario's connections have carried, for reports and transcripts.
+//! Recordings of a scenario's connections, for reports and transcripts.
 //!
-//! Whoever opens a connection asks the judge for a [`Line`] and tells it of all bytes, in both directions. The tape cuts them into messages
-//! and keeps the last ones; when a rule is broken, the judge takes them into the report.
+//! The owner of a connection gets a [`Line`] from the judge and records all bytes with it, in both directions. The tape
+//! splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
 
 mod recording;
 mod talk;
@@ -15,12 +15,12 @@ pub(crate) use transcript::Transcripts;
 
 use crate::report::{Message, Sender};
 
-/// What the connections of one scenario have carried.
+/// The recording of all connections of one scenario.
 #[derive(Clone)]
 pub(crate) struct Tape(Arc<Mutex<Recording>>);
 
 impl Tape {
-    /// The tape of a scenario of this name. Its clock starts now.
+    /// The tape of a scenario with this name. Its clock starts now.
     pub(crate) fn new(scenario: &str, transcripts: Option<&Transcripts>) -> Self {
         let transcript = transcripts.and_then(|transcripts| transcripts.begin(scenario));
         Self(Arc::new(Mutex::new(Recording::new(transcript))))
@@ -30,7 +30,7 @@ impl Tape {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The recording of a connection of this name, whose messages are in this format.
+    /// The recording of a connection with this name, whose messages have this format.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
         Line { channel: self.recording().open(name, talk), tape: self.clone() }
     }
@@ -54,38 +54,38 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The tester has sent these bytes: a datagram, or a part of a stream.
+    /// Records bytes that the tester has sent: a datagram, or a part of a stream.
     pub(crate) fn sent(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);
     }
 
-    /// These bytes of the program have arrived: a datagram, or a part of a stream.
+    /// Records bytes of the program that have arrived: a datagram, or a part of a stream.
     pub(crate) fn came(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Program, bytes);
     }
 
-    /// The tester has read so many more messages of the program. A report leaves out those that it has not read yet. On a connection
-    /// where this is never called, all messages count as read.
+    /// Records that the tester has read the given number of further messages of the program. A report omits unread
+    /// messages. On a connection without any call of this function, all messages count as read.
     pub(crate) fn took(&self, messages: u64) {
         self.tape.recording().took(self.channel, messages);
     }
 
-    /// The tester has read all that has come.
+    /// Records that the tester has read all received messages.
     pub(crate) fn took_all(&self) {
         self.tape.recording().took_all(self.channel);
     }
 
-    /// Something else has happened.
+    /// Records another event.
     pub(crate) fn note(&self, sender: Sender, what: &str) {
         self.tape.recording().note(self.channel, sender, what);
     }
 
-    /// What is judged now is about this connection.
+    /// Makes this connection the subject of the next breach.
     pub(crate) fn attend(&self) {
         self.tape.recording().focus = Some(self.channel);
     }
 
-    /// Gives the connection another name, also in what it has carried before.
+    /// Renames the connection, including its earlier messages.
     pub(crate) fn rename(&self, name: &str) {
         self.tape.recording().rename(self.channel, name);
     }

@@ -1,5 +1,5 @@
-//! Pseudo-terminals. What a C program prints with `printf` stays in its buffer when standard output is a pipe, and comes line by line when
-//! it is a terminal.
+//! Pseudo-terminals. The output of `printf` in a C program stays in its buffer if standard output is a pipe, but is
+//! written line by line if it is a terminal.
 
 #[cfg(unix)]
 use std::os::fd::OwnedFd;
@@ -9,10 +9,10 @@ use std::{
     process::{ChildStdout, Command, Stdio},
 };
 
-/// The last letters of sequences that move the cursor to another place or show another screen.
+/// The final letters of sequences that move the cursor or switch the screen.
 const JUMPS: &str = "ABCDEFGHJdfhl";
 
-/// Which part of a program under test is at a pseudo-terminal. Systems without them use pipes.
+/// The streams of a program under test that are at a pseudo-terminal. Systems without pseudo-terminals use pipes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminal {
     /// None.
@@ -20,9 +20,9 @@ pub enum Terminal {
     No,
     /// Standard output.
     Output,
-    /// Standard output and standard input. Bytes pass as they are.
+    /// Standard output and standard input. Bytes are passed unchanged.
     Whole,
-    /// The same in the state in which a shell leaves a terminal: with echo, and with input that is read by lines.
+    /// Standard output and standard input, in a shell's terminal mode: with echo and line-based input.
     Shell,
 }
 
@@ -32,13 +32,13 @@ impl Terminal {
     }
 }
 
-/// The rows of a window in which the largest map of a scenario has room.
+/// The number of rows of a window that is large enough for the largest map of a scenario.
 pub(crate) const ROWS: u16 = 100;
 #[cfg(unix)]
 const WINDOW: rustix::termios::Winsize =
     rustix::termios::Winsize { ws_row: ROWS, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// Where the tester reads the standard output of a program.
+/// The tester's end of a program's standard output.
 pub(crate) enum Output {
     None,
     Pipe(ChildStdout),
@@ -46,7 +46,7 @@ pub(crate) enum Output {
     Terminal(File),
 }
 
-/// What the program gets as its standard output.
+/// The standard output that the program receives.
 pub(crate) enum Theirs {
     Pipe,
     #[cfg(unix)]
@@ -61,7 +61,7 @@ impl Output {
         pair(terminal == Terminal::Shell)
     }
 
-    /// This, or the pipe where there is no terminal.
+    /// This output, or the pipe if there is no terminal.
     pub(crate) fn or(self, pipe: Option<ChildStdout>) -> Self {
         match (self, pipe) {
             (Self::None, Some(pipe)) => Self::Pipe(pipe),
@@ -69,7 +69,7 @@ impl Output {
         }
     }
 
-    /// What types at the terminal.
+    /// A writer that types at the terminal.
     pub(crate) fn keyboard(&self) -> io::Result<Option<Box<dyn Write + Send>>> {
         let Self::Terminal(terminal) = self else { return Ok(None) };
         Ok(Some(Box::new(terminal.try_clone()?)))
@@ -88,7 +88,7 @@ fn pair(is_cooked: bool) -> io::Result<(Output, Theirs)> {
     };
 
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-    // A program that had this end open would keep the tester waiting for the end of another.
+    // If another program had this end open, the tester would not detect the end of this one's output.
     fcntl_setfd(&ours, FdFlags::CLOEXEC)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;
@@ -96,7 +96,7 @@ fn pair(is_cooked: bool) -> io::Result<(Output, Theirs)> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let theirs = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
     if !is_cooked {
-        // Bytes pass as they are: no echo, no signals, no other ends of lines.
+        // Bytes are passed unchanged: no echo, no signals, no conversion of line ends.
         let mut modes = tcgetattr(&theirs)?;
         modes.make_raw();
         tcsetattr(&theirs, OptionalActions::Now, &modes)?;
@@ -111,13 +111,13 @@ fn pair(_: bool) -> io::Result<(Output, Theirs)> {
 }
 
 impl Theirs {
-    /// Makes it the standard output of a command.
+    /// Sets the standard output of a command.
     pub(crate) fn give(&self, command: &mut Command) -> io::Result<()> {
         command.stdout(self.stdio()?);
         Ok(())
     }
 
-    /// Makes it the standard input of a command, too.
+    /// Sets the standard input of a command too.
     pub(crate) fn give_input(&self, command: &mut Command) -> io::Result<()> {
         command.stdin(self.stdio()?);
         Ok(())
@@ -137,13 +137,13 @@ impl Read for Output {
         match self {
             Self::None => Ok(0),
             Self::Pipe(pipe) => pipe.read(buffer),
-            // The end of a terminal is an error.
+            // The end of a terminal is reported as an error.
             Self::Terminal(terminal) => terminal.read(buffer).or(Ok(0)),
         }
     }
 }
 
-/// The text without what changes colours or clears the screen. Where the cursor jumps, a line ends.
+/// The text without sequences that change colours or clear the screen. A line ends where the cursor jumps.
 pub(crate) fn plain(line: &str) -> String {
     let mut plain = String::new();
     let mut letters = line.chars();
@@ -153,16 +153,16 @@ pub(crate) fn plain(line: &str) -> String {
             continue;
         }
         match letters.next() {
-            // Up to a letter, as in ESC [ 31 m.
+            // Ends at a letter, as in ESC [ 31 m.
             Some('[') => {
                 let end = letters.find(|letter| ('@'..='~').contains(letter));
                 if end.is_some_and(|end| JUMPS.contains(end)) {
                     plain.push('\n');
                 }
             }
-            // Up to the bell, as for titles of windows.
+            // Ends at the bell, as for window titles.
             Some(']') => drop(letters.find(|&letter| letter == '\x07')),
-            // One more, as for sets of characters.
+            // One more character, as for character sets.
             Some('(' | ')' | '#') => drop(letters.next()),
             _ => {}
         }

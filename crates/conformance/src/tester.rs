@@ -1,4 +1,4 @@
-//! What all testers have in common.
+//! The common parts of all testers.
 
 use std::{
     io,
@@ -20,30 +20,30 @@ use crate::{
     tape::Transcripts,
 };
 
-/// The seed of a test for which none is given.
+/// The default seed of a test.
 pub const USUAL_SEED: u32 = 2021;
 
-/// The number of different seeds that the generators of the games take, which begin at 1.
+/// The number of different seeds that the generators of the games accept. The first one is 1.
 const SEEDS: u64 = 2_147_483_646;
 
 /// The source of all random choices of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// A number. Reports state it, so that the test can be repeated.
+    /// A number. Reports contain it, so that the test can be repeated.
     Number(u32),
-    /// A hash of something secret. Reports contain neither the hash nor what the tester gives to programs as a seed, and one random
-    /// choice reveals no other.
+    /// A hash of a secret. Reports contain neither the hash nor the seeds that the tester passes to programs, and one
+    /// random choice reveals no other.
     Secret([u8; 32]),
 }
 
-/// What scenarios depend on.
+/// The parameters of scenarios.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long the program under test may take for what it must do.
+    /// The maximum time that the program under test may take for a required action.
     pub patience: Duration,
-    /// How many players a dealer waits for that runs already.
+    /// The number of players that a running dealer waits for.
     pub players: u8,
-    /// The port of a server that says nowhere else at which it receives.
+    /// The port of a server that does not report its port in any other way.
     pub port: Option<u16>,
     /// The source of all random choices of the tester.
     pub seed: Seed,
@@ -56,17 +56,18 @@ impl Default for Options {
 }
 
 impl Options {
-    /// When patience ends that begins now.
+    /// The deadline of a wait that starts now.
     pub fn deadline(&self) -> Instant {
         Instant::now() + self.patience
     }
 
-    /// A number from 1 to 2147483646 in the place of `usual`, which it is with the usual seed.
+    /// A number from 1 to 2147483646 that replaces `usual`. With the usual seed, it is `usual`.
     pub(crate) fn drawn(&self, usual: u32) -> u32 {
         match self.seed {
             Seed::Number(USUAL_SEED) => usual,
             Seed::Number(seed) => MinStd::new(MinStd::new(seed).draw() ^ usual).draw().max(1),
-            // No generator of the games could be used here: from its numbers its seed is computed easily.
+            // The generators of the games are not suitable here, since their seed can easily be computed from their
+            // numbers.
             Seed::Secret(hash) => {
                 let drawn = Sha256::new().chain_update(hash).chain_update(usual.to_be_bytes()).finalize();
                 let number = drawn.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
@@ -80,13 +81,13 @@ impl Options {
     }
 }
 
-/// A test as the user wants it.
+/// The test that the user requests.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What scenarios depend on.
+    /// The parameters of scenarios.
     pub options: Options,
-    /// The rules that are asked for, or none if all are. Scenarios that are meant for others are left out, and so are all other rules in
-    /// the report.
+    /// The selected rules, or `None` for all rules. Scenarios for other rules are skipped, and the report omits all
+    /// other rules.
     pub only: Option<Vec<&'static Rule>>,
     /// How often the whole test is run.
     pub runs: NonZero<u32>,
@@ -95,7 +96,7 @@ pub struct Plan {
 }
 
 impl From<Options> for Plan {
-    /// One run in which all rules are tested.
+    /// One run of all rules.
     fn from(options: Options) -> Self {
         Self { options, only: None, runs: NonZero::<u32>::MIN, transcripts: None }
     }
@@ -104,39 +105,39 @@ impl From<Options> for Plan {
 /// Tests one kind of program.
 #[derive(Debug)]
 pub struct Tester {
-    /// What it tests, such as `dealer`.
+    /// The kind of program that it tests, such as `dealer`.
     pub kind: &'static str,
-    /// Whether the program waits for connections, so that one that runs already can be tested.
+    /// Whether the program waits for connections, so that a running one can be tested.
     pub is_server: bool,
-    /// The arguments of a command that has no placeholders, with spaces in between.
+    /// The arguments of a command without placeholders, separated by spaces.
     pub usual: &'static str,
     /// All placeholders.
     pub known: &'static [&'static str],
-    /// Placeholders without which nothing can be tested.
+    /// The placeholders that are required for any test.
     pub needed: &'static [&'static str],
     /// All rules, in the order of the report.
     pub rules: &'static [&'static Rule],
-    /// A program that keeps none of these rules takes part in no game, and earns nothing.
+    /// A program that keeps none of these rules takes part in no game and earns no points.
     pub(crate) takes_part: &'static [&'static Rule],
     /// Plays all scenarios.
     pub(crate) play: fn(&mut Judge, &dyn Launcher, &Options) -> anyhow::Result<()>,
 }
 
 impl Tester {
-    /// The rule of this name.
+    /// The rule with this name.
     pub fn rule(&self, id: &str) -> Option<&'static Rule> {
         self.rules.iter().find(|rule| rule.id == id).copied()
     }
 
-    /// Plays all scenarios with a program, or as many as can be played.
+    /// Plays all scenarios with a program, or as many of them as possible.
     pub fn test(&self, launcher: &dyn Launcher, options: &Options) -> Report {
         self.once(launcher, *options, &Choice { hides_seeds: options.is_secret(), ..Choice::default() })
     }
 
-    /// Plays what the plan says. A test that cannot go on, or is stopped, is not run again.
+    /// Runs the test as planned. A test that cannot continue or is stopped is not run again.
     ///
     /// # Errors
-    /// When the directory for transcripts cannot be made.
+    /// If the directory for transcripts cannot be created.
     pub fn run(&self, launcher: &dyn Launcher, plan: &Plan) -> io::Result<Report> {
         let only = plan.only.as_ref().map(|rules| rules.iter().map(|rule| rule.id).collect());
         let mut all: Option<Report> = None;

@@ -1,4 +1,4 @@
-//! What a program under test leaves behind: how it ended, and its last words on standard error.
+//! The remains of a program under test: its exit and its last lines on standard error.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -11,16 +11,16 @@ use crate::{
     tape::Line,
 };
 
-/// The last lines of standard error that are quoted at a breach.
+/// The number of the last lines of standard error that a breach quotes.
 pub(crate) const QUOTED: usize = 6;
 
-/// What was seen of one program.
+/// The observations of one program.
 #[derive(Clone, Default)]
 pub(crate) struct Remains {
-    /// How it ended, if it did so before the tester ended it.
+    /// How the program ended, if it did so before the tester ended it.
     pub(crate) exit: Option<Exit>,
     pub(crate) errors: Vec<String>,
-    /// The limit for which it was ended.
+    /// The limit for which the program was ended.
     pub(crate) limit: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Remains {
         Some(format!("the program ended with {exit}"))
     }
 
-    /// Lines that explain what went wrong, with at most so many of standard error.
+    /// Lines that explain the error, with at most the given number of lines of standard error.
     pub(crate) fn told(&self, most: usize) -> Vec<String> {
         let ended = self.exit.as_ref().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
@@ -49,10 +49,10 @@ fn beyond(limit: &str) -> String {
     format!("the tester ended the program because it exceeded the limit {limit}")
 }
 
-/// Where the remains of a program are found after it was dropped.
+/// The storage for the remains of a program after it is dropped.
 pub(crate) type Witness = Arc<Mutex<Remains>>;
 
-/// Has a program watched, and what goes over its `terminal`.
+/// Watches a program and records the data on its `terminal`.
 pub(crate) fn watched(run: Box<dyn Run>, terminal: Line) -> (Box<dyn Run>, Witness) {
     let witness = Witness::default();
     (Box::new(Watched { run, terminal, witness: Arc::clone(&witness) }), witness)

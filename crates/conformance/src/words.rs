@@ -1,4 +1,4 @@
-//! The messages of the text protocols, and the first byte of a text that fits none of them.
+//! The messages of the text protocols, and the position of the first error in an invalid text.
 
 pub(crate) mod blackjack;
 pub(crate) mod mastermind;
@@ -8,15 +8,15 @@ use crate::tape::Framed;
 
 /// A part of a message.
 pub(crate) enum Part {
-    /// Exactly this.
+    /// Exactly this word.
     Word(&'static str),
-    /// One of these words, none of which begins with another.
+    /// One of these words. None of them is a prefix of another.
     OneOf(&'static [&'static str]),
     /// Digits.
     Number,
     /// A capital letter.
     Letter,
-    /// So many of these bytes at least and at most, which people call this.
+    /// A sequence of these bytes with a minimum and a maximum length, and its name in reports.
     Of(&'static [u8], usize, usize, &'static str),
     /// Any byte.
     Byte,
@@ -24,10 +24,11 @@ pub(crate) enum Part {
     Rest(usize),
 }
 
-/// The parts of a message, one after the other.
+/// The parts of a message in order.
 pub(crate) type Form = &'static [Part];
 
-/// Cuts a stream in which each message has at most so many bytes and then this one, which people call `what`.
+/// Splits a stream of messages with at most `most` bytes that are terminated by the byte `end`. `what` is the name of
+/// that byte in reports.
 pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed {
     match bytes.iter().take(most + 1).position(|&byte| byte == end) {
         Some(at) => Framed::Whole(at + 1),
@@ -36,7 +37,8 @@ pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed
     }
 }
 
-/// The offset of the first byte of a text that fits none of these forms, and what would be right there. `None` if the text is a message.
+/// The offset of the first byte that matches none of these forms, and the expected text. `None` if the text is a valid
+/// message.
 pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     let mut furthest = 0;
     let mut wanted: Vec<String> = Vec::new();
@@ -57,12 +59,12 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     Some((furthest, format!("{wanted} would be right")))
 }
 
-/// The length of the message at the front of these bytes, whatever follows it.
+/// The length of the message at the front of these bytes, regardless of the following bytes.
 pub(crate) fn prefix(forms: &[Form], bytes: &[u8]) -> Option<usize> {
     (1..=bytes.len()).rev().find(|&length| forms.iter().any(|form| stop(form, &bytes[..length]).is_none()))
 }
 
-// Where a text differs from a form.
+// The position at which a text differs from a form.
 fn stop(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
     let mut at = 0;
     for part in form {

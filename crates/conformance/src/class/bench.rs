@@ -1,4 +1,4 @@
-//! Builds and tests what one student has handed in.
+//! Builds and tests the submission of one student.
 
 use std::{
     fs, io,
@@ -22,25 +22,25 @@ use crate::{
     secret::{Secret, hex},
 };
 
-/// What is done for each student.
+/// The steps for each student.
 #[derive(Debug)]
 pub(super) struct Bench {
     pub(super) tester: &'static Tester,
     pub(super) command: Vec<String>,
     pub(super) build: Option<String>,
     pub(super) build_time: Duration,
-    /// The rules that are tested, or none if all are.
+    /// The selected rules, or `None` for all rules.
     pub(super) only: Option<Vec<&'static Rule>>,
     pub(super) options: Options,
     pub(super) limits: Limits,
     pub(super) network: bool,
     pub(super) terminal: AtTerminal,
     pub(super) secret: Option<Secret>,
-    /// Where copies are built and tested.
+    /// The directory for the copies that are built and tested.
     pub(super) work: Work,
-    /// Where the reports for students go.
+    /// The directory of the reports for students.
     pub(super) reports: PathBuf,
-    /// Where the results stay by which the next run goes.
+    /// The directory of the results, which the next run reuses.
     pub(super) results: PathBuf,
 }
 
@@ -50,19 +50,19 @@ impl Bench {
         self.results.join(format!("{}.json", file_stem(student)))
     }
 
-    /// The rules that are tested.
+    /// The selected rules.
     pub(super) fn rules(&self) -> impl Iterator<Item = &'static Rule> {
         let is_meant = |rule: &&'static Rule| self.only.as_ref().is_none_or(|only| only.contains(rule));
         self.tester.rules.iter().copied().filter(is_meant)
     }
 
-    /// What the tests of a student depend on. Without a secret they are the same for all.
+    /// The options of a student's tests. Without a secret, they are the same for all students.
     fn options(&self, student: &str) -> Options {
         let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
         Options { seed, ..self.options }
     }
 
-    /// What a result depends on besides the files.
+    /// The inputs of a result other than the student's files.
     fn conditions(&self, student: &str) -> String {
         let Self { tester, command, build, build_time, limits, network, terminal, .. } = self;
         let (version, kind, options) = (env!("CARGO_PKG_VERSION"), tester.kind, self.options(student));
@@ -73,20 +73,20 @@ impl Bench {
         )
     }
 
-    /// The key of a student's result, as long as nothing changes.
+    /// The key of a student's result. It is constant unless an input changes.
     pub(super) fn key(&self, student: &Student) -> anyhow::Result<String> {
         let files = student.fingerprint()?;
         Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions(&student.name)))))
     }
 
-    /// Builds and tests, and writes the reports. `None` if it was stopped.
+    /// Builds and tests a submission, and writes the reports. `None` if the test was stopped.
     ///
     /// # Errors
-    /// When the tester itself cannot go on.
+    /// If the tester itself cannot continue.
     pub(super) fn test(&self, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let folder = self.work.folder()?;
         let graded = self.test_in(&folder, student, key, stop);
-        // If it cannot be removed now, the next run tries again.
+        // If it cannot be removed now, the next run retries.
         let _ = work::remove(&folder);
         Ok(graded?.filter(|_| !stop.load(Ordering::SeqCst)))
     }
@@ -94,7 +94,7 @@ impl Bench {
     fn test_in(&self, folder: &Path, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let name = &student.name;
         if let Err(error) = student.copy(folder) {
-            // Without a key, so that it is tried again: the disk may have been full.
+            // The result has no key, so that the next run retries: the disk may have been full.
             return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
         if let Some(build) = &self.build
@@ -109,7 +109,7 @@ impl Bench {
         let tester = self.tester;
         let program = match Program::new(words, tester.usual, tester.known, tester.needed) {
             Ok(program) => program,
-            // The command is right, but the name of the student has braces.
+            // The command is correct, but the student's name contains braces.
             Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
         };
         let program = self.terminal.of(program).with_limits(self.limits).in_folder(folder);
@@ -118,14 +118,14 @@ impl Bench {
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }
-        // What went wrong with the tester may go right next time.
+        // An error of the tester may not occur again in the next run.
         Ok(Some(Grade::tested(name, key, &report)).filter(|_| report.outcome() != Outcome::Unfinished))
     }
 
-    // Or the last lines of a build that failed.
+    // Builds a submission, or returns the last lines of the failed build.
     fn build(&self, command: &str, folder: &Path) -> anyhow::Result<Result<(), Vec<String>>> {
         let limits = Limits { time: self.build_time.as_secs(), ..self.limits };
-        // Of standard error the last lines are kept, however many there are.
+        // Only the last lines of standard error are kept.
         let script = format!("exec >&2\n{command}");
         let program = Program::fixed(vec!["sh".into(), "-c".into(), script]).with_limits(limits).in_folder(folder);
         let mut run = program.start(&[]).context("cannot start the build")?;
@@ -140,7 +140,7 @@ impl Bench {
         Ok(Err(lines.into_iter().chain([end]).collect()))
     }
 
-    /// The result of a student of whom nothing can be tested.
+    /// The result of a student whose program cannot be tested.
     pub(super) fn untested(
         &self,
         student: &str,
@@ -151,7 +151,7 @@ impl Bench {
         let text = clean(&format!("{outcome}\n\n{}\n", lines.join("\n")));
         self.write(student, "txt", &text)?;
         self.write(student, "html", &page::untested(student, &text))?;
-        // One of an earlier version says nothing of this one.
+        // A report of an earlier version does not apply to this one.
         match fs::remove_file(self.report(student, "json")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -174,7 +174,7 @@ fn filled(text: &str, student: &str) -> String {
     text.replace("{student}", student)
 }
 
-// As one word of a shell.
+// Quotes a name as a single shell word.
 fn quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@".contains(letter);
     if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }

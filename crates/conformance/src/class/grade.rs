@@ -1,24 +1,24 @@
-//! What became of one student, and how it is kept.
+//! The result of one student and its file format.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use conformance::{Report, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What is known of one rule.
+/// The mark for one rule.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Mark {
-    /// Whether the program keeps it.
+    /// The verdict on the program.
     pub(super) verdict: Verdict,
-    /// What was earned.
+    /// The points that the program has earned.
     pub(super) points: u32,
 }
 
-/// What a test has given.
+/// The marks of a test.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Marks {
     pub(super) points: u32,
-    /// By the name of the rule. None if nothing was tested.
+    /// The marks by rule name. Empty if no rule was tested.
     pub(super) rules: BTreeMap<String, Mark>,
 }
 
@@ -26,18 +26,19 @@ pub(super) struct Marks {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Grade {
     pub(super) student: String,
-    /// What the result depends on: the files and the test. Whoever has another one is tested again.
+    /// A hash of the inputs of the result: the files and the test. If the key of a student differs, the student is
+    /// tested again.
     pub(super) key: String,
-    /// As in a report, or `build failed`, or `not readable`.
+    /// The outcome as in a report, `build failed` or `not readable`.
     pub(super) outcome: String,
-    /// What explains an outcome without marks: the last lines of the compiler, or an error.
+    /// The explanation of an outcome without marks: the last lines of the compiler, or an error.
     pub(super) lines: Vec<String>,
     pub(super) marks: Marks,
-    /// The marks of the result before this one.
+    /// The marks of the previous result.
     pub(super) before: Option<Marks>,
 }
 
-/// What changed since the result before.
+/// A change since the previous result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) points: i64,
@@ -46,7 +47,7 @@ pub(super) struct Change {
 }
 
 impl Grade {
-    /// Of a program that was tested.
+    /// The result of a program that was tested.
     pub(super) fn tested(student: &str, key: &str, report: &Report) -> Self {
         let required = report.rules.iter().filter(|rule| rule.is_required());
         let marks = required.map(|rule| (rule.id.clone(), Mark { verdict: rule.verdict, points: rule.earned() }));
@@ -61,7 +62,7 @@ impl Grade {
         }
     }
 
-    /// Of one that could not be tested.
+    /// The result of a program that could not be tested.
     pub(super) fn untested(student: &str, key: &str, outcome: &str, lines: Vec<String>) -> Self {
         let (student, key) = (student.to_owned(), key.to_owned());
         Self { student, key, outcome: outcome.to_owned(), lines, marks: Marks::default(), before: None }

@@ -1,4 +1,4 @@
-//! The table of a class as one page, and the page of a student of whom nothing could be tested.
+//! The table of a class as one page, and the page of a student whose program could not be tested.
 
 use std::fmt::Write as _;
 
@@ -26,12 +26,12 @@ th.rule { writing-mode: vertical-rl; font-weight: normal; padding: .4rem .2rem; 
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
 ";
 
-// Text in a page.
+// Escapes text for a page.
 fn shown(text: &str) -> String {
     Escaped(text).to_string()
 }
 
-// As it stands in an address.
+// Escapes a name for a URL.
 fn address(name: &str) -> String {
     let mut address = String::new();
     for byte in name.bytes() {
@@ -45,12 +45,12 @@ fn address(name: &str) -> String {
     address
 }
 
-/// The page of a student of whom nothing could be tested.
+/// The page of a student whose program could not be tested.
 pub(super) fn untested(student: &str, text: &str) -> String {
     html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
 }
 
-/// The table. The reports of students are in the folder `students` beside it.
+/// The table. The students' reports are in the folder `students` beside it.
 pub(super) fn table(table: &Table<'_>) -> String {
     let tested = table.rows.iter().filter(|(_, grade)| grade.is_some()).count();
     let whole = table.rows.iter().filter(|(_, grade)| grade.is_some_and(|grade| grade.outcome == "passed")).count();

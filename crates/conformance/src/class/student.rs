@@ -13,14 +13,15 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::secret::hex;
 
-/// The most that a student may hand in, in bytes. Larger directories are not tested.
+/// The maximum size of a submission in bytes. Larger directories are not tested.
 const MAX_BYTES: u64 = 256 << 20;
-/// The most files, directories and links that a student may hand in.
+/// The maximum number of files, directories and links in a submission.
 const MAX_FILES: usize = 20_000;
-/// The longest name of a student that is used for files as it is, in bytes. File systems allow 255, and endings are added.
+/// The maximum length of a student's name that is used unchanged in file names, in bytes. File systems allow 255, and
+/// endings are appended.
 const MAX_STEM: usize = 200;
 
-/// A directory with what one student has handed in.
+/// The directory with the submission of one student.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Student {
     /// The name of the directory.
@@ -29,10 +30,10 @@ pub(super) struct Student {
 }
 
 impl Student {
-    /// All directories in `class` but hidden ones and `results`, by name.
+    /// All directories in `class` except hidden ones and `results`, sorted by name.
     ///
     /// # Errors
-    /// When the directory cannot be read, has no others inside, or a name is not UTF-8.
+    /// If the directory cannot be read or contains no others, or if a name is not UTF-8.
     pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
         let told = || format!("cannot read the directory of the class, {}", class.display());
         let results = fs::canonicalize(results).ok();
@@ -43,7 +44,7 @@ impl Student {
             let entry = entry.with_context(told)?;
             let name = entry.file_name().into_string();
             let Ok(name) = name else { bail!("a name in {} is not UTF-8: {name:?}", class.display()) };
-            // A link may lead to a directory.
+            // A link may point to a directory.
             if !name.starts_with('.') && is_of_student(&entry.path()) {
                 students.push(Self { name, path: entry.path() });
             }
@@ -55,7 +56,7 @@ impl Student {
         Ok(students)
     }
 
-    // Everything in the directory, links as links, in an order that is always the same.
+    // All entries of the directory in a fixed order. Links are not followed.
     fn entries(&self) -> impl Iterator<Item = anyhow::Result<(DirEntry, PathBuf)>> {
         // A link at the top is followed.
         let top = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
@@ -67,10 +68,10 @@ impl Student {
         })
     }
 
-    /// A word that changes with the names and contents of the files.
+    /// A hash of the names and contents of the files.
     ///
     /// # Errors
-    /// When a file cannot be read, or there are too many.
+    /// If a file cannot be read, or there are too many.
     pub(super) fn fingerprint(&self) -> anyhow::Result<String> {
         self.fingerprint_within(MAX_FILES)
     }
@@ -102,10 +103,10 @@ impl Student {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Copies everything but pipes, sockets and devices into a new directory.
+    /// Copies all entries except pipes, sockets and devices into a new directory.
     ///
     /// # Errors
-    /// When something cannot be read or written.
+    /// If an entry cannot be read or written.
     pub(super) fn copy(&self, to: &Path) -> anyhow::Result<()> {
         fs::create_dir_all(to)?;
         for entry in self.entries() {
@@ -137,8 +138,8 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of a student's files without their endings. A long name is cut, and a hash of all of it follows; the result is longer than any
-/// name that is not cut, so no other student has the same.
+/// The name of a student's files without their endings. A long name is truncated and a hash of the full name appended.
+/// The result is longer than any name that is not truncated, so no other student has the same.
 pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
     if student.len() <= MAX_STEM {
         return student.into();
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn directories_and_links_count_as_files() {
         let (class, anna) = class();
-        // Beside the file and its directory.
+        // The other two entries are the file and its directory.
         for number in 0..8 {
             fs::create_dir(class.path().join("anna").join(number.to_string())).unwrap();
         }

@@ -6,31 +6,32 @@ use serde_json::{Value, json};
 
 use super::grade::{Grade, Mark};
 
-/// The results of a class, in the order of the students. Whoever has none was not tested yet.
+/// The results of a class, in the order of the students. A student without a result was not tested yet.
 pub(super) struct Table<'a> {
     pub(super) kind: &'static str,
-    /// Those that count.
+    /// The rules that count.
     pub(super) rules: Vec<&'static Rule>,
     pub(super) rows: Vec<(&'a str, Option<&'a Grade>)>,
 }
 
-/// The outcome of who was not tested yet.
+/// The outcome of a student that was not tested yet.
 pub(super) const OPEN: &str = "not tested yet";
 
 impl Table<'_> {
-    /// The points that can be had.
+    /// The maximum number of points.
     pub(super) fn of(&self) -> u32 {
         self.rules.iter().map(|rule| rule.points).sum()
     }
 
-    /// How many programs keep a rule, break it, and were not tested for it.
+    /// The number of programs that keep a rule, that break it, and that were not tested for it.
     pub(super) fn counts(&self, rule: &Rule) -> [usize; 3] {
         let verdicts = || self.rows.iter().filter_map(|(_, grade)| grade.as_ref()?.marks.rules.get(rule.id));
         [Verdict::Passed, Verdict::Failed, Verdict::NotTested]
             .map(|verdict| verdicts().filter(|mark| mark.verdict == verdict).count())
     }
 
-    /// A row for each student. The column of a rule has its points, 0 if it is broken, and words if it was not tested.
+    /// A row for each student. The column of a rule contains its points, 0 if it is broken, or a text if it was not
+    /// tested.
     pub(super) fn csv(&self) -> String {
         let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
         let rules = self.rules.iter().map(|rule| rule.id);
@@ -87,7 +88,7 @@ impl Table<'_> {
     }
 }
 
-// Cells with text have been made by `csv_cell`.
+// `csv_cell` has escaped cells with text.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }

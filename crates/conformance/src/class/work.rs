@@ -1,4 +1,4 @@
-//! The directories in which the programs of students are built and tested.
+//! The work directories for students' programs.
 
 use std::{
     fs,
@@ -17,18 +17,19 @@ impl Work {
         Self(path)
     }
 
-    /// Removes what earlier runs have left. What cannot be removed stays, and disturbs nothing, since names are used once.
+    /// Removes the directories of earlier runs. A directory that cannot be removed stays. It does no harm, since names
+    /// are used only once.
     pub(super) fn sweep(&self) {
         let _ = remove(&self.0);
     }
 
-    /// Creates a directory with a name that was not used before, which no program can know in advance.
+    /// Creates a directory with an unused name that no program can predict.
     ///
     /// # Errors
-    /// When the system does not allow it.
+    /// If the system does not allow it.
     pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
         let created = fs::create_dir_all(&self.0).and_then(|()| {
-            // A program of another student may have changed it.
+            // A program of another student may have changed the directory.
             grant_access(&self.0)?;
             tempfile::Builder::new().prefix("").rand_bytes(16).tempdir_in(&self.0)
         });
@@ -36,10 +37,10 @@ impl Work {
     }
 }
 
-/// Removes a directory with all that is in it, also if modes of directories forbid that. Links are removed and not followed.
+/// Removes a directory with its contents, even if modes of directories forbid that. Links are removed and not followed.
 ///
 /// # Errors
-/// When something is left.
+/// If anything could not be removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -49,10 +50,10 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        // What cannot be changed or read here is reported when it cannot be removed.
+        // An entry that cannot be changed or read here causes an error when it cannot be removed.
         let _ = grant_access(&folder);
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        // The type is that of the entry itself: a link to a directory is none.
+        // The type is that of the entry itself, so a link to a directory is not a directory.
         folders.extend(
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
         );
@@ -60,8 +61,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
-/// Lets the owner of a directory list and change it. All programs that could exchange it for a link meanwhile run as the same user, so
-/// they gain nothing by it.
+/// Lets the owner of a directory list and change it. All programs that could replace it by a link in the meantime run
+/// as the same user, so they gain no access.
 #[cfg(unix)]
 fn grant_access(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -102,7 +103,7 @@ mod tests {
         assert!(!folder.path().join("work").exists());
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "stays");
         assert_eq!(fs::metadata(&outside).unwrap().permissions().mode() & 0o777, 0o500);
-        // A link in the place of the directory is removed, too.
+        // A link that replaces the directory is removed too.
         symlink(&outside, folder.path().join("work")).unwrap();
         work.sweep();
         assert!(outside.exists() && fs::symlink_metadata(folder.path().join("work")).is_err());

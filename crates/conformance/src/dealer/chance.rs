@@ -1,6 +1,7 @@
-//! What only many rounds show: by which rules the dealer draws and pays. [`super::shuffle`] has what they show of the cards.
+//! Statistics over many rounds: the rules by which the dealer draws and pays. [`super::shuffle`] has the statistics of
+//! the cards.
 //!
-//! Each limit is so far from what chance does that a right dealer breaks it once in a hundred thousand tests, at most.
+//! Each limit is so far from the expected value that a correct dealer exceeds it at most once in 100,000 tests.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,32 +16,34 @@ use crate::judge::Judge;
 
 /// Rounds before a mean is compared.
 const ENOUGH: u32 = 24;
-/// Rounds after which the means of all rounds are known well enough.
+/// The number of rounds after which the means of all rounds are sufficiently precise.
 const PLENTY: u32 = 600;
-/// The logarithm of how many times likelier the RESULTs are when the dealer draws on a soft 17, after which it surely does.
+/// The log-likelihood ratio above which the dealer certainly draws on a soft 17.
 const CONVINCING: f64 = 11.5;
-/// Minus the logarithm after which the dealer surely stands on a soft 17. Between the two limits more rounds are played if there is time.
+/// The negative log-likelihood ratio below which the dealer certainly stands on a soft 17. Between the two limits, more
+/// rounds are played if there is time.
 const SURE: f64 = 7.0;
-/// By how much the logarithm has to pass a limit before no more rounds are played: those of other games are added later, and may take
-/// some of it back. The same for a mean, in standard deviations.
+/// The margin by which the logarithm must exceed a limit before no more rounds are played. Rounds of other games are
+/// added later and may reduce it. The same margin applies to a mean, in standard deviations.
 const MARGIN: f64 = 4.0;
 const MARGIN_OF_DEVIATIONS: f64 = 0.5;
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Default)]
 pub(super) struct Chance {
     rounds: u32,
     wins: Mean,
     pushes: Mean,
-    // What the players have won, by the value of the dealer's card that is shown.
+    // The players' winnings by the value of the dealer's upcard.
     rewards: BTreeMap<u8, Mean>,
-    // How much likelier the RESULTs are when the dealer draws on a soft 17 than when it stands, as a logarithm.
+    // The log-likelihood ratio of the RESULTs between a dealer that draws on a soft 17 and one that stands.
     draws_on_soft_17: f64,
     telling: u32,
     pub(super) cards: Shuffles,
 }
 
-/// What came in some rounds, and what was expected, with the variance. The mean of a table counts once for a round.
+/// The sums of observed and expected values of some rounds, with the variance. The mean of a table counts once per
+/// round.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     rounds: u32,
@@ -50,7 +53,7 @@ struct Mean {
 }
 
 impl Mean {
-    // Adds a round, whose worth follows from the total of the dealer.
+    // Adds a round whose value follows from the dealer's total.
     fn add(&mut self, came: f64, finals: &Finals, worth: impl Fn(u8) -> f64) {
         let (mut expected, mut square) = (0.0, 0.0);
         for (dealer, chance) in finals.iter() {
@@ -95,15 +98,15 @@ impl Mean {
 }
 
 impl Chance {
-    /// Counts the cards of a deal, and those of `before`, the round before it at the same table.
+    /// Counts the cards of a deal and those of `before`, the previous round at the same table.
     pub(super) fn deal(&mut self, dealt: &[Card], before: &HashSet<Card>) {
         self.cards.deal(dealt, before);
     }
 
-    /// Counts the RESULTs of a round: each player's total with its verdict. All cards on the table were `seen`.
+    /// Counts the RESULTs of a round: each player's total with its verdict. `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
-        // From then on only upcards with which a dealer often comes to a soft 17 tell anything new, and the others take time.
+        // After that, only upcards that often lead to a soft 17 add information.
         if live.is_empty() || self.rounds > PLENTY && !matches!(upcard.value(), 6 | 11) {
             return;
         }
@@ -126,14 +129,14 @@ impl Chance {
         let likely =
             |finals: Finals| finals.iter().filter(|(dealer, _)| fits(*dealer)).map(|(_, chance)| chance).sum::<f64>();
         let (stands, draws) = (likely(stands), likely(draws));
-        // What no dealer does is judged elsewhere.
+        // Behavior that is impossible for any dealer is judged elsewhere.
         if stands > 0.0 && draws > 0.0 && (stands - draws).abs() > 1e-9 {
             self.draws_on_soft_17 += (draws / stands).ln();
             self.telling += 1;
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another game.
     pub(super) fn add(&mut self, other: Self) {
         self.rounds += other.rounds;
         self.wins.merge(&other.wins);
@@ -146,7 +149,7 @@ impl Chance {
         self.cards.add(&other.cards);
     }
 
-    /// Whether more rounds would not change what is said of the dealer.
+    /// Whether more rounds would not change the verdict.
     pub(super) fn is_clear(&self) -> bool {
         let bias = self.cards.bias();
         let strange = STRANGE + MARGIN_OF_DEVIATIONS;
@@ -155,12 +158,12 @@ impl Chance {
             || self.draws_on_soft_17.abs() > CONVINCING + MARGIN && bias < STRANGE / 3.0
     }
 
-    /// Whether more rounds would tell whether the dealer draws on a soft 17, which those that were played do not.
+    /// Whether more rounds are needed to decide whether the dealer draws on a soft 17.
     pub(super) fn is_open(&self) -> bool {
         !self.is_strange() && (-SURE - MARGIN..CONVINCING + MARGIN).contains(&self.draws_on_soft_17)
     }
 
-    /// Whether the players win so much or so little that it is no accident.
+    /// Whether the players' winnings deviate too far from the expected value to be chance.
     pub(super) fn is_strange(&self) -> bool {
         self.is_beyond(STRANGE)
     }
@@ -170,7 +173,7 @@ impl Chance {
         means.any(|mean| mean.is_beyond(deviations))
     }
 
-    /// Says what all rounds together show.
+    /// Judges the statistics of all rounds.
     pub(super) fn judge(&self, judge: &mut Judge) {
         self.cards.judge(judge);
         let (wins, pushes) = (&self.wins, &self.pushes);
@@ -180,7 +183,7 @@ impl Chance {
             judge.observe(&PUSHES, pushes.rounds - 1);
             judge.check(&PUSHES, !pushes.is_strange(), || pushes.told("the share of hands that got PUSH"));
         }
-        // What is said of single upcards and of soft hands assumes that the dealer plays by the rules otherwise.
+        // The checks of single upcards and soft hands assume that the dealer otherwise follows the rules.
         if let Some(broken) = [(&WINS, wins), (&PUSHES, pushes)].into_iter().find(|(_, mean)| mean.is_strange()) {
             judge.leave_out_for([&UPCARDS, &SOFT_17], broken.0);
             return;

@@ -1,4 +1,4 @@
-//! Players with unusual names, and clients that come, wait or leave before the game.
+//! Players with unusual names, and clients that connect, wait or leave before the game.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ const NAMES: &[(&str, &Rule, &[&str])] = &[
     ("two players of one name", &SAME_NAME, &["twin", "twin"]),
 ];
 
-/// Scenes in which whatever goes wrong is the fault of one rule.
+/// Scenes that break one rule if any error occurs.
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let several = subject.launcher.takes("players");
     let names = NAMES.iter().filter(|(_, _, names)| names.len() == 1 || several);
@@ -55,7 +55,8 @@ fn named(judge: &mut Judge, subject: &Subject<'_>, names: &[&str]) -> Played {
     let mut seats = Vec::new();
     for (number, name) in (1..).zip(names) {
         let mut seat = Seat::connect(judge, &mut dealer, number)?;
-        // What is left of a JOIN that was read in part shows as a wrong answer to one of several questions.
+        // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part appear as an
+        // invalid answer.
         seat.style = Style::Greedy;
         seat.join(name)?;
         seats.push(seat);

@@ -1,4 +1,4 @@
-//! What one player does to the others at its table.
+//! The effects of one player on the other players at its table.
 
 use std::{
     io::Write as _,
@@ -17,27 +17,28 @@ use crate::{
     rule::Rule,
 };
 
-/// Rounds, in the first of which one player makes trouble.
+/// The number of rounds. One player breaks the protocol in the first.
 const ROUNDS: u32 = 2;
-/// What a player sends who sends without end: as much as a dealer takes within a while, up to this.
+/// The maximum number of bytes of a player that sends without end. It sends as many of them as the dealer accepts
+/// within a while.
 const FLOOD: usize = 4 << 20;
 static CHUNK: [u8; 1 << 16] = [b'H'; 1 << 16];
-/// How long a dealer may leave such bytes waiting before the player gives up.
+/// How long a dealer may leave such bytes unread before the player gives up.
 const STUCK: Duration = Duration::from_millis(200);
-/// Connections that come while a game goes on.
+/// The number of connections during a game.
 const LATE: usize = 4;
 
-/// When a player makes trouble.
+/// The time at which a player breaks the protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Asked,
-    /// While the other player is asked.
+    /// While the other player has a question.
     BeforeItsTurn,
-    /// When it has stood.
+    /// After it has stood.
     AfterItsTurn,
 }
 
-/// What it does then. It may be kept connected.
+/// The action of the player at that time. It may return the seat to keep it connected.
 type Trouble = fn(Seat) -> Option<Seat>;
 
 const TROUBLES: &[(&str, &Rule, When, Trouble)] = &[
@@ -95,14 +96,14 @@ fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when:
     played
 }
 
-// A dealer that crashes does so soon.
+// A crash would occur soon.
 fn last_look(dealer: &mut Dealer) {
     dealer.run.exit(Instant::now() + dealer.options.patience / 10);
 }
 
 fn flood(seat: &mut Seat) {
     let stream = &mut seat.connection.stream;
-    // Without it the first write that does not fit would wait for ever.
+    // Without a timeout, the first write that does not fit would block forever.
     if stream.set_write_timeout(Some(STUCK)).is_err() {
         return;
     }

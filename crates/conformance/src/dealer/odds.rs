@@ -1,15 +1,15 @@
-//! How likely each final total of a dealer is.
+//! The probability of each final total of a dealer.
 
 use blackjack::{
     Card,
     hand::{BEST, DEALER_STANDS, Points},
 };
 
-/// Standard deviations from the expected mean that are no accident.
+/// The deviation from the expected mean, in standard deviations, above which it is not considered chance.
 pub(super) const STRANGE: f64 = 6.0;
-/// A total that stands for all above 21.
+/// A value that represents all totals above 21.
 pub(super) const BUST: u8 = BEST + 1;
-/// How many final totals there are: 17 to 21, and bust.
+/// The number of final totals: 17 to 21, and bust.
 const FINALS: usize = (BUST - DEALER_STANDS + 1) as usize;
 
 /// The probability of each final total.
@@ -29,9 +29,10 @@ impl Finals {
     }
 }
 
-/// The final totals of a dealer with this upcard, when these other cards were seen: of one who stands on a soft 17, and of one who draws.
+/// The final totals of a dealer with this upcard, given the other cards seen: those of a dealer that stands on a soft
+/// 17, and of one that draws.
 pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
-    // How many cards of each value are left; an ace counts 11.
+    // The number of remaining cards of each value. An ace counts 11.
     let mut left = [0_u8; 12];
     for card in Card::all().filter(|card| *card != upcard && !seen.contains(card)) {
         if let Some(count) = left.get_mut(usize::from(card.value())) {
@@ -43,7 +44,7 @@ pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
     both
 }
 
-// Adds each way to draw on from here. Each of the two dealers may have stood already.
+// Adds each way to draw further cards. Each of the two dealers may have stood already.
 fn draw(
     points: Points,
     left: &mut [u8; 12],
@@ -92,10 +93,10 @@ mod tests {
         };
         let sum: f64 = stands.iter().map(|(_, chance)| chance).sum();
         assert!((sum - 1.0).abs() < 1e-9);
-        // Counted by an independent program over the 51 cards that are left.
+        // Computed by an independent program over the 51 remaining cards.
         assert!(near(&stands, STANDS), "{stands:?}");
         assert!(near(&draws, DRAWS), "{draws:?}");
-        // Above a hard total the two dealers do the same.
+        // With a hard total, the two dealers behave the same.
         let (stands, draws) = finals(card("Ten of Spades"), &[]);
         assert!(stands.iter().zip(draws.iter()).all(|(one, other)| (one.1 - other.1).abs() < 1e-12));
     }

@@ -1,4 +1,4 @@
-//! What chance brings to some hands, and hands that are easily not asked.
+//! Rare hands, and hands for which dealers often omit the question.
 
 use std::collections::HashSet;
 
@@ -10,32 +10,32 @@ use super::{
 };
 use crate::{judge::Judge, rule::Rule};
 
-/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
+/// Events that depend on chance. Dealers that are correct for most hands are often wrong for one of these.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Event {
-    /// The first two cards make 21.
+    /// The first two cards total 21.
     Dealt21,
-    /// A card that was asked for makes 21.
+    /// A drawn card makes the total 21.
     Drawn21,
     /// An ace counts 1.
     LowAce,
-    /// A hand of 21 got its RESULT.
+    /// A hand of 21 received its RESULT.
     Best,
     Ended(Verdict),
 }
 
-/// How many kinds of events there are, with one for each verdict.
+/// The number of kinds of events, including one for each verdict.
 pub(super) const EVENTS: usize = 8;
 
-/// What came in the rounds played so far.
+/// The events in the rounds so far.
 pub(super) type Seen = HashSet<Event>;
 
-/// What is special about a hand that is due to be asked.
+/// The special properties of a hand for which a question is due.
 #[derive(Clone, Copy)]
 pub(super) struct Question {
     is_dealt: bool,
     is_best: bool,
-    /// An ace counts 1, since 11 would be too much.
+    /// An ace counts 1, since 11 would exceed 21.
     has_low_ace: bool,
 }
 
@@ -46,7 +46,7 @@ impl Question {
         Self { is_dealt: cards.len() == 2, is_best: total == BEST, has_low_ace: with_high_aces > u32::from(total) }
     }
 
-    /// Notes that the question came.
+    /// Records that the question arrived.
     pub(super) fn asked(self, judge: &mut Judge, seen: &mut Seen) {
         if self.has_low_ace {
             seen.insert(Event::LowAce);
@@ -66,7 +66,8 @@ impl Question {
         }
     }
 
-    /// The rule that is broken when this came instead of the question: the `usual` one, unless the hand explains it.
+    /// The rule that is broken if this event occurred instead of the question: the `usual` one, unless the hand
+    /// explains it.
     pub(super) fn missed(self, heard: Heard, usual: &'static Rule) -> &'static Rule {
         match heard {
             Heard::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,

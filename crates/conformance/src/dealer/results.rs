@@ -34,7 +34,7 @@ impl Table {
             } else if total < DEALER_STANDS {
                 fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, told);
             }
-            // A hand above 21 has lost, whatever the dealer calls it.
+            // A hand above 21 has lost, whatever the dealer reports.
             let verdict = if is_bust { Verdict::Bust } else { verdict };
             self.seen.insert(Event::Ended(verdict));
             if fits || is_bust {
@@ -42,7 +42,7 @@ impl Table {
             }
         }
         self.one_deck(judge, round + 1, &dealt);
-        // 22 stands for a dealer who is bust.
+        // 22 represents a dealer that is bust.
         let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
         let is_fair = verdicts.is_empty()
             || judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
@@ -68,7 +68,7 @@ impl Table {
             let at = seat.at(round);
             if seat.unasked {
                 let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
-                // Each further question that is missing would be waited for.
+                // Each further missing question would cause a wait.
                 return judge.broken(rule, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
             }
             if total > BEST {
@@ -86,7 +86,7 @@ impl Table {
                 format!("{at}: {heard} instead of RESULT at a total of {total}")
             });
             match heard {
-                // After cards of another player the RESULT is still due.
+                // After cards of another player, the RESULT is still due.
                 Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
                 Heard::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
                     seat.put_back(message);

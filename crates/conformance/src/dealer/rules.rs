@@ -1,8 +1,8 @@
-//! What a dealer must do.
+//! The requirements for a dealer.
 
 use crate::rule::{Rule, rules};
 
-/// The rules that only show at a table of several players.
+/// The rules that can be observed only at a table of several players.
 pub(super) static OF_SEVERAL: [&Rule; 16] = [
     &WAITS,
     &SAME_NAME,

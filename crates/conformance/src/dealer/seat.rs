@@ -1,4 +1,4 @@
-//! A player of the tester: how it plays, its connection, and what it hears.
+//! A player of the tester: its style, its connection and the messages that it receives.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -13,23 +13,24 @@ use crate::{
     words::blackjack::{Reader, Text, UNTERMINATED, WITH_DEALER, dealer_message, of_dealer},
 };
 
-/// How a player of the tester plays.
+/// The style of a player of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// Takes cards until it is bust.
     Greedy,
     /// Never takes a card.
     Modest,
-    /// As one of the two, or as a dealer, from round to round.
+    /// Like one of the two, or like a dealer, changing from round to round.
     Mixed,
-    /// Takes cards up to this total when the dealer may come to a soft 17, which 7 to king almost rule out; else none.
+    /// Takes cards up to this total if the dealer may reach a soft 17, which the upcards 7 to king almost exclude.
+    /// Otherwise takes none.
     Until(u8),
-    /// As [`Style::Mixed`], each byte in a segment of its own.
+    /// Like [`Style::Mixed`], with each byte in a separate segment.
     Bytes,
 }
 
 impl Style {
-    /// Whether it takes a card, in this round and with this hand.
+    /// Whether it takes a card in this round with this hand.
     pub(super) fn hits(self, round: u32, hand: &Hand, upcard: Option<Card>) -> bool {
         match (self, round % 3) {
             (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
@@ -42,7 +43,7 @@ impl Style {
     }
 }
 
-/// What came of a connection.
+/// The result of waiting for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     Message(DealerMessage),
@@ -60,7 +61,7 @@ impl std::fmt::Display for Heard {
     }
 }
 
-/// A dealer under test that runs.
+/// A running dealer under test.
 pub(super) struct Dealer {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
@@ -73,14 +74,14 @@ pub(super) struct Seat {
     pub(super) number: usize,
     pub(super) hand: Hand,
     pub(super) stood: bool,
-    /// No DECISION came when one was due.
+    /// No DECISION arrived when one was due.
     pub(super) unasked: bool,
-    /// The RESULT, if it came before the round was over.
+    /// The RESULT, if it arrived before the round was over.
     pub(super) result: Option<Verdict>,
-    /// The hand was ended by the dealer, which has been judged.
+    /// The dealer has ended the hand, which has been judged.
     pub(super) is_cut: bool,
     reader: Reader,
-    // A message that was given back.
+    // A message that was put back.
     pending: Option<DealerMessage>,
 }
 
@@ -105,12 +106,12 @@ impl Seat {
         })
     }
 
-    /// Whether the player has no more decisions in this round.
+    /// Whether the player has no further decisions in this round.
     pub(super) fn is_over(&self) -> bool {
         self.stood || self.hand.points().is_bust()
     }
 
-    /// The seat and a round that is counted from 0, as breaches call them.
+    /// The seat and the round, counted from 0, for the text of a breach.
     pub(super) fn at(&self, round: u32) -> String {
         format!("seat {}, round {}", self.number, round + 1)
     }
@@ -130,28 +131,28 @@ impl Seat {
         Ok(())
     }
 
-    /// Forgets the round before.
+    /// Resets the state of the previous round.
     pub(super) fn begin_round(&mut self) {
         (self.hand, self.stood, self.unasked, self.result, self.is_cut) = (Hand::new(), false, false, None, false);
     }
 
-    /// Takes a RESULT that came where a question was due.
+    /// Handles a RESULT that arrived when a question was due.
     pub(super) fn end_with(&mut self, verdict: Verdict) {
         (self.stood, self.result, self.is_cut) = (true, Some(verdict), true);
     }
 
-    /// Gives back a message, so that it is the next one.
+    /// Puts back a message, so that it is the next one again.
     pub(super) fn put_back(&mut self, message: DealerMessage) {
         self.pending = Some(message);
     }
 
-    /// The next message, if one comes by then. One that is spelled wrongly counts as what it means.
+    /// The next message, if one arrives in time. A message with wrong spelling counts as the message that it resembles.
     pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Heard {
         if let Some(message) = self.pending.take() {
             return Heard::Message(message);
         }
         if matches!(self.style, Style::Until(_)) {
-            // Many rounds are to be played.
+            // The tester has to play many rounds.
             self.connection.acknowledge();
         }
         while let Some(text) = self.reader.next(&mut self.connection, by) {

@@ -10,26 +10,26 @@ use super::{
 };
 use crate::{judge::Judge, rule::Rule};
 
-/// Cards before they are compared: five of each. Bias that is worth the name shows in some thousand.
+/// The number of cards before they are compared: five of each. A significant bias shows within several thousand cards.
 const ENOUGH: f64 = 260.0;
-/// Rounds before one counts how many cards of each come again in the next.
+/// The number of rounds before repeated cards in successive rounds are counted.
 const ROUNDS: u32 = 24;
 
-/// What was seen of the cards.
+/// The statistics of the cards.
 #[derive(Default)]
 pub(super) struct Shuffles {
-    // How often each card came at each place of the players, by the number of cards in the deal.
+    // How often each card was at each of the players' places, by the number of cards in the deal.
     places: BTreeMap<(usize, usize), Counts<52>>,
     upcards: Counts<52>,
     drawn: Counts<52>,
-    // How far each card of a deal is from the one before, in the order of the numbers of cards.
+    // The distance of each card of a deal from the previous one, in the order of card numbers.
     steps: Counts<51>,
     again: Again,
     deals: u32,
     draws: u32,
 }
 
-// How often each of several things came, and how often it was expected.
+// How often each of several values occurred, and how often it was expected.
 struct Counts<const N: usize> {
     came: [f64; N],
     expected: [f64; N],
@@ -43,13 +43,13 @@ impl<const N: usize> Default for Counts<N> {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl<const N: usize> Counts<N> {
-    // One of all came.
+    // Adds one of all values.
     fn add(&mut self, which: usize) {
         self.came[which] += 1.0;
         self.expected.iter_mut().for_each(|expected| *expected += 1.0 / N as f64);
     }
 
-    // One of these came.
+    // Adds one of these values.
     fn add_among(&mut self, which: usize, among: &[usize]) {
         self.came[which] += 1.0;
         for &possible in among {
@@ -76,7 +76,7 @@ impl<const N: usize> Counts<N> {
     }
 }
 
-// How far a sum of chi squares is from what chance makes, in standard deviations.
+// The deviation of a sum of chi-square values from its expected value, in standard deviations.
 fn deviation(squares: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let sum = |(square, freedom), (more, too)| (square + more, freedom + too);
     let (squares, freedom): (f64, f64) = squares.into_iter().fold((0.0, 0.0), sum);
@@ -88,7 +88,7 @@ fn deviation(squares: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     (f64::cbrt(squares / freedom) - (1.0 - spread)) / spread.sqrt()
 }
 
-// How many cards of a round come in the deal of the next.
+// The number of cards of a round that are in the deal of the next round.
 #[derive(Default)]
 struct Again {
     rounds: u32,
@@ -109,7 +109,8 @@ fn index(card: Card) -> usize {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl Shuffles {
-    /// Counts the cards of a deal, the last of which is the dealer's, and those of `before`, the round before it at the same table.
+    /// Counts the cards of a deal, with the dealer's card last, and those of `before`, the previous round at the same
+    /// table.
     pub(super) fn deal(&mut self, dealt: &[Card], before: &HashSet<Card>) {
         let Some((upcard, players)) = dealt.split_last() else { return };
         self.deals += 1;
@@ -119,7 +120,7 @@ impl Shuffles {
         self.upcards.add(index(*upcard));
         for (one, next) in dealt.iter().zip(dealt.iter().skip(1)) {
             let step = (index(*next) + 52 - index(*one)) % 52;
-            // A card that comes twice is judged elsewhere.
+            // A repeated card is judged elsewhere.
             if step > 0 {
                 self.steps.add(step - 1);
             }
@@ -133,7 +134,7 @@ impl Shuffles {
         }
     }
 
-    /// Counts a card that a player has drawn, when these others were on the table.
+    /// Counts a card that a player has drawn, given the other cards on the table.
     pub(super) fn draw(&mut self, card: Card, table: &[Card]) {
         let left: Vec<usize> = Card::all().filter(|other| !table.contains(other)).map(index).collect();
         if !table.contains(&card) {
@@ -142,7 +143,7 @@ impl Shuffles {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another game.
     pub(super) fn add(&mut self, other: &Self) {
         for (place, counts) in &other.places {
             self.places.entry(*place).or_default().merge(counts);
@@ -158,12 +159,12 @@ impl Shuffles {
         self.draws += other.draws;
     }
 
-    /// The largest deviation of all that was counted.
+    /// The largest deviation of all statistics.
     pub(super) fn bias(&self) -> f64 {
         self.all().into_iter().map(|(_, _, bias)| bias).fold(0.0, f64::max)
     }
 
-    // Each rule, what was counted for it, and how far that is from what chance does, in standard deviations.
+    // Each rule with a description of its statistics, and the deviation from the expected value in standard deviations.
     fn all(&self) -> [(&'static Rule, String, f64); 5] {
         let Self { deals, draws, again, .. } = self;
         let places = self.places.values().map(Counts::squares);
@@ -199,7 +200,7 @@ impl Shuffles {
         ]
     }
 
-    /// Says what all deals together show.
+    /// Judges the statistics of all deals.
     pub(super) fn judge(&self, judge: &mut Judge) {
         if self.deals == 0 {
             return;
@@ -223,7 +224,7 @@ mod tests {
     fn one_card_that_comes_too_often_is_seen_and_equal_cards_are_not() {
         let (mut even, mut odd) = (Shuffles::default(), Shuffles::default());
         for number in 0..5200_u32 {
-            // Each pair of two cards comes about as often as any other.
+            // Each pair of cards occurs about as often as any other.
             let pair = |one: u32| [card(one), card(one + 1 + number / 52 % 51)];
             even.deal(&pair(number), &HashSet::new());
             odd.deal(&pair(if number % 10 == 0 { 7 } else { number }), &HashSet::new());

@@ -21,15 +21,15 @@ use crate::{
     words::blackjack::cards,
 };
 
-/// How long one connection is listened to before the next.
+/// How long the tester waits for one connection before it polls the next.
 const TURN: Duration = Duration::from_millis(1);
-/// When no round took less, as many as are needed would take too long.
+/// If the fastest round takes longer than this, the required number of rounds would take too long.
 const SLOW: Duration = Duration::from_millis(80);
-/// Rounds between two looks at what all rounds have shown.
+/// The number of rounds between two evaluations of the statistics.
 const LOOK: u32 = 128;
-/// Rounds in which one waits for what must not come.
+/// During this number of rounds, the tester waits for messages that must not arrive.
 const PATIENT: u32 = 12;
-/// Rounds among which repeated deals are counted.
+/// The number of recent rounds within which repeated deals are counted.
 const RECENT: u32 = 20;
 /// How many cards a shuffled deck never repeats within them, counting only rounds that begin with exactly the cards of the round before.
 const SUSPICIOUS: usize = 9;
@@ -39,18 +39,19 @@ pub(super) struct Table {
     pub(super) dealer: Dealer,
     pub(super) seen: Seen,
     pub(super) chance: Chance,
-    /// A player who has broken the protocol. If it is still asked, it stands, so that nobody has to wait for it.
+    /// A player that has broken the protocol. If the dealer still sends it a question, it stands, so that no other
+    /// player has to wait.
     pub(super) offender: Option<Seat>,
-    /// What it was told since.
+    /// The messages that it has received since.
     pub(super) told: Vec<DealerMessage>,
-    /// The cards that the round began with, and the one of the dealer among them.
+    /// The initial cards of the round, including the dealer's.
     pub(super) opening: Vec<Card>,
     pub(super) upcard: Option<Card>,
-    /// The cards that the first round began with, and when they had come.
+    /// The initial cards of the first round, and when they had arrived.
     pub(super) first: Option<(Instant, Vec<Card>)>,
     // All cards of this round that were seen, in their order.
     dealt_before: Vec<Card>,
-    // The rounds that began as the one before.
+    // The rounds that began with the same cards as the previous one.
     repeated: Vec<u32>,
 }
 
@@ -67,7 +68,7 @@ impl Table {
         Ok(Self::of(dealer, seats))
     }
 
-    /// A table whose players have joined.
+    /// Creates a table from players that have joined.
     pub(super) fn of(dealer: Dealer, seats: Vec<Seat>) -> Self {
         Self {
             dealer,
@@ -84,7 +85,7 @@ impl Table {
         }
     }
 
-    /// Plays a round that has been dealt.
+    /// Plays a round after its deal.
     pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
         while let Some(index) = self.asked(judge, round)? {
             self.hand(judge, index, round)?;
@@ -110,7 +111,7 @@ impl Table {
         Ok(())
     }
 
-    /// Plays all rounds from the `first` on, to the end of the connections. With `u32::MAX` rounds, until QUIT.
+    /// Plays all rounds starting with `first`, until the connections end. If `rounds` is `u32::MAX`, plays until QUIT.
     pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
@@ -138,7 +139,7 @@ impl Table {
         Ok(())
     }
 
-    /// Reads a whole deal, up to DEALER. Returns whether it was a round: QUIT ends the game.
+    /// Reads a whole deal up to DEALER. Returns `false` if QUIT ends the game instead.
     pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> Played<bool> {
         let at = round + 1;
         let mut upcards = Vec::new();
@@ -213,7 +214,7 @@ impl Table {
         self.one_deck(judge, at, &dealt);
         let repeats = self.shuffled(judge, at, &dealt);
         let before: HashSet<Card> = self.dealt_before.drain(..).collect();
-        // The same deck again reveals nothing more of how it was shuffled.
+        // A repeated deck adds no information about the shuffle.
         if self.upcard.is_some() && !repeats {
             self.chance.deal(&dealt, &before);
         }
@@ -233,7 +234,7 @@ impl Table {
         });
     }
 
-    // Returns whether the round begins with the cards of the one before.
+    // Returns whether the round begins with the same cards as the previous round.
     fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) -> bool {
         self.repeated.retain(|round| round + RECENT > at);
         let repeats = self.opening == dealt;
@@ -249,7 +250,7 @@ impl Table {
         repeats
     }
 
-    /// The next player who is asked, or `None` when the hands of all are over.
+    /// The next player that receives a question, or `None` when all hands are over.
     pub(super) fn asked(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
         let by = self.dealer.options.deadline();
         while !self.seats.iter().all(Seat::is_over) {
@@ -270,7 +271,7 @@ impl Table {
                         judge.check(Question::of(&seat.hand).missed(heard, &DEAL), false, wrong);
                         seat.end_with(verdict);
                     }
-                    // After an extra message the question is still due.
+                    // After an extra message, the question is still expected.
                     Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {
                         judge.check(&DEAL, false, wrong);
                     }
@@ -288,7 +289,7 @@ impl Table {
         Ok(None)
     }
 
-    /// The next message of a seat. Meanwhile a player who has broken the protocol is still humoured.
+    /// The next message of a seat. Meanwhile, a player that has broken the protocol is still served.
     pub(super) fn heard(&mut self, judge: &mut Judge, index: usize) -> Heard {
         let by = self.dealer.options.deadline();
         while self.offender.is_some() && Instant::now() < by {
@@ -302,7 +303,7 @@ impl Table {
         self.seats.get_mut(index).map_or(Heard::Nothing, |seat| seat.listen(judge, by))
     }
 
-    // A dealer that asks nobody else may wait for a player whose hand is over.
+    // A dealer that questions no other player may be waiting for a player whose hand is over.
     fn no_bust_is_asked(&mut self, judge: &mut Judge, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
             let heard = seat.listen(judge, Instant::now() + TURN);
@@ -324,10 +325,10 @@ impl Table {
         }
     }
 
-    // While a player is asked, no other has been told how the round ended. With a dealer that asks one after the other, a RESULT that was
-    // sent too early has arrived before this question.
+    // While one player has a question, no other player may have received the result of the round. If a dealer questions
+    // players one after another, a RESULT that was sent too early has arrived before this question.
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
-        // In the many rounds of a long game a look at what is there already is enough.
+        // In the many rounds of a long game, it is enough to check the data that has already arrived.
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
@@ -350,7 +351,7 @@ impl Table {
         Ok(())
     }
 
-    /// Plays the hand of a player who is asked.
+    /// Plays the hand of the player that has received a question.
     pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
         let upcard = self.upcard;
@@ -384,7 +385,7 @@ impl Table {
             judge.require(&HIT, count > 0, || format!("{at}: {heard} after HIT instead of CARD"))?;
             let question = Question::of(&seat.hand);
             if heard == Heard::Nothing && is_shared {
-                // If the dealer continues without this question, the end of the round shows how it took the hand.
+                // If the dealer continues without this question, the end of the round shows how it treated the hand.
                 (seat.stood, seat.unasked) = (true, true);
                 return Ok(());
             }

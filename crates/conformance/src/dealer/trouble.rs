@@ -1,4 +1,4 @@
-//! Players who break the protocol, and those who only come close to it.
+//! Players that break the protocol, and players that remain just within it.
 
 use std::time::Instant;
 
@@ -15,13 +15,13 @@ use crate::{
     tester::Options,
 };
 
-/// Rounds in which one player makes trouble in the first.
+/// The number of rounds. One player breaks the protocol in the first.
 const ROUNDS: u32 = 2;
 
-/// Games that are begun until a card leaves the player another decision.
+/// The number of games that are started until a card allows the player another decision.
 const ATTEMPTS: usize = 8;
 
-/// What a player does instead of an answer.
+/// Messages that a player sends instead of an answer.
 const OFFENCES: &[(&str, &[u8])] = &[
     ("a player answers with an unknown word", b"FOLD\0"),
     ("a player answers in lower case", b"hit\0"),
@@ -32,7 +32,7 @@ const OFFENCES: &[(&str, &[u8])] = &[
     ("a player sends 300 bytes without NUL", &[b'H'; 300]),
 ];
 
-/// What a client sends instead of a proper JOIN. A right dealer may do with it what it likes, other than to crash.
+/// Messages that a client sends instead of a valid JOIN. A correct dealer may react in any way other than a crash.
 const STRANGE_JOINS: &[(&str, &[u8])] = &[
     ("a client that leaves before JOIN", b""),
     ("a name of 300 bytes", &strange_name()),
@@ -72,7 +72,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-/// Returns whether there was to be a second question: the first card may have made the player bust.
+/// Returns whether a second question was due, since the first card may have made the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
@@ -81,24 +81,24 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let Some(seat) = table.seats.first_mut() else { return Ok(true) };
     seat.connection.send(b"HIT\0STAND\0");
     let Heard::Message(DealerMessage::Card(card)) = seat.listen(judge, options.deadline()) else {
-        // A dealer may end the connection of a player who says more than it was asked for.
+        // A dealer may close the connection of a player that sends an answer without a question.
         judge.check(&EARLY_ANSWER, true, String::new);
         return Ok(true);
     };
     seat.hand.push(card);
-    // A dealer that does not ask at 21 is wrong in another way.
+    // A dealer that sends no question at 21 breaks another rule.
     if seat.hand.points().total() >= BEST {
         return Ok(false);
     }
     let mut heard = seat.listen(judge, options.deadline());
     if matches!(heard, Heard::Message(DealerMessage::Result(_))) {
-        // Without STAND it would not have asked either.
+        // The dealer would not have sent a question without STAND either.
         return Ok(true);
     }
     if heard == Heard::Message(DealerMessage::Decision) {
         heard = seat.listen(judge, Instant::now() + options.patience / 20);
     }
-    // A hand that is not bust and has stood is not bust.
+    // A hand that has stood without being bust cannot be bust.
     let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
     judge.check(&EARLY_ANSWER, !result, || {
         format!("{heard} after HIT and STAND in one write: STAND came before its question and was taken for an answer")
@@ -106,7 +106,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     Ok(true)
 }
 
-/// One player breaks the protocol, and others play on.
+/// One player breaks the protocol, and the other players continue.
 fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
@@ -130,7 +130,7 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     others
 }
 
-// A dealer whose only player has gone may end or wait for another one. One that crashes does so soon.
+// A dealer whose only player has disconnected may exit or wait for another one. A crash would occur soon.
 fn last_look(dealer: &mut Dealer, options: &Options) {
     dealer.run.exit(Instant::now() + options.patience / 10);
 }
@@ -140,7 +140,7 @@ fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Pl
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.connection.send(bytes);
     if !bytes.is_empty() {
-        // Whatever it says to that.
+        // Any reaction of the dealer is allowed.
         seat.connection.more(Instant::now() + subject.options.patience / 10);
     }
     drop(seat);
@@ -179,7 +179,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
         })?;
     }
-    // The next client, who joins, gets the seat.
+    // The next joining client gets the seat.
     Table::sit(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 

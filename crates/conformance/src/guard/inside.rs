@@ -1,4 +1,5 @@
-//! The guard inside: a process between the tester and the program under test that sets limits, watches them and ends the program.
+//! The inner guard: a process between the tester and the program under test that sets limits, monitors them and ends
+//! the program.
 
 use std::{
     env,
@@ -51,14 +52,14 @@ const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::SETGID,
     CapabilitySet::SETUID,
 ];
-/// Address space that a process may reserve for each byte of memory that it may use. A thread reserves 8 MiB for its stack and uses a few
-/// KiB, so what is reserved says little; the guard counts what is used.
+/// The address space that a process may reserve for each byte of memory that it may use. A thread reserves 8 MiB for
+/// its stack and uses a few KiB, so the reserved size is not meaningful. The guard counts the used memory.
 const RESERVED: u64 = 16;
 /// If the system has no memory left, it ends programs under test first.
 const FIRST_TO_END: &str = "1000";
-/// The niceness of a guard, where it may choose.
+/// The niceness of a guard, if it may set it.
 const NICENESS: i32 = -15;
-/// The processes and threads of the guards themselves, with some to spare.
+/// The number of processes and threads of the guards themselves, with a margin.
 const OWN_TASKS: u64 = 8;
 
 pub(super) fn work_if_asked() {
@@ -74,7 +75,7 @@ pub(super) fn work_if_asked() {
         _ => {}
     }
     let error = work(&words).err().unwrap_or_else(|| io::Error::other("it ends"));
-    // Whoever started it knows no other words, and takes these for trouble.
+    // The process that started it understands no other messages, and treats these as an error.
     let _ = own_socket().and_then(|mut socket| socket.write_all(format!("trouble {error}\n").as_bytes()));
     process::exit(1);
 }
@@ -84,7 +85,7 @@ struct Task {
     mode: Mode,
     limits: Limits,
     at_terminal: bool,
-    // Process ids that are left out before that of the program.
+    // The number of process ids to skip before that of the program.
     skipped_ids: u32,
     command: Vec<OsString>,
 }
@@ -113,7 +114,7 @@ fn own_socket() -> io::Result<UnixStream> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
-// Returns only if it fails.
+// Returns only if an error occurs.
 fn work(words: &[OsString]) -> io::Result<()> {
     let task = Task::of(words).ok_or_else(|| io::Error::other("these are no arguments of a guard"))?;
     if task.is_first {
@@ -142,13 +143,14 @@ fn close_output() -> io::Result<()> {
     Ok(dup2_stderr(&nowhere)?)
 }
 
-// The user whom the tester serves may sit at a terminal, which a program is not to read.
+// The tester's user may be at a terminal, which the program must not read.
 fn leave_terminal() {
-    // A leader of a group cannot, and has none.
+    // A group leader cannot create a session, and has no terminal.
     let _ = setsid();
 }
 
-// What the kernel takes from an ordinary user who starts another program is needed by the first process to show its own processes.
+// The kernel drops capabilities when an ordinary user executes another program. The first process needs them to mount
+// its own `/proc`.
 fn pass_on_capabilities() -> io::Result<()> {
     let mut sets = capabilities(None)?;
     sets.inheritable = sets.permitted;
@@ -163,18 +165,18 @@ fn guard(task: &Task) -> io::Result<()> {
         leave_terminal();
         set_child_subreaper(Some(getpid()))?;
     }
-    // The files are numbered as those of this process are.
+    // The files in `/proc` use the same numbers as this process.
     let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
     give_up_rights()?;
-    // Children have them from now on, and this process needs little.
+    // Children inherit the limits from now on, and this process needs few resources.
     set_limits(task)?;
-    // It may not be allowed.
+    // The system may not allow it.
     let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_END);
     let niceness = getpriority_process(None)?;
-    // Root may. Then the threads of this process are never kept from their work by those of the program.
+    // Root may set it. Then the program's threads never delay the threads of this process.
     let _ = setpriority_process(None, NICENESS);
 
-    // These are ready before the program is, since it may leave little time to others.
+    // These threads start before the program, which may leave little processor time to others.
     let ending = Ending { all_end_with_me: task.is_first, me };
     let (limits, told) = (task.limits, tester.try_clone()?);
     thread::Builder::new().spawn(move || {
@@ -185,7 +187,7 @@ fn guard(task: &Task) -> io::Result<()> {
     let (typed, to_type) = mpsc::channel();
     let heard = tester.try_clone()?;
     thread::Builder::new().spawn(move || {
-        // Whatever the reason is for which it ends.
+        // The reason for the end does not matter.
         let _ = obey(heard, &typed);
         ending.end();
     })?;
@@ -195,7 +197,7 @@ fn guard(task: &Task) -> io::Result<()> {
     }
     let spawned = thread::scope(|scope| {
         let spawn = || {
-            // Only of this thread, and of what it starts.
+            // Applies only to this thread and its children.
             setpriority_process(None, niceness)?;
             program(task)?.spawn()
         };
@@ -215,10 +217,11 @@ fn guard(task: &Task) -> io::Result<()> {
     reap(child.id(), &tester)
 }
 
-// In a new namespace every program would have the same process id, which many take for a seed. A thread takes an id, too.
+// In a new namespace, every program would have the same process id, which many use as a seed. A thread also takes an
+// id.
 fn skip_ids(count: u32) -> io::Result<()> {
     for _ in 0..count {
-        // Its end needs no look.
+        // Its result does not matter.
         let _ = thread::Builder::new().spawn(|| {})?.join();
     }
     Ok(())
@@ -235,19 +238,19 @@ fn program(task: &Task) -> io::Result<Command> {
     Ok(command)
 }
 
-// Where the system does not allow it, the program sees the processes of the host, and cannot touch them.
+// If the system does not allow it, the program sees the processes of the host but cannot affect them.
 fn show_own_processes() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
 }
 
-// Root in a namespace of its own would still have root's access to files outside of it.
+// Root in its own namespace would still have root's access to files outside of it.
 fn give_up_rights() -> io::Result<()> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
     if geteuid().is_root() {
         for capability in CapabilitySet::all().iter().filter(|capability| !LEFT.contains(capability)) {
-            // The kernel may not know it.
+            // The kernel may not know the capability.
             let _ = remove_capability_from_bounding_set(capability);
         }
     }
@@ -266,7 +269,7 @@ fn set_limits(task: &Task) -> io::Result<()> {
     for (resource, most) in resources {
         lower(resource, most)?;
     }
-    // Outside a namespace of users the system counts all tasks of the user.
+    // Outside a user namespace, the system counts all tasks of the user.
     let others = if task.mode == Mode::User { 0 } else { tasks_of_user() };
     lower(Resource::Nproc, others + limits.processes + OWN_TASKS)
 }
@@ -294,7 +297,7 @@ fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
     }
 }
 
-// Passes on what the tester sends, until the socket is closed.
+// Forwards the tester's input until the socket is closed.
 fn obey(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
     loop {
         let mut kind = [0];
@@ -319,11 +322,11 @@ fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((process, status))) if process.as_raw_nonzero().get().cast_unsigned() == program => {
-                // The tester may be gone.
+                // The tester may have ended.
                 let _ = (&*tester).write_all(told(status).as_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // No child is left. This process waits until it is killed.
+            // No child is left, so this process waits until it is killed.
             Err(rustix::io::Errno::CHILD) => loop {
                 thread::park();
             },
@@ -354,7 +357,7 @@ impl Ending {
     }
 }
 
-// Repeats it, since processes may have started others meanwhile.
+// Repeats the signals, since processes may have started others in the meantime.
 fn kill_all_below(me: u32) {
     loop {
         let left: Vec<_> = family(me).into_iter().filter(|process| process.id != me).collect();
@@ -362,7 +365,7 @@ fn kill_all_below(me: u32) {
             return;
         }
         for pid in left.iter().filter_map(|process| Pid::from_raw(process.id.cast_signed())) {
-            // It may have ended by itself.
+            // The process may have ended already.
             let _ = kill_process(pid, Signal::KILL);
         }
         thread::yield_now();

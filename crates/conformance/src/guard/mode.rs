@@ -1,11 +1,11 @@
-//! Ways of a guard to keep hold of a program.
+//! The guard modes.
 
-/// How a guard keeps hold of what a program starts.
+/// How a guard keeps control of the processes that a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// In a namespace of processes, which root may create: all end with the first.
+    /// In a process namespace, which root may create. All processes end with the first.
     Root,
-    /// In a namespace of users with one of processes inside: the processes of the program alone are counted, too.
+    /// In a user namespace with a process namespace inside. Task limits also count only the program's processes.
     User,
     /// The guard is the parent of all orphans, finds them and ends them.
     Plain,

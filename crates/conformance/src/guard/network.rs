@@ -1,4 +1,4 @@
-//! A network that has only loopback.
+//! A network that consists of loopback only.
 
 use std::{
     fs::{self, File},
@@ -16,12 +16,12 @@ use rustix::{
 
 use super::words::{NETWORK, myself};
 
-/// Takes this process, and all that it starts, off every network but loopback. No other thread may run yet.
+/// Disconnects this process and its descendants from all networks but loopback. No other thread may run yet.
 ///
 /// # Errors
-/// Says why the system does not allow it. Nothing has changed then.
+/// If the system does not allow it, returns the reason. Then the process is unchanged.
 pub(crate) fn confine_network() -> Result<(), String> {
-    // Half of it would be worse than nothing, so another process tries first.
+    // A partial result would be worse than no change, so another process tries first.
     let tried = myself(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let tried = tried.map_err(|error| error.to_string())?;
     if !tried.status.success() {
@@ -30,7 +30,8 @@ pub(crate) fn confine_network() -> Result<(), String> {
     isolate().map_err(|error| error.to_string())
 }
 
-/// A network namespace that exists as long as this, a socket in it or a process in it. This process must be confined.
+/// A network namespace that exists as long as this value, or a socket or a process in it. This process must be
+/// confined.
 #[derive(Debug)]
 pub(crate) struct Namespace(File);
 
@@ -43,7 +44,8 @@ impl Namespace {
         })
     }
 
-    /// Runs `work` in a thread in this namespace. Sockets, threads and processes that it creates are in it too.
+    /// Runs `work` in a thread in this namespace. Sockets, threads and processes that it creates are in the namespace
+    /// too.
     pub(crate) fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         in_thread(|| {
             setns(&self.0, CloneFlags::CLONE_NEWNET)?;
@@ -52,7 +54,7 @@ impl Namespace {
     }
 }
 
-// A namespace belongs to a thread, and this one's must not change.
+// A namespace belongs to a thread, and the namespace of the current thread must not change.
 fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, work)?;
@@ -60,7 +62,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result
     })
 }
 
-/// What the process that tries does.
+/// The main function of the process that tries.
 pub(super) fn attempt() -> ! {
     let isolated = isolate();
     if let Err(error) = &isolated {
@@ -78,7 +80,7 @@ fn isolate() -> io::Result<()> {
     socket.send_to(b"?", socket.local_addr()?).map(drop)
 }
 
-/// Enters a namespace of users in which this user is the only one, and others that it may then create.
+/// Enters a user namespace that contains only this user, and the namespaces in `others`, which it may then create.
 pub(super) fn become_user(others: CloneFlags) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | others)?;
@@ -87,14 +89,14 @@ pub(super) fn become_user(others: CloneFlags) -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-// A new network has loopback, but it is down. This is the message that brings it up: rtnetlink(7).
+// In a new network, loopback is down. This message brings it up, see rtnetlink(7).
 fn raise_loopback() -> io::Result<()> {
     const LOOPBACK: i32 = 1;
     const RTM_NEWLINK: u16 = 16;
     const REQUEST_WITH_ANSWER: u16 = 5;
     const UP: u32 = 1;
     const LENGTH: u32 = 32;
-    // An answer is a header of 16 bytes with an error behind it, which is 0 or negative.
+    // An answer consists of a header of 16 bytes and an error, which is 0 or negative.
     const ERROR: std::ops::Range<usize> = 16..20;
 
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
@@ -102,10 +104,10 @@ fn raise_loopback() -> io::Result<()> {
     message.extend(LENGTH.to_ne_bytes());
     message.extend(RTM_NEWLINK.to_ne_bytes());
     message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
-    // A number and a port that nobody asks for, the family and the type of the link.
+    // A sequence number and a port, which are not used, and the family and the type of the link.
     message.extend([0; 12]);
     message.extend(LOOPBACK.to_ne_bytes());
-    // The flags, and which of them to change.
+    // The flags, and the mask of the flags to change.
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     sendto(&socket, &message, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0))?;

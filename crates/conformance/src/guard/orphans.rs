@@ -1,5 +1,5 @@
-//! Processes whose guard was killed. Where there are no namespaces a program can do that, since it runs as the same user. The tester adopts
-//! all that the program has started, in whatever group or session it is, and ends it.
+//! Processes whose guard was killed. Without namespaces, a program can kill its guard, since it runs as the same user.
+//! The tester adopts all processes that the program has started, in any group or session, and ends them.
 
 use std::{
     collections::BTreeSet,
@@ -21,12 +21,13 @@ use rustix::{
 
 use crate::processes::{family, numbers, process as process_of};
 
-/// The time between two looks at whether a guard was stopped.
+/// The interval at which to check whether a guard was stopped.
 const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// How long to try to end what starts further processes all the time.
+/// How long to try to end processes that constantly start others.
 const LAST: Duration = Duration::from_secs(10);
 
-/// The guards that have been started and whose ends have not been collected. All other children of this process are orphans.
+/// The guards that have been started and whose exits have not been collected. All other children of this process are
+/// orphans.
 static GUARDS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn guards() -> MutexGuard<'static, BTreeSet<u32>> {
@@ -36,15 +37,15 @@ fn guards() -> MutexGuard<'static, BTreeSet<u32>> {
 /// Starts a guard.
 pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     set_child_subreaper(Some(getpid()))?;
-    // Until it is in the set, it could be taken for an orphan.
+    // Until it is in the set, the guard could be mistaken for an orphan.
     let mut guards = guards();
     let guard = command.spawn()?;
     guards.insert(guard.id());
     Ok(guard)
 }
 
-/// Watches a guard in a thread, until its end of the control socket or ours is closed. If it does not end in order, its orphans are ended.
-/// A guard that is stopped does not count any more, so it is killed.
+/// Watches a guard in a thread, until either end of the control socket is closed. If the guard does not end in an
+/// orderly way, its orphans are ended. A stopped guard does not count resources any more, so it is killed.
 pub(super) fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
     let Some(guard) = Pid::from_raw(guard.cast_signed()) else { return Ok(()) };
     thread::Builder::new().name("guard".into()).spawn(move || {
@@ -54,11 +55,11 @@ pub(super) fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
         };
         while let Ok(0) | Err(Errno::INTR) = poll(&mut [PollFd::new(&control, PollFlags::RDHUP)], Some(&GLANCE)) {
             if is_stopped() {
-                // It is a child of this process that has not been collected.
+                // The guard is a child of this process that has not been collected.
                 let _ = kill_process(guard, Signal::KILL);
             }
         }
-        // It stays a child until it is collected, and the thread that collects it does the same.
+        // It stays a child until it is collected. The thread that collects it also ends the orphans.
         if let Ok(Some(ended)) = waitid(WaitId::Pid(guard), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             && ended.exit_status() != Some(0)
         {
@@ -68,7 +69,7 @@ pub(super) fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The end of a guard was collected. Unless it has ended in order, its orphans are ended.
+/// Handles the collected exit of a guard. Unless it ended in an orderly way, its orphans are ended.
 pub(super) fn collected(guard: u32, in_order: bool) {
     guards().remove(&guard);
     if !in_order {
@@ -76,10 +77,10 @@ pub(super) fn collected(guard: u32, in_order: bool) {
     }
 }
 
-// Repeats it, since processes may have started others meanwhile, and children of orphans become orphans.
+// Repeats the signals, since processes may have started others in the meantime, and children of orphans become orphans.
 fn end_orphans() {
     let me = process::id();
-    // Where `/proc` is that of another namespace, its numbers are of other processes.
+    // If `/proc` belongs to another namespace, its ids are those of other processes.
     if fs::read_link("/proc/self").ok().and_then(|link| link.to_str()?.parse().ok()) != Some(me) {
         return;
     }
@@ -93,12 +94,12 @@ fn end_orphans() {
         }
         for id in orphans.iter().flat_map(|orphan| family(*orphan)).map(|process| process.id) {
             if let Some(pid) = Pid::from_raw(id.cast_signed()).filter(|_| !guards.contains(&id)) {
-                // It may have ended by itself.
+                // The process may have ended already.
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
         for pid in orphans.into_iter().filter_map(|id| Pid::from_raw(id.cast_signed())) {
-            // What has not ended yet is an orphan the next time, too.
+            // A process that has not ended yet is still an orphan in the next pass.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
         drop(guards);

@@ -1,4 +1,4 @@
-//! A guard as the tester sees it.
+//! The tester's side of a guard.
 
 use std::{
     ffi::OsStr,
@@ -20,19 +20,19 @@ use super::{
 };
 use crate::{launch::Exit, limits::Limits};
 
-/// How long a guard may take to start. It is a matter of milliseconds, on a busy machine more.
+/// How long a guard may take to start. Usually it takes milliseconds, on a busy machine longer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it may take to end everything.
+/// How long a guard may take to end all processes.
 const LAST: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 const SIGKILL: i32 = 9;
 
 /// The number of different process ids that programs get in namespaces of their own.
 const VARIED_IDS: u32 = 251;
-/// The programs that were started.
+/// The number of programs that were started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
-/// The guard of a program that runs.
+/// The guard of a running program.
 pub(crate) struct Guard {
     process: Child,
     control: UnixStream,
@@ -41,7 +41,7 @@ pub(crate) struct Guard {
     limit: Option<String>,
 }
 
-/// What the system answers when it cannot run the command, as [`io::Error`], or why the guard itself does not work.
+/// The system's [`io::Error`] if it cannot run the command, or the reason why the guard itself failed.
 pub(crate) enum Refusal {
     Command(io::Error),
     Guard(io::Error),
@@ -54,11 +54,11 @@ impl From<io::Error> for Refusal {
 }
 
 impl Guard {
-    /// Starts a guard, and waits until the program has begun.
+    /// Starts a guard and waits until the program has started.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Refusal> {
         let (control, theirs) = UnixStream::pair()?;
         let process = orphans::spawn(command.stdin(Stdio::from(OwnedFd::from(theirs))))?;
-        // The command holds the guard's end open.
+        // The command keeps the guard's end of the socket open.
         command.stdin(Stdio::null());
         let mut guard = Self { process, control, heard: Vec::new(), exit: None, limit: None };
         guard.begin()?;
@@ -66,8 +66,8 @@ impl Guard {
         Ok(guard)
     }
 
-    /// The command of a guard for a program. Its standard output and error, folder and environment are those of the program; with
-    /// `at_terminal` its standard output becomes the program's standard input, too.
+    /// The command of a guard for a program. Its standard output and error, folder and environment are those of the
+    /// program. With `at_terminal`, its standard output is also the program's standard input.
     pub(crate) fn command(
         program: &OsStr,
         arguments: &[String],
@@ -89,7 +89,7 @@ impl Guard {
                 let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
                 return match (word, rest.parse()) {
                     ("begun", _) => Ok(()),
-                    // It may be over before that is said.
+                    // The program may have ended before this message arrives.
                     ("limit", _) => {
                         self.limit = Some(rest.to_owned());
                         Ok(())
@@ -116,7 +116,7 @@ impl Guard {
         Some(String::from_utf8_lossy(&line).into_owned())
     }
 
-    // Hears what the guard has said. Returns whether it can say more.
+    // Reads the guard's messages. Returns whether more may follow.
     fn hear(&mut self) -> bool {
         let mut chunk = [0; 256];
         let goes_on = loop {
@@ -141,19 +141,19 @@ impl Guard {
 
     /// How the program has ended, if it has.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
-        // A guard that is gone has ended all, or was killed by the program, which is ended then.
+        // If the guard has exited, it has ended all processes, or the program has killed it and is ended by now.
         if !self.hear() && self.exit.is_none() {
             self.exit = Some(Exit { code: None, signal: Some(SIGKILL) });
         }
         self.exit.clone()
     }
 
-    /// The name of the limit for which everything was ended.
+    /// The name of the limit that caused the end of the program.
     pub(crate) fn limit(&self) -> Option<&str> {
         self.limit.as_deref()
     }
 
-    /// The pipes of the program's standard output and error, once.
+    /// Takes the pipes of the program's standard output and error. They can be taken once.
     pub(crate) fn output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
         (self.process.stdout.take(), self.process.stderr.take())
     }
@@ -162,12 +162,12 @@ impl Guard {
         self.process.id()
     }
 
-    /// What ends everything from another thread.
+    /// A handle with which another thread can end all processes.
     pub(crate) fn ender(&self) -> io::Result<UnixStream> {
         self.control.try_clone()
     }
 
-    /// The standard input of the program. It ends when this is dropped.
+    /// The standard input of the program. Dropping it closes the input.
     pub(crate) fn input(&self) -> io::Result<Typing> {
         Ok(Typing(self.control.try_clone()?))
     }
@@ -175,7 +175,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // It may have ended.
+        // The guard may have ended already.
         let _ = self.control.shutdown(Shutdown::Both);
         let deadline = Instant::now() + LAST;
         let status = loop {
@@ -192,7 +192,7 @@ impl Drop for Guard {
     }
 }
 
-/// The way to a program's standard input.
+/// A handle for typing on a program's standard input.
 pub(crate) struct Typing(UnixStream);
 
 impl Write for Typing {
@@ -210,7 +210,7 @@ impl Write for Typing {
 
 impl Drop for Typing {
     fn drop(&mut self) {
-        // The guard may be gone.
+        // The guard may have ended.
         let _ = self.0.write_all(&[INPUT_ENDS]);
     }
 }

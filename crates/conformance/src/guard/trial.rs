@@ -1,4 +1,4 @@
-//! What this system allows a guard to do.
+//! Determines which guard modes this system allows.
 
 use std::{ffi::OsStr, process::Stdio, sync::OnceLock};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::limits::Limits;
 
-/// The first mode that works here. It is tried once.
+/// The first mode that works on this system. It is determined once.
 pub(crate) fn mode() -> Mode {
     static MODE: OnceLock<Mode> = OnceLock::new();
     *MODE.get_or_init(|| Mode::ALL.into_iter().find(|mode| works(*mode)).unwrap_or(Mode::Plain))

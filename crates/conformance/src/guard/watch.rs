@@ -1,4 +1,4 @@
-//! Counts what a program and all that it has started use.
+//! Counts the resources of a program and all its descendants.
 
 use std::{
     thread,
@@ -12,22 +12,22 @@ use crate::{
     processes::{family, memory, numbers, proportional_memory},
 };
 
-/// The shortest time between two counts.
+/// The minimum time between two counts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The longest time between two counts.
+/// The maximum time between two counts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Between them a count takes at most one part in so many of a processor.
+/// Unless the longest pause is reached, counting takes at most 1/`SHARE` of a processor.
 const SHARE: u32 = 20;
 /// The guard itself.
 const OTHERS: u64 = 1;
 
-/// Waits until one of the limits is exceeded, and returns its name. `guard` is the process that has started the program and has adopted its
-/// orphans. Whether the system shows only `own` processes makes a difference of speed.
+/// Waits until a limit is exceeded, and returns its name. `guard` is the process that has started the program and has
+/// adopted its orphans. `own` states whether the system shows only the program's processes, which is faster.
 pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
     let begun = Instant::now();
     loop {
         let counted = Instant::now();
-        // To look at each of them takes longer than to start some more.
+        // Reading each of them takes longer than starting further ones.
         if own && numbers().count() as u64 > limits.processes + OTHERS {
             return "processes";
         }
@@ -48,9 +48,9 @@ pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
 #[derive(Debug, Default)]
 struct Uses {
     tasks: u64,
-    /// Bytes.
+    /// In bytes.
     memory: u64,
-    /// Seconds.
+    /// In seconds.
     cpu: u64,
 }
 
@@ -61,14 +61,14 @@ impl Uses {
         let family = family(guard);
         let members = || family.iter().filter(|process| process.id != guard);
         for process in &family {
-            // Of the guard only the time of the orphans is of interest that it has seen end; its own is little.
+            // For the guard, only the time of the orphans that it has collected matters. Its own time is small.
             ticks += process.ticks;
         }
         for process in members() {
             uses.tasks += process.tasks;
             uses.memory += memory(process.id).unwrap_or(0);
         }
-        // What processes share was counted for each of them. It is looked at closely only if that makes a difference.
+        // Shared memory was counted for each process. The exact size is computed only if it makes a difference.
         if uses.memory > most_memory {
             let share = |id| proportional_memory(id).or_else(|| memory(id)).unwrap_or(0);
             uses.memory = members().map(|process| share(process.id)).sum();

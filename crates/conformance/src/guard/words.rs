@@ -1,22 +1,22 @@
-//! What the tester and a guard say to each other, and how a guard is started.
+//! The messages between the tester and a guard, and the arguments of guards.
 
 use std::process::Command;
 
 /// The first argument of a guard.
 pub(super) const INSIDE: &str = "--inside";
-/// This executable, also when the file was replaced.
+/// This executable, even if the file was replaced.
 pub(super) const MYSELF: &str = "/proc/self/exe";
-/// What a process is asked that tries whether it can leave the network.
+/// The argument of a process that tries whether it can leave the network.
 pub(super) const NETWORK: &str = "network";
-/// What a process is asked that shows by its end that one can be started.
+/// The argument of a process whose exit shows that one can be started.
 pub(super) const NOTHING: &str = "nothing";
-/// The third argument of a guard of a program at a terminal.
+/// The third argument of a guard for a program at a terminal.
 pub(super) const TERMINAL: &str = "terminal";
-/// Begins bytes to be typed: two bytes with their number follow, and then they.
+/// Precedes bytes to be typed. Two bytes with their number follow, and then the bytes.
 pub(super) const TYPED: u8 = b'T';
 pub(super) const INPUT_ENDS: u8 = b'E';
 
-/// This executable as a guard with these arguments.
+/// The command that starts this executable as a guard with these arguments.
 pub(super) fn myself(words: &[&str]) -> Command {
     let mut command = Command::new(MYSELF);
     command.arg(INSIDE).args(words);

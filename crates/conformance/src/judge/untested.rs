@@ -1,4 +1,4 @@
-//! The verdict on each rule, and why some were not tested.
+//! The verdict on each rule, and the reasons why rules were not tested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,18 @@ use crate::{
 };
 
 impl Judge {
-    /// Notes that the scenarios that are meant for these rules are not played, and why.
+    /// Records that the scenarios for these rules are skipped, with the reason.
     pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, why: &str) {
         self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.to_owned())));
     }
 
-    /// As [`Judge::leave_out`], since this rule is broken.
+    /// Like [`Judge::leave_out`], because this rule is broken.
     pub(crate) fn leave_out_for(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
         self.leave_out(rules, &format!("it shows only where {} is kept", broken.id));
     }
 
-    // Decides what the variants show. A variant that was played to its end shows `rule` in spite of a fault that other scenarios show, too.
+    // Decides the results of the variants. A variant that was played to its end is an observation of `rule`, even if it
+    // contains an error that other scenarios also show.
     fn close_variants(&mut self) {
         let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
         let mut kept: BTreeMap<_, u64> = BTreeMap::new();
@@ -48,12 +49,12 @@ impl Judge {
         }
     }
 
-    /// The findings, in the order of the rules that were asked for, and the scenarios. If no rule of `takes_part` was kept, the program
-    /// did nothing, and no other rule counts as kept.
+    /// The findings in the order of the selected rules, and the scenarios. If no rule of `takes_part` was kept, the
+    /// program took part in no game, and no other rule counts as kept.
     pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
         self.close_variants();
         self.name_ends();
-        // With chosen rules no scenario may have been played that shows whether it takes part.
+        // If rules were selected, there may be no scenario that shows whether the program takes part.
         let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
         let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
         let is_idle =
@@ -84,7 +85,7 @@ impl Judge {
         (findings, self.scenarios)
     }
 
-    // A scenario that ended in a variant ended at the rule that the variant has broken.
+    // A scenario that ended in a variant ended because of the rule that the variant has broken.
     fn name_ends(&mut self) {
         let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
         for scenario in &mut self.scenarios {
@@ -97,7 +98,7 @@ impl Judge {
     }
 }
 
-// Why no scenario has shown a rule.
+// Why no scenario observed a rule.
 fn unseen(scenarios: &[Scenario], id: &str) -> String {
     let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
     let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();

@@ -1,4 +1,4 @@
-//! Tests clients of mastermind that play by themselves.
+//! Tests mastermind clients that play automatically.
 
 mod host;
 mod rules;
@@ -31,17 +31,17 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// How long a server may be silent. A client that repeats what it said mostly does so every second.
+/// How long a server may send no message. Clients that repeat their messages mostly do so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
-/// How long a race takes to begin.
+/// The delay before a race starts.
 const SHORT: Duration = Duration::from_millis(300);
-/// Lines that come together: more than there ever are otherwise.
+/// The number of lines that arrive together: more than in any other situation.
 const TOGETHER: usize = 40;
-/// Messages that may come after NO.
+/// The maximum number of messages after NO.
 const AFTER_NO: usize = 3;
 /// The usual room.
 const SOLO: &str = "ROOM solo 4 8 no";
-/// What others have done before the client comes.
+/// The actions of other players before the client connects.
 const OTHERS_BEFORE: [&str; 12] = [
     SOLO,
     "SEAT 1 Bob",
@@ -57,7 +57,7 @@ const OTHERS_BEFORE: [&str; 12] = [
     "GAME 4 5 8 yes",
 ];
 
-/// What is no message of a server. A client may do with it what it likes, other than to crash.
+/// Invalid server messages. The client may react in any way other than a crash.
 const NONSENSE: [&[u8]; 12] = [
     b"",
     b"HELLO",
@@ -73,10 +73,10 @@ const NONSENSE: [&[u8]; 12] = [
     &[b'N'; 5000],
 ];
 
-/// What is played with one client, after it has taken its seat.
+/// The part of a scenario after the client has taken its seat.
 type Scenario = fn(&mut Judge, &mut Host) -> Played;
 
-/// Each with its name, how messages arrive, the lines before PLAY, and the rule that it is about.
+/// Each game with its name, the delivery of messages, the lines before PLAY, and its rule.
 const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("a game of six digits", Delivery::Whole, &["ROOM solo 6 8 no"], &LENGTH, |judge, host| {
         host.seat(1);
@@ -147,7 +147,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         if host.answer(judge, guess)? {
             return Ok(());
         }
-        // The day is over between the row and the next turn, and the game goes on.
+        // The day ends between the row and the next turn, and the game continues.
         host.say("ROOM daily 4 8 yes 2026-01-14");
         host.say("OK 1");
         for line in host.state() {
@@ -165,8 +165,8 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     is_over(judge, host).map(drop)
 }
 
-/// Takes what must come after OVER. Returns whether another game is wanted; of a client that leaves the connection
-/// stays as it is.
+/// Receives the client's messages after OVER. Returns whether it wants another game. If the client leaves, its
+/// connection stays open.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.hear(judge, &AFTER_OVER)?;
     let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));
@@ -184,7 +184,7 @@ fn others(judge: &mut Judge, host: &mut Host) -> Played {
         &["ROW 1 1 1342 4 0", "OVER 1 won 1 0 1342"],
         &["LIFELINE 3 2 2 1 8", "OVER 3 resigned 2 0 888888", "LEFT 3"],
     ] {
-        // They come while it is the client's turn, before it has said anything or after it.
+        // The lines arrive during the client's turn, before or after its message.
         for line in lines {
             host.say(line);
         }
@@ -205,7 +205,7 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     host.say("ROW 2 4 **** 4 0");
     host.say("OVER 2 won 4 0 ****");
     if host.turn(judge)? {
-        // All turns are gone while the race goes on for others: the code stays hidden.
+        // All turns are used while the race continues for other players, so the code stays hidden.
         host.hear(judge, &PLAYS)?;
         host.say("ROW 1 10 1234 1 1");
         host.say("OVER 1 lost 10 0 ****");
@@ -243,7 +243,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         Ok(())
     })?;
     if !joins {
-        // It would be waited for in vain in each scenario.
+        // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
     let games = GAMES.iter().map(|&(name, delivery, lines, rule, scenario)| {
@@ -262,7 +262,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.begin(judge, "4567", 8, false)?;
             host.hear(judge, &PLAYS)?;
             host.connection.send(&[line, b"\n"].concat());
-            // What it says then, and whether it goes on, is its own choice.
+            // The client may then send any message, and may continue or not.
             let by = Instant::now() + options.patience / 10;
             while host.connection.more(by) {}
             host.run.exit(Instant::now() + if host.connection.closed { options.patience } else { Duration::ZERO });

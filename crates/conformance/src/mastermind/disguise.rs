@@ -1,10 +1,11 @@
-//! Codes and guesses that follow from the seed of a test.
+//! Codes and guesses that depend on the seed of a test.
 
 use mastermind::{Code, Peg};
 
 use crate::tester::Options;
 
-/// Exchanges the digits of a code among those of so many colours. What it repeats stays repeated. With the usual seed it stays as it is.
+/// Permutes the digits of a code among the given number of colours. Repeated digits stay repeated. With the usual seed,
+/// the code is unchanged.
 pub(super) fn disguised(code: Code, colours: usize, options: &Options) -> Code {
     let mut digits: Vec<Option<Peg>> = (0..colours).map(Peg::new).collect();
     for last in (1..digits.len()).rev() {

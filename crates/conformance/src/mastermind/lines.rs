@@ -6,17 +6,17 @@ use bytes::{Buf as _, BytesMut};
 
 use crate::net::Connection;
 
-/// What came of a connection.
+/// The result of reading from a connection.
 pub(super) enum Heard {
-    /// A line, without its line feed.
+    /// A line without its line feed.
     Line(BytesMut),
-    /// More bytes than a line may have, and no line feed.
+    /// More bytes than a line may have, without a line feed.
     Endless(BytesMut),
-    /// The connection ended within a line.
+    /// The connection was closed within a line.
     Torn(BytesMut),
-    /// The connection ended.
+    /// The connection was closed.
     Closed,
-    /// Nothing in time, or no whole line.
+    /// No complete line arrived in time.
     Nothing,
 }
 
@@ -42,13 +42,13 @@ pub(super) fn next_line(connection: &mut Connection, max: usize, by: Instant) ->
     }
 }
 
-/// A line with single spaces alone, and none at its ends.
+/// A line with single spaces only, and without spaces at its ends.
 pub(super) fn loosely(line: &[u8]) -> Vec<u8> {
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(&b' ')
 }
 
-/// Bytes of a program, for a message.
+/// Bytes of a program, for the text of a breach.
 pub(super) fn told(bytes: &[u8]) -> String {
     format!("'{}'", bytes.get(..80).unwrap_or(bytes).escape_ascii())
 }

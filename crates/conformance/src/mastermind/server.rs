@@ -1,4 +1,4 @@
-//! Tests servers of mastermind, of a solo room.
+//! Tests mastermind servers with a solo room.
 
 mod games;
 mod people;
@@ -60,7 +60,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let subject = Subject { launcher, options: *options };
     judge.play("a whole game", |judge| games::lost(judge, &subject))?;
     if judge.has_failed(&LISTENS) || judge.has_failed(&ROOM) {
-        // It would be waited for in vain in each scenario.
+        // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
     let scenes = games::scenes(&subject).into_iter().chain(typing::scenes(&subject));

@@ -26,7 +26,7 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The text game under test and where it is played.
+/// The text game under test and the terminal that it uses.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
@@ -46,10 +46,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         if !launcher.chooses_terminal() {
             return Ok(());
         }
-        // What stays in a buffer on a pipe is shown at a terminal, and everything else can still be judged.
+        // Output that stays in a buffer on a pipe is visible at a terminal, so the other rules can still be judged.
         subject.terminal = Terminal::Whole;
     }
-    // They are played whatever is asked for: what is broken in a plain game is not to be taken for what the other scenarios are about.
+    // They are played for any selection of rules, since an error in a plain game must not be attributed to the rules of
+    // other scenarios.
     let mut scenes = vec![
         scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
         scene("a game that is won", |judge| games::won(judge, &subject)),

@@ -1,4 +1,4 @@
-//! What a client may be sent and must go on after.
+//! Messages that a client must survive.
 
 use super::{
     host::{Host, display, shown},
@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{judge::Played, rule::Rule};
 
-/// Each sort of such messages, with the rule that the client goes on after them. A client that ends at one sort is tested with the others
-/// all the same.
+/// Each kind of such messages, with the rule that the client continues after them. A client that exits at one kind is
+/// still tested with the other kinds.
 pub(super) static DAMAGED: [(&str, &Rule); 9] = [
     ("ERROR", &rules::ERRORS),
     ("DISPLAY again and again", &rules::DISPLAYS),
@@ -65,7 +65,7 @@ fn messages(rule: &Rule) -> Vec<Vec<u8>> {
     }
 }
 
-/// Sends messages after which a client must go on: each of its keys is still sent.
+/// Sends messages after which a client must continue: it still sends each of its keys.
 pub(super) fn goes_on(host: &mut Host<'_>, rule: &'static Rule) -> Played {
     let sends_keys = host.welcome()?;
     let mut before = String::new();
@@ -74,7 +74,7 @@ pub(super) fn goes_on(host: &mut Host<'_>, rule: &'static Rule) -> Played {
         let now = shown(&message);
         let after = format!(" after the server sent {before}{now}");
         if sends_keys {
-            // Twice, since the first may be sent before the message is read.
+            // Two keys are typed, since the first may be sent before the message is read.
             for key in *b"hl" {
                 host.key(key, rule, &after)?;
             }

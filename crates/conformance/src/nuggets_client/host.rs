@@ -1,4 +1,4 @@
-//! A server of which every word is scripted.
+//! A server whose messages are all scripted.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
@@ -20,21 +20,21 @@ use crate::{
     words::nuggets::WITH_CLIENT,
 };
 
-/// The name that clients are given: the longest one that servers keep.
+/// The name that clients receive: the longest name that servers keep.
 pub(super) const NAME: &str = "Tess T whose name is just as long as servers keeps";
-/// The host that clients are given.
+/// The host that clients receive.
 pub(super) const HOST: &str = "127.0.0.1";
-/// Bytes of a message that a report shows.
+/// The number of bytes of a message that a report shows.
 const SHOWN: usize = 60;
 /// How long a user looks at a new screen before the first key.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long to wait for the KEY of a first key that the client may have lost.
+/// How long to wait for the KEY of a first key, which the client may have lost.
 const EARLY: Duration = Duration::from_secs(1);
-/// How long a client may take to start, and may show the text of QUIT before it ends, beyond the usual patience.
+/// How long a client may take, beyond the usual patience, to start and to show the text of QUIT before it exits.
 const LINGER: Duration = Duration::from_secs(10);
-/// How long to wait for what must not come.
+/// How long to wait for messages that must not arrive.
 const REST: Duration = Duration::from_millis(300);
-/// The key that is typed until the client is ready for keys.
+/// The key that is typed until the client accepts keys.
 const WAKE: u8 = b'h';
 
 /// A message as a report shows it.
@@ -43,23 +43,23 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
 
-/// A client under test, and the server that it talks to.
+/// A client under test and its server.
 pub(super) struct Host<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
     line: Line,
-    // What comes to the client from elsewhere.
+    // Datagrams from other addresses than the server's.
     stranger: Line,
     client: Option<SocketAddr>,
-    // Whether the client is at the pseudo-terminal that the scenario asks for.
+    // Whether the client runs at the pseudo-terminal that the scenario requires.
     is_at_terminal: bool,
-    // The name that it was given.
+    // The name on the client's command line.
     name: Option<&'static str>,
-    // KEYs of the key that was typed more than once.
+    // The number of expected KEYs of the key that was typed more than once.
     spare: usize,
-    // Whether a KEY has come, after which PLAY may not.
+    // Whether a KEY has arrived. After it, the client must not send PLAY.
     settled: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Host<'a> {
         Self::called(judge, terminal, launcher, options, (Some(NAME), HOST))
     }
 
-    /// As [`Host::new`], with this name, if any, and this host.
+    /// Like [`Host::new`], with this name, if any, and this host.
     pub(super) fn called(
         judge: &'a mut Judge,
         terminal: Terminal,
@@ -82,7 +82,7 @@ impl<'a> Host<'a> {
         options: &'a Options,
         (name, host): (Option<&'static str>, &str),
     ) -> Played<Self> {
-        // A name may stand for an address of either family.
+        // A name may resolve to either address family.
         let both = (host != HOST).then(|| UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
         let socket = both.map_or_else(|| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)), Ok)?;
         let port = socket.local_addr()?.port();
@@ -111,7 +111,7 @@ impl<'a> Host<'a> {
     pub(super) fn send(&self, message: &[u8]) {
         if let Some(client) = self.client {
             self.line.sent(message);
-            // A client that is gone is found when it does not answer.
+            // If the client has ended, its missing answer shows that.
             let _ = self.socket.send_to(message, client);
         }
     }
@@ -142,12 +142,12 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Waits for the first message and judges it.
+    /// Receives and judges the first message.
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
         self.greeted_by(&rules::FIRST)
     }
 
-    /// As [`Host::greeted`], where this rule is broken by any other message, unless the usual first message is wrong too.
+    /// Like [`Host::greeted`]. Any other message breaks this rule, unless the usual first message is wrong too.
     pub(super) fn greeted_by(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
         let Some(first) = self.first() else { return self.mute(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
@@ -160,7 +160,7 @@ impl<'a> Host<'a> {
         Ok(first)
     }
 
-    /// Waits for the first message at a host that is given by its name.
+    /// Receives the first message of a client whose host is given by name.
     pub(super) fn greeted_at_name(&mut self) -> Played {
         match self.first() {
             Some(_) => self.judge.require(&rules::HOST_NAME, true, String::new),
@@ -168,13 +168,13 @@ impl<'a> Host<'a> {
         }
     }
 
-    // The first message. A client may start slowly beside others.
+    // The first message. Other programs may slow down the start of a client.
     fn first(&mut self) -> Option<Vec<u8>> {
         let start = if self.judge.has_failed(&rules::FIRST) { Duration::ZERO } else { LINGER };
         self.next(self.options.deadline() + start)
     }
 
-    // Ends the scenario of a client that sends nothing.
+    // Ends the scenario if the client sends nothing.
     fn mute<T>(&mut self, rule: &'static Rule) -> Played<T> {
         if rule != &rules::FIRST && self.judge.has_failed(&rules::FIRST) {
             self.judge.ended_by(&rules::FIRST);
@@ -183,7 +183,7 @@ impl<'a> Host<'a> {
         self.lacking(rule, "the client sent nothing")
     }
 
-    // Leaves a rule out if this other one is broken in any game, which hides it.
+    // Leaves a rule out if the other rule is broken in any game, since that hides this rule.
     fn is_hidden(&mut self, rule: &'static Rule, by: &'static Rule) -> bool {
         let is_hidden = rule != by && self.judge.has_failed(by);
         if is_hidden {
@@ -192,14 +192,14 @@ impl<'a> Host<'a> {
         is_hidden
     }
 
-    /// Lets the client in. Returns whether it sends what is typed.
+    /// Accepts the client. Returns whether it sends typed keys.
     pub(super) fn welcome(&mut self) -> Played<bool> {
         self.greeted()?;
         self.enter(b"GRID 3 14", &display(0))?;
         self.wake(&rules::KEYS)
     }
 
-    /// Sends what lets a client in that has asked, and waits as long as a user looks at the screen.
+    /// Sends the messages that accept a client that has sent PLAY, and waits as long as a user looks at the screen.
     pub(super) fn enter(&mut self, grid: &[u8], display: &[u8]) -> Played {
         if self.name.is_some() {
             self.send(b"OK A");
@@ -217,7 +217,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Types a key until the client sends it. Returns whether it does, and breaks the rule if not.
+    /// Types a key until the client sends it. Returns whether the client sends it. If not, the rule is broken.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn wake(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
@@ -241,7 +241,8 @@ impl<'a> Host<'a> {
         Ok(false)
     }
 
-    /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
+    /// Types a key and waits for its KEY. If none arrives, `rule` is broken, since the event in `after` must not harm
+    /// the client.
     pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> Played {
         self.run.type_bytes(&[key]);
         let by = self.options.deadline();
@@ -270,7 +271,7 @@ impl<'a> Host<'a> {
         is_spare
     }
 
-    // Judges a message that answers no key. The first one may be sent again until the client has read that it is let in.
+    // Judges an unexpected message. The first message may be repeated until the client has read that it was accepted.
     fn unasked(&mut self, message: &[u8]) {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
@@ -284,7 +285,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Lets in a client whose input is a pipe, ends its input and waits for KEY Q. Returns whether that came.
+    /// Accepts a client whose input is a pipe, closes its input and waits for KEY Q. Returns whether KEY Q arrived.
     pub(super) fn end_input(&mut self) -> Played<bool> {
         if self.next(self.options.deadline()).is_none() {
             let why = "the client does not play when its standard input is a pipe";
@@ -314,14 +315,14 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Judges what comes until then.
+    /// Judges the messages that arrive until `by`.
     pub(super) fn listen(&mut self, by: Instant) {
         while let Some(message) = self.next(by) {
             if !self.is_spare(&message) {
                 self.unasked(&message);
             }
         }
-        // There is nothing more to wait for from a client that has ended.
+        // A client that has ended sends no further messages.
         thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
@@ -349,7 +350,7 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Sends QUIT after KEY Q. A client that waits for it prints its text.
+    /// Sends QUIT after KEY Q. A client that waits for QUIT prints its text.
     pub(super) fn farewell(&mut self, text: &str) -> Played {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
@@ -367,13 +368,13 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Sends QUIT, after which the client must end, send nothing and have printed the text.
+    /// Sends QUIT. The client must then exit without sending a message, and must have printed the text.
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
             return self.lacking(&rules::QUIT, "the client did not wait for QUIT");
         }
         if self.judge.has_failed(&rules::KEYS) {
-            // What it sends too much for a key is no answer to QUIT.
+            // Extra messages that the client sends for a key must not be attributed to QUIT.
             self.listen(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
@@ -395,7 +396,7 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// Whether the client still runs after it had time to read what it was sent.
+    /// Whether the client still runs after it had time to read the messages.
     pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
         self.listen(Instant::now() + REST);
         match self.run.exit(Instant::now()) {
@@ -404,7 +405,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Types keys at once and waits for the KEY of each.
+    /// Types keys in one batch and waits for the KEY of each.
     pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> Played {
         self.run.type_bytes(keys);
         let by = self.options.deadline();
@@ -424,11 +425,11 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    // Breaks a rule because nothing came, and ends the scenario.
+    // Breaks a rule because a message is missing, and ends the scenario.
     fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
         let exit = self.run.exit(Instant::now() + REST);
         if rule != &rules::NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
-            // That is noted when the scenario is over.
+            // The crash is recorded when the scenario is over.
             self.judge.leave_out_for([rule], &rules::NO_CRASH);
             return Err(Halt::Broken);
         }
@@ -450,12 +451,12 @@ impl<'a> Host<'a> {
     }
 }
 
-// The key of a KEY, whatever stands behind it.
+// The key of a KEY message, with any following bytes ignored.
 fn typed_key(message: &[u8]) -> Option<u8> {
     message.strip_prefix(b"KEY ").and_then(|rest| rest.first()).copied()
 }
 
-/// A DISPLAY in which the player has gone that many spots. It is small, so that it fits any window.
+/// A DISPLAY that shows the player after the given number of moves. It is small, so that it fits any window.
 pub(super) fn display(gone: usize) -> Vec<u8> {
     let mut row = *b"|............|";
     row[1 + gone % 12] = b'@';

@@ -1,4 +1,4 @@
-//! What is required of a client.
+//! The requirements for a client.
 
 use crate::rule::rules;
 

@@ -1,13 +1,13 @@
-//! Messages as reports show them.
+//! The form of messages in reports.
 
 use nuggets::{
     grid::{Cell, Grid},
     protocol::printable,
 };
 
-/// Bytes of a message that a report shows.
+/// The number of bytes of a message that a report shows.
 const SHOWN: usize = 60;
-/// Cells that a report names.
+/// The number of cells that a report names.
 const NAMED: usize = 4;
 
 /// A message as a report shows it.
@@ -16,7 +16,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
 
-/// Why a text has not that many rows and columns.
+/// Explains why a text does not have that many rows and columns.
 pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
     if text.starts_with(b"\n") && cols > 0 {
         return Some("begins with an empty row".to_owned());
@@ -32,7 +32,7 @@ pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
     Some(format!("has {} bytes in its row {number}", line.len()))
 }
 
-/// Where two texts of DISPLAYs differ.
+/// The differences between two texts of DISPLAYs.
 pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> String {
     if display.is_empty() {
         return "nothing yet".to_owned();

@@ -13,16 +13,16 @@ use crate::{judge::Played, launch::Run};
 
 /// The phrase at the start of the summary.
 const OVER: &str = "GAME OVER:";
-/// The bytes of a name that are kept.
+/// The number of bytes of a name that are kept.
 const LONGEST_NAME: usize = 50;
 
 impl Party<'_> {
-    /// Judges the end of the game after an action that has taken the last nugget.
+    /// Judges the end of the game after an action that took the last nugget.
     pub(super) fn end(&mut self, after: &str, before: &Before) -> Played {
         let told = &before.active;
         self.end = End::Due;
         self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
-        // What follows QUIT is judged, too.
+        // Messages after QUIT are judged too.
         self.drain();
         if told.iter().all(|&number| self.clients[number].quit.is_none()) {
             return self
@@ -71,7 +71,7 @@ impl Party<'_> {
             self.judge
                 .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
             if shown && !is_shown {
-                // Or the server leaves piles where they were.
+                // Alternatively, the server leaves piles where they were.
                 let wrong = || format!("{who} got {}, but no DISPLAY without the last pile", kinds(&log));
                 self.judge.under(&rules::SHOW, |judge| {
                     judge.check(&rules::TAKEN, false, wrong);
@@ -82,8 +82,8 @@ impl Party<'_> {
         Ok(())
     }
 
-    /// The rows of the final table, in the order of joining, with the purses that the server has named to its clients. The player
-    /// of the last key has what is missing in them.
+    /// The rows of the final table in the order of joining, with the purses that the server has reported to its
+    /// clients. The player of the last key has the gold that is missing in them.
     pub(super) fn table(&self) -> Vec<Row> {
         let purses: u32 = self.joined.iter().map(|(.., number)| self.clients[*number].purse).sum();
         let rest = self.total.unwrap_or(GOLD).saturating_sub(purses);
@@ -96,7 +96,7 @@ impl Party<'_> {
         self.joined.iter().map(row).collect()
     }
 
-    // Judges the rows of a table, whatever its columns look like.
+    // Judges the rows of a table, regardless of the form of its columns.
     fn judge_table(&mut self, who: &str, lines: &[String], table: &[Row]) {
         let rows: Vec<(Row, &String)> = lines.iter().filter_map(|line| row(line).map(|row| (row, line))).collect();
         for right in table {
@@ -135,12 +135,12 @@ impl Party<'_> {
         }
     }
 
-    /// Judges the table that the server prints on standard output.
+    /// Judges the table that the server prints to standard output.
     pub(super) fn judge_summary(&mut self, run: &mut dyn Run) {
         let wanted: Vec<String> =
             self.table().iter().map(|row| format!("{} {}", char::from(row.letter), row.purse)).collect();
         let by = self.options.deadline();
-        // Rows may come in any order, and names are judged elsewhere.
+        // Rows may be in any order, and names are judged elsewhere.
         let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
         while !open.is_empty()
             && let Some(line) = run.line(by)

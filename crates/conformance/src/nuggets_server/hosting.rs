@@ -1,4 +1,4 @@
-//! The server under test on a map, and how scenarios are played with it.
+//! Starts the server under test on a map and plays scenarios with it.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -24,10 +24,10 @@ use crate::{
 
 /// The usual seed of each game.
 pub(super) const SEED: u32 = 2021;
-/// How often a server is looked at that does not listen yet.
+/// The interval at which to check whether a server listens.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Plays with one game, on a map if it is known.
+/// A scenario with one game, on a map if it is known.
 pub(super) type Scenario = fn(&mut Party<'_>, Option<&MapFile>) -> Played;
 
 /// A server under test, on one map.
@@ -46,7 +46,7 @@ impl Test<'_> {
         judge.start_at(Terminal::Output, self.launcher, values)
     }
 
-    /// Starts a server, with this seed if there is one, and finds its port wherever it is named.
+    /// Starts a server, with this seed if there is one, and finds its port in any place where the server reports it.
     pub(super) fn server(&self, judge: &mut Judge, seed: Option<String>) -> Played<(Box<dyn Run>, SocketAddr)> {
         let mut run = self.start(judge, &self.values(seed))?;
         match self.options.port.or_else(|| self.find_port(&mut *run)) {
@@ -59,7 +59,7 @@ impl Test<'_> {
         [("map", self.map.path())].into_iter().chain(seed.map(|seed| ("seed", seed))).collect()
     }
 
-    /// Judges where the server names its port. Returns whether it has any.
+    /// Judges where the server reports its port. Returns whether it has one.
     pub(super) fn announces(&self, judge: &mut Judge) -> Played<bool> {
         let mut run = self.start(judge, &self.values(Some(self.seed())))?;
         let printed = self.printed_port(&mut *run);
@@ -81,8 +81,8 @@ impl Test<'_> {
         Ok(found.is_some())
     }
 
-    // The first port on standard output, which a user reads on the screen also without a line feed behind it. A server may start slowly
-    // beside others.
+    // The first port on standard output. A user can read it on the screen even without a line feed. Other programs may
+    // slow down the start of a server.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.deadline() + self.options.patience;
         loop {
@@ -100,7 +100,8 @@ impl Test<'_> {
         }
     }
 
-    // The port at which it receives: that of its one socket, or else the first number that it writes, which may come late.
+    // The port on which the server receives: that of its only socket, or else the first number that it writes, which
+    // may be late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.deadline() + 3 * self.options.patience;
         let mut printed = None;
@@ -115,7 +116,7 @@ impl Test<'_> {
                 _ => {}
             }
             if Instant::now() >= by || run.exit(Instant::now()).is_some() {
-                // Without a socket there is no server, whatever it writes.
+                // Without a socket, there is no server, whatever it writes.
                 return run.udp_ports().map_or(written, |open| open.first().copied());
             }
         }
@@ -125,7 +126,7 @@ impl Test<'_> {
         self.alone(judge, |party, map, _| scenario(party, Some(map)))
     }
 
-    /// Plays with a server that runs already, in whose game that many letters are given. Returns how many are given then.
+    /// Plays with a running server whose game has assigned that many letters. Returns the number of letters afterwards.
     pub(super) fn running(
         &self,
         judge: &mut Judge,
@@ -139,13 +140,13 @@ impl Test<'_> {
         if played.is_ok() {
             party.judge.check(&rules::RUNS, true, String::new);
         } else if party.letters >= MAX_PLAYERS {
-            // Its players leave. What has ended the scenario is known.
+            // The players leave. The reason for the end of the scenario was recorded before.
             let _ = leave_all(&mut party);
         }
         (party.letters, played)
     }
 
-    /// Plays with a server that is started for it.
+    /// Starts a server and plays with it.
     pub(super) fn alone<T>(
         &self,
         judge: &mut Judge,
@@ -189,7 +190,7 @@ fn purses(purses: &[u32]) -> String {
     purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-// The port in a line: the first number behind the word, or else the first that can be one.
+// The port in a line: the first number after the word, or else the first number that is a valid port.
 fn port(line: &str) -> Option<u16> {
     let number = |text: &str| {
         let mut numbers = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());

@@ -1,12 +1,12 @@
-//! The map that a server under test is given.
+//! The maps for a server under test.
 
 use std::io::{self, Write as _};
 
 use nuggets::Grid;
 use tempfile::{NamedTempFile, TempPath};
 
-/// Small, so that a game takes few keys. Rooms that are no boxes, a pillar, passages that bend, fork and end nowhere, a spot
-/// at the edge, and a wall that sight only passes at a slant.
+/// A small map, so that a game takes few keys. It has rooms that are not rectangular, a pillar, passages that bend,
+/// fork and end, a spot at the edge, and a wall that sight passes only at an angle.
 pub(super) const MAP: &str = "\
 +-------+                 +----+
 |.......|    +------+     |....|
@@ -25,7 +25,8 @@ pub(super) const MAP: &str = "\
            +-------+            
 ";
 
-/// A hall with many pillars, so large that sight lines pass exactly through gridpoints which numbers with a fraction miss.
+/// A hall with many pillars. It is so large that sight lines pass exactly through gridpoints which floating-point
+/// numbers miss.
 pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 |..............................................................|
@@ -53,11 +54,11 @@ pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 ";
 
-/// A spot as row and column, and others that a server sees from there, or does not see, against the rule, when it computes crossings as
-/// `slope * k + offset` with numbers of 32 or 64 bits.
+/// A spot as row and column, and other spots that a server wrongly sees or does not see from there if it computes
+/// crossings as `slope * k + offset` with floating-point numbers of 32 or 64 bits.
 type Telling = ((u16, u16), &'static [(u16, u16)]);
 
-/// All such spots of the hall that tell of both sizes. A program that tried all has found them.
+/// All spots of the hall that show both sizes of numbers. A program has found them by exhaustive search.
 pub(super) const TELLING: [Telling; 4] = [
     ((2, 58), &[(8, 12), (8, 30), (11, 16)]),
     ((19, 6), &[(1, 20), (13, 50)]),
@@ -65,7 +66,7 @@ pub(super) const TELLING: [Telling; 4] = [
     ((22, 23), &[(4, 3)]),
 ];
 
-/// One room, wide enough for runs and small enough that sight costs little.
+/// One room, wide enough for runs and small enough for fast computation of sight.
 pub(super) const YARD: &str = "\
 +--------------------+
 |....................|
@@ -80,7 +81,7 @@ pub(super) const YARD: &str = "\
 +--------------------+
 ";
 
-/// One room in which a player sees all gold from everywhere, with just enough spots for all players and piles.
+/// One room whose gold is visible from every spot, with just enough spots for all players and piles.
 pub(super) const CLOSET: &str = "\
 +----------+
 |..........|
@@ -113,7 +114,7 @@ impl MapFile {
         Ok(Self { grid, file })
     }
 
-    /// A file without a byte in it.
+    /// An empty file.
     pub(super) fn empty() -> io::Result<TempPath> {
         NamedTempFile::new().map(NamedTempFile::into_temp_path)
     }

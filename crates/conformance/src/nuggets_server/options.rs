@@ -19,13 +19,13 @@ use crate::{
     rule::Rule,
 };
 
-/// How often a server is started that takes the time for its seed, which advances by seconds.
+/// The number of starts of a server without a seed. Such a server uses the time in seconds as the seed.
 const TRIALS: u32 = 3;
 const SECOND: Duration = Duration::from_millis(1_100);
-/// How long a server may take to notice that its standard input has ended.
+/// How long a server may take to detect the end of its standard input.
 const NOTICE: Duration = Duration::from_millis(500);
 
-/// What is played with servers that are started for it. `room` has a map on which a player sees all gold.
+/// The scenarios that start their own servers. `room` has a map on which a player sees all gold.
 pub(super) fn scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
         scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
@@ -46,10 +46,10 @@ pub(super) fn scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s
 }
 
 impl Test<'_> {
-    // A server with these values must end.
+    // Checks that a server with these values exits.
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
         let mut run = self.start(judge, values)?;
-        // A crash is no refusal, and one fault breaks one rule.
+        // A crash is not a rejection, and one error breaks one rule.
         if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("{how} the server")) {
             let says = !run.errors().is_empty() || run.line(Instant::now() + NOTICE).is_some();
             judge.check(&SAYS_WHY, says, || format!("{how} the server ended without a message"));
@@ -82,12 +82,13 @@ impl Test<'_> {
         self.refuses(judge, &EXTRA_ARGUMENT, &values, "with an argument too many")
     }
 
-    // Where the piles lie at first, by their offsets in the DISPLAY of a spectator, or else of a player who sees all.
+    // The initial positions of the piles, as offsets in the DISPLAY of a spectator, or else of a player that sees
+    // everything.
     fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
         let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
         let mut party = Party::new(judge, self.options, Wire::new(address), true);
-        // Only what comes again with the same seed is judged.
+        // Only the results that the same seed reproduces are judged.
         party.is_strict = !is_drawn;
         scenarios::watch(&mut party, Some(&self.map))?;
         let number = match party.spectator() {

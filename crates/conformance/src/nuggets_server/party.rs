@@ -26,20 +26,21 @@ use crate::{
 pub(super) const GOLD: u32 = 250;
 /// How long the system may take to report that a port is closed.
 const PROBE: Duration = Duration::from_millis(200);
-/// How long to wait for more messages where a known deviation keeps the expected ones from coming.
+/// How long to wait for more messages if a known deviation prevents the expected ones.
 const GRACE: Duration = Duration::from_millis(150);
-/// The same as a multiple of the longest time that recent answers have taken, and its limit: with many deviations a game takes many of them.
+/// The same as a multiple of the longest recent response time, with its limit. A game with many deviations contains
+/// many such waits.
 const LATENCIES: u32 = 8;
 const MAX_GRACE: Duration = Duration::from_secs(1);
-/// The patience for an answer of many messages, as a multiple of that for each of them.
+/// The patience for an answer of many messages, as a multiple of the patience for each message.
 const SLOW: u32 = 4;
-/// How long to wait until everything is read that has come.
+/// How long to wait until all received data is read.
 const DRAIN: Duration = Duration::from_secs(2);
 const DRAIN_POLL: Duration = Duration::from_millis(5);
-/// The keys of single steps.
+/// The keys for single steps.
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
-/// The kinds of messages, for the order in which they came.
+/// The kinds of messages, to record their order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Ok,
@@ -63,7 +64,7 @@ impl Kind {
     }
 }
 
-/// The kinds of messages that came, in their order.
+/// The kinds of the received messages, in order.
 pub(super) fn kinds(log: &[Kind]) -> String {
     let words: Vec<_> = log.iter().map(|kind| kind.word()).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
@@ -77,24 +78,24 @@ pub(super) enum Role {
     Player(Letter),
 }
 
-/// One client and what it was told.
+/// A client and its received state.
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
-    /// What came since the last thing that somebody did.
+    /// The messages since the last action of any client.
     pub(super) log: Vec<Kind>,
-    /// What the last DISPLAY showed.
+    /// The text of the last DISPLAY.
     pub(super) display: Vec<u8>,
     pub(super) letter: Option<Letter>,
     pub(super) size: Option<(u16, u16)>,
     pub(super) purse: u32,
-    /// What it has collected by the GOLDs that came since then.
+    /// The gold that it has collected according to the GOLDs since then.
     pub(super) collected: u32,
     pub(super) left: Option<u32>,
     pub(super) quit: Option<Vec<u8>>,
-    /// Whether it has quit before the game was over.
+    /// Whether it quit before the game was over.
     pub(super) has_left: bool,
-    /// Whether it may be sent QUIT now.
+    /// Whether the server may send it QUIT now.
     pub(super) leaving: bool,
     pub(super) line: Option<Line>,
 }
@@ -104,22 +105,22 @@ impl Client {
         self.log.contains(&kind)
     }
 
-    /// Whether it has been shown the state that its last DISPLAY describes since the last action.
+    /// Whether its last DISPLAY was received since the last action and describes the current state.
     pub(super) fn is_shown(&self) -> bool {
         self.has(Kind::Display) && !self.display.is_empty()
     }
 }
 
-/// An action of a client, and the rule that is broken if it has another effect than it should.
+/// An action of a client, and the rule that is broken if the effect is wrong.
 pub(super) struct Deed<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
-    /// The rule about a single step of the same kind.
+    /// The rule about a single step of this kind.
     pub(super) step: &'static Rule,
     pub(super) mover: Option<Letter>,
-    /// The players that it moves besides.
+    /// The other players that it moves.
     pub(super) pushed: Vec<Letter>,
-    /// Where a player stood who leaves.
+    /// The last cell of a player that leaves.
     pub(super) left: Option<Cell>,
     pub(super) effect: Effect,
 }
@@ -131,14 +132,14 @@ impl<'a> Deed<'a> {
     }
 }
 
-/// A datagram that must have no effect, which the next move of a player shows.
+/// A datagram that must have no effect. The next move of a player shows whether it had one.
 #[derive(Clone)]
 pub(super) struct Idle {
     pub(super) rule: &'static Rule,
     pub(super) text: String,
     /// The player that sent it.
     pub(super) by: Option<Letter>,
-    /// It has had an effect, after which the scenario shows nothing new.
+    /// The datagram has had an effect, so the scenario cannot show anything new.
     pub(super) is_broken: bool,
 }
 
@@ -146,7 +147,7 @@ pub(super) struct Idle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Open,
-    /// No pile is left after the last key, if the server counts as the model does.
+    /// No pile is left after the last key, if the server counts like the model.
     Due,
     Judged,
 }
@@ -156,35 +157,35 @@ pub(super) struct Party<'a> {
     pub(super) options: &'a Options,
     wire: Wire,
     pub(super) world: Option<World>,
-    /// Rows and columns of the map if it is known from the start.
+    /// The rows and columns of the map, if they are known from the start.
     pub(super) size: Option<(u16, u16)>,
     pub(super) clients: Vec<Client>,
-    /// Who joined, in this order.
+    /// The players in joining order.
     pub(super) joined: Vec<(Letter, Name, usize)>,
-    /// What was sent since the last action and must have no effect.
+    /// The datagram since the last action that must have no effect.
     pub(super) idle: Option<Idle>,
     pub(super) end: End,
-    /// A player has left, and no client got a DISPLAY after what this says.
+    /// A description of a player's leave after which no client received a DISPLAY.
     pub(super) unseen_leave: Option<String>,
-    /// A player has taken a pile with this key, and no client got a GOLD.
+    /// The description of a key with which a player has taken a pile, if no client received a GOLD.
     pub(super) unpaid: Option<String>,
     refused: bool,
-    // When the last datagram was sent, as long as nothing has come, and the longest time that recent answers have taken.
+    // When the last datagram was sent, if no answer has arrived yet, and the longest recent response time.
     asked: Option<Instant>,
     slowest: Duration,
-    /// Moves after which no client got a DISPLAY.
+    /// The number of moves after which no client received a DISPLAY.
     pub(super) unanswered: u32,
-    /// The client that has sent the last datagram.
+    /// The client that sent the last datagram.
     pub(super) last_sender: Option<usize>,
-    /// The client whose last key takes gold.
+    /// The client whose last key collects gold.
     pub(super) collector: Option<usize>,
-    /// The form of messages is judged, too.
+    /// Whether the form of messages is judged too.
     pub(super) is_strict: bool,
-    /// Purses and gold that is left together.
+    /// The sum of all purses and the remaining gold.
     pub(super) total: Option<u32>,
-    /// How many datagrams have come.
+    /// The number of received datagrams.
     pub(super) received: u64,
-    /// How many letters the server has given.
+    /// The number of letters that the server has assigned.
     pub(super) letters: usize,
     // Whether the server was started for this game.
     pub(super) fresh: bool,
@@ -218,7 +219,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Opens a client that the server does not know yet.
+    /// Opens a client that is unknown to the server.
     pub(super) fn stranger(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
         let line = Some(self.judge.line(&format!("client {number}"), &WITH_SERVER));
@@ -237,14 +238,14 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Closes a client's port without a word to the server.
+    /// Closes a client's port without notifying the server.
     pub(super) fn lose(&mut self, number: usize) {
         self.wire.close(number);
         self.clients[number].role = Role::Stranger;
         self.record(number, |line| line.note(Sender::Tester, "closes its port"));
     }
 
-    /// Sends anything. What comes from now on is what follows from it.
+    /// Sends a datagram. Messages that arrive from now on count as its effects.
     pub(super) fn send(&mut self, number: usize, datagram: &[u8]) {
         for client in &mut self.clients {
             client.log.clear();
@@ -257,12 +258,13 @@ impl<'a> Party<'a> {
         (self.last_sender, self.collector) = (Some(number), None);
     }
 
-    /// How long the rest of an answer may take whose first part has come.
+    /// How long the rest of an answer may take after its first part has arrived.
     pub(super) fn grace(&self) -> Duration {
         (self.slowest * LATENCIES).clamp(GRACE, MAX_GRACE)
     }
 
-    /// Receives messages until it is enough, or none has come for as long as the program may take. Returns whether it was enough.
+    /// Receives messages until `enough` returns true, or until none has arrived for the time that the program may take.
+    /// Returns whether `enough` returned true.
     pub(super) fn wait(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
         let limit = self.limit();
         loop {
@@ -274,12 +276,12 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// By when a slow server must have answered with all its messages.
+    /// The time by which a slow server must have sent all messages of its answer.
     pub(super) fn limit(&self) -> Instant {
         Instant::now() + SLOW * self.options.patience
     }
 
-    /// By when its next message must come.
+    /// The time by which the next message must arrive.
     pub(super) fn deadline(&self, limit: Instant) -> Instant {
         limit.min(self.options.deadline())
     }
@@ -289,14 +291,14 @@ impl<'a> Party<'a> {
             if enough(self) {
                 return true;
             }
-            // A flood of messages must not keep us either.
+            // A flood of messages must not extend the wait.
             if self.refused || Instant::now() >= by {
                 return false;
             }
             match self.wire.next(by) {
                 Some((number, Arrival::Datagram(bytes))) => {
                     if let Some(asked) = self.asked.take() {
-                        // An answer that was slow, as the first one is, counts less with each further answer.
+                        // A slow answer, such as the first one, counts less with each further answer.
                         self.slowest = asked.elapsed().max(self.slowest * 3 / 4);
                     }
                     self.take(number, &bytes);
@@ -307,7 +309,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Takes everything that the server has sent until now. Returns whether something came.
+    /// Receives all messages that the server has sent so far. Returns whether any arrived.
     pub(super) fn drain(&mut self) -> bool {
         let (before, by, mut came) = (self.wire.pauses(), Instant::now() + DRAIN, false);
         let is_read = |party: &Self| party.wire.pauses().iter().zip(&before).all(|(now, before)| now > before);
@@ -320,7 +322,7 @@ impl<'a> Party<'a> {
         came
     }
 
-    /// Whether the server still answers anything.
+    /// Whether the server still responds.
     pub(super) fn answers(&mut self) -> bool {
         let Ok(probe) = self.stranger() else { return true };
         self.send(probe, b"PLAY Probe");
@@ -329,7 +331,8 @@ impl<'a> Party<'a> {
 
     /// Whether the server has closed its port.
     pub(super) fn is_gone(&mut self) -> bool {
-        // What was sent before the port was closed is not reported, so something is sent again.
+        // The system does not report a closed port for datagrams that were sent before it was closed, so the tester
+        // sends another one.
         if !self.refused
             && let Ok(probe) = self.stranger()
         {
@@ -339,12 +342,13 @@ impl<'a> Party<'a> {
         self.refused
     }
 
-    /// Breaks the rule and ends the scenario. If the server is gone, the rule that it runs whatever it is sent is broken instead.
+    /// Breaks the rule and ends the scenario. If the server has ended, the rule that it survives any input is broken
+    /// instead.
     pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         if self.is_gone() {
             let idle = self.idle.take();
             let after = idle.as_ref().map_or_else(String::new, |idle| format!(" after {}", idle.text));
-            // A client that is lost has sent nothing.
+            // A client whose port was closed has sent nothing.
             let lost = idle.map(|idle| idle.rule).filter(|rule| **rule == rules::LOST);
             return self.judge.broken(lost.unwrap_or(&rules::RUNS), || {
                 format!("{}; no process listens at the server's port any more{after}", wrong())
@@ -353,7 +357,7 @@ impl<'a> Party<'a> {
         self.judge.broken(rule, wrong)
     }
 
-    /// As [`Party::lacking`], of something without which the scenario can continue if the server still runs.
+    /// Like [`Party::lacking`], but if the server still runs, the scenario can continue.
     pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played {
         match self.lacking::<()>(rule, wrong) {
             Err(Halt::Broken) if !self.refused => Ok(()),
@@ -361,7 +365,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Who a client is, in a report.
+    /// The description of a client in a report.
     pub(super) fn who(&self, number: usize) -> String {
         match self.clients[number].role {
             Role::Player(letter) => format!("player {letter}"),
@@ -370,17 +374,17 @@ impl<'a> Party<'a> {
         }
     }
 
-    // Tells the recording of what a client sends or gets.
+    // Records a datagram that a client sends or receives.
     fn record(&self, number: usize, what: impl Fn(&Line)) {
         self.clients[number].line.iter().for_each(what);
     }
 
-    /// What is judged next is about this client.
+    /// Makes this client the subject of the next breach.
     pub(super) fn attend(&self, number: usize) {
         self.record(number, Line::attend);
     }
 
-    /// Gives a client its part in the game.
+    /// Assigns a client its role in the game.
     pub(super) fn cast(&mut self, number: usize, role: Role) {
         self.clients[number].role = role;
         let who = self.who(number);
@@ -400,7 +404,7 @@ impl<'a> Party<'a> {
         if let Some(text) = &client.quit
             && !matches!(reading, Reading::Error | Reading::Quit(_))
         {
-            // A client that was sent it by mistake may still play.
+            // A client that received it by mistake may continue to play.
             if !client.leaving && !is_over {
                 return;
             }
@@ -478,13 +482,13 @@ impl<'a> Party<'a> {
         self.clients[number].log.push(kind);
     }
 
-    // Judges whether the numbers of a GOLD fit those before.
+    // Judges whether the numbers of a GOLD match the previous ones.
     fn take_gold(&mut self, number: usize, bytes: &[u8], (collected, purse, remaining): (u32, u32, u32)) {
         let who = self.who(number);
         let client = &mut self.clients[number];
         let known = client.purse;
         let is_right = known.checked_add(collected) == Some(purse);
-        // What must have no effect breaks its own rule if it moves its sender.
+        // A datagram that must have no effect breaks its own rule if it moves its sender.
         let by = self.idle.as_ref().and_then(|idle| idle.by);
         let may_collect = self.last_sender == Some(number) || by.is_some() && client.letter == by;
         let is_own = may_collect && (is_right || self.collector == Some(number) || purse != known);
@@ -512,7 +516,7 @@ impl<'a> Party<'a> {
             return;
         }
         let exact = match &ServerMessage::parse(bytes) {
-            // Newlines at the end of a text are of the text.
+            // Newlines at the end of a text belong to the text.
             Ok(ServerMessage::Quit(_) | ServerMessage::Error(_)) => bytes.contains(&b' ') && !bytes.contains(&0),
             Ok(message) if !matches!(message, ServerMessage::Display(_)) => message.to_bytes() == bytes,
             // The shape of its text is judged by another rule.

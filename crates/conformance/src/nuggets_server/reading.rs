@@ -1,4 +1,4 @@
-//! What a message of a server means, even if its form is wrong. Rules about form are judged separately.
+//! The meaning of a server's message, even if its form is wrong. Rules about the form are judged separately.
 
 use std::{collections::VecDeque, iter};
 
@@ -37,10 +37,10 @@ pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
     }
 }
 
-/// The text of a DISPLAY in the given shape: rows are cut, or padded with blanks.
+/// The text of a DISPLAY in the given shape. Rows are truncated or padded with blanks.
 pub(super) fn fitted(text: &[u8], rows: u16, cols: u16) -> Vec<u8> {
     let mut lines: VecDeque<&[u8]> = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect();
-    // A row is too much where the text begins with a newline of its own.
+    // If the text begins with an additional newline, there is one row too many.
     while lines.len() > usize::from(rows) && lines.front().is_some_and(|line| line.is_empty()) {
         lines.pop_front();
     }
@@ -62,7 +62,7 @@ pub(super) struct Row {
     pub(super) name: String,
 }
 
-/// Reads a row that has a letter, a purse and a name, whatever blanks stand between them.
+/// Parses a row with a letter, a purse and a name, separated by any blanks.
 pub(super) fn row(line: &str) -> Option<Row> {
     let line = line.trim_start();
     let letter = line.bytes().next().filter(u8::is_ascii_uppercase)?;

@@ -1,4 +1,4 @@
-//! What is required of a server.
+//! The requirements for a server.
 
 use crate::rule::rules;
 

@@ -1,4 +1,4 @@
-//! What is played with a server, and what several scenarios have in common.
+//! The scenarios with a server and their common parts.
 
 pub(super) mod game;
 pub(super) mod hostile;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::judge::Played;
 
-/// A spectator, who is shown the true state, if the server lets it watch.
+/// A spectator, which receives the true state, if the server accepts it.
 pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let watcher = party.stranger()?;
     party.spectate(watcher, map.map(|map| &map.grid))
@@ -23,7 +23,7 @@ pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
 
 /// A spectator of a map whose DISPLAY nearly fills a datagram.
 pub(super) fn large(party: &mut Party<'_>, map: &MapFile) -> Played {
-    // What it is sent breaks no other rule.
+    // Its messages break no other rule.
     party.is_strict = false;
     party.unwatched(&map.grid);
     let watcher = party.stranger()?;
@@ -44,7 +44,8 @@ pub(super) fn large(party: &mut Party<'_>, map: &MapFile) -> Played {
     })
 }
 
-// Types a key, unless it would end the game. After one that must have no effect another player moves, which shows whether it had.
+// Types a key, unless it would end the game. If the key must have no effect, another player then moves, which shows
+// whether it had one.
 fn careful(party: &mut Party<'_>, who: usize, key: u8) -> Played {
     let (after, effect) = party.world()?.forecast(party.letter(who)?, key);
     if (effect.piles == 0 || !after.piles.is_empty()) && party.key(who, key)?.steps == 0 {
@@ -53,7 +54,7 @@ fn careful(party: &mut Party<'_>, who: usize, key: u8) -> Played {
     Ok(())
 }
 
-// The key of a step by which a player changes nothing but its place, if possible without gold.
+// The key of a step that changes only the player's position, preferably without gold.
 fn plain_step(party: &Party<'_>, letter: Letter) -> Played<Option<u8>> {
     let world = party.world()?;
     let plain = |key: &&u8| {
@@ -64,7 +65,7 @@ fn plain_step(party: &Party<'_>, letter: Letter) -> Played<Option<u8>> {
     Ok(key.or_else(|| STEPS.iter().find(plain)).copied())
 }
 
-// Lets a player move, which shows whether anything else happened before.
+// Lets a player move, which shows whether any other event happened before.
 fn still(party: &mut Party<'_>, who: usize) -> Played {
     match plain_step(party, party.letter(who)?)? {
         Some(key) => party.key(who, key).map(drop),
@@ -72,7 +73,7 @@ fn still(party: &mut Party<'_>, who: usize) -> Played {
     }
 }
 
-// Lets any player move, if possible another one than `who`, so that it shows what `who` did.
+// Lets any player move, preferably not `who`, so that the move shows the effects of `who`.
 fn still_any(party: &mut Party<'_>, who: Option<usize>) -> Played {
     let mut players: Vec<(Letter, usize)> = party.joined.iter().map(|(letter, _, number)| (*letter, *number)).collect();
     players.sort_by_key(|(_, number)| Some(*number) == who);
@@ -88,7 +89,7 @@ fn still_any(party: &mut Party<'_>, who: Option<usize>) -> Played {
     Ok(())
 }
 
-/// Ends the part of all players in a game of a server that runs already.
+/// Makes all players leave a game of a running server.
 pub(super) fn leave_all(party: &mut Party<'_>) -> Played {
     if party.fresh {
         return Ok(());

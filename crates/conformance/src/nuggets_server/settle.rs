@@ -1,4 +1,4 @@
-//! What must follow an action.
+//! The effects that an action must have.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,10 +19,10 @@ use crate::{
     rule::Rule,
 };
 
-/// One observation: the client that it is about, and what is wrong unless the rule is kept.
+/// An observation about a client, with a description of the error if the rule is broken.
 pub(super) struct Observation {
     rule: &'static Rule,
-    // Breaks this rule instead unless `rule` is also broken elsewhere.
+    // The rule that is broken instead, unless `rule` is also broken elsewhere.
     instead: Option<&'static Rule>,
     client: usize,
     wrong: Option<String>,
@@ -33,13 +33,13 @@ impl Observation {
         Self { rule, instead: None, client, wrong: (!kept).then(wrong) }
     }
 
-    /// A breach of `rule`, or of `instead` if nothing else breaks `rule`.
+    /// A breach of `rule`, or of `instead` if no other observation breaks `rule`.
     pub(super) fn either(rule: &'static Rule, instead: Option<&'static Rule>, client: usize, wrong: String) -> Self {
         Self { rule, instead, client, wrong: Some(wrong) }
     }
 }
 
-/// What was true before an action.
+/// The state before an action.
 pub(super) struct Before {
     purses: Vec<u32>,
     lefts: Vec<Option<u32>>,
@@ -48,16 +48,17 @@ pub(super) struct Before {
 }
 
 impl Party<'_> {
-    /// Types a key as a player, and judges what it does. A key that must have no effect is judged with the next one that has.
+    /// Types a key as a player, and judges its effect. A key that must have no effect is judged with the next key that
+    /// has one.
     pub(super) fn key(&mut self, number: usize, key: u8) -> Played<Effect> {
         if self.clients[number].quit.is_some() {
-            // It is noted already that it must not be.
+            // The unexpected QUIT was recorded before.
             return Err(Halt::Broken);
         }
         let letter = self.letter(number)?;
         let world = self.world()?;
         if world.cell(letter).is_none() {
-            // It is noted already that no DISPLAY shows it.
+            // The missing player in the DISPLAY was recorded before.
             self.uncover(number, letter)?;
             return Ok(Effect::default());
         }
@@ -90,14 +91,14 @@ impl Party<'_> {
         Ok(effect)
     }
 
-    /// Sends what must have no effect. The next key shows whether it had.
+    /// Sends a datagram that must have no effect. The next key shows whether it had one.
     pub(super) fn idle(&mut self, number: usize, datagram: &[u8], rule: &'static Rule, text: &str) {
         let by = self.letter(number).ok();
         self.send(number, datagram);
         self.idle = Some(Idle { rule, text: text.to_owned(), by, is_broken: false });
     }
 
-    /// Sends KEY Q, which must be answered by QUIT. Returns whether it was.
+    /// Sends KEY Q, which the server must answer with QUIT. Returns whether it did.
     pub(super) fn quit(&mut self, number: usize, rule: &'static Rule) -> Played<bool> {
         let who = self.who(number);
         self.clients[number].leaving = true;
@@ -126,7 +127,7 @@ impl Party<'_> {
         Ok(())
     }
 
-    /// Compares the text of a QUIT with that of the protocol.
+    /// Compares the text of a QUIT with the text of the protocol.
     pub(super) fn text(&mut self, number: usize, wanted: &str) {
         let Some(text) = &self.clients[number].quit else { return };
         let text = text.trim_ascii_end();
@@ -135,7 +136,7 @@ impl Party<'_> {
         });
     }
 
-    /// The clients that are sent all changes.
+    /// The clients that receive all changes.
     pub(super) fn active(&self) -> Vec<usize> {
         let is_active = |number: &usize| {
             let client = &self.clients[*number];
@@ -153,7 +154,7 @@ impl Party<'_> {
         })
     }
 
-    /// Waits until all clients have been sent what is true now, judges what they were sent, and takes it over.
+    /// Waits until all clients have received the current state, then judges and adopts the received messages.
     pub(super) fn settle(&mut self, deed: &Deed<'_>) -> Played {
         let before = self.before()?;
         self.settle_from(deed, &before)
@@ -162,7 +163,7 @@ impl Party<'_> {
     fn settle_from(&mut self, deed: &Deed<'_>, before: &Before) -> Played {
         let world = self.world()?.clone();
         if self.end == End::Due {
-            // The server knows best whether that was the last nugget.
+            // Only the server's messages show whether that was the last nugget.
             self.wait(|party| party.told_left(before).is_some() || party.has_quit(before));
         }
         let limit = self.limit();
@@ -173,7 +174,7 @@ impl Party<'_> {
             }
             let mut found = self.observations(deed, &world, before);
             let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
-            // A deviation that is known already is waited for only until the last message of the action has come.
+            // For a deviation that was recorded before, waits only until the last message of the action has arrived.
             let is_known = |observation: &Observation| {
                 self.judge.has_failed(observation.rule)
                     || observation.instead.is_some_and(|rule| self.judge.has_failed(rule))
@@ -204,7 +205,7 @@ impl Party<'_> {
         self.conclude(deed, &world, before, found)
     }
 
-    // Whether each client got as many DISPLAYs as the others, and the last ones show the mover at its new place.
+    // Whether all clients received the same number of DISPLAYs, and the last ones show the mover at its new place.
     fn has_arrived(&self, deed: &Deed<'_>, world: &World, before: &Before) -> bool {
         let count = |number: &usize| self.clients[*number].log.iter().filter(|&&kind| kind == Kind::Display).count();
         let counts: BTreeSet<usize> = before.active.iter().map(count).collect();
@@ -213,7 +214,7 @@ impl Party<'_> {
         counts.len() == 1 && !counts.contains(&0) && is_there && is_paid
     }
 
-    // The gold that is left, as a GOLD since the last action tells it.
+    // The remaining gold according to a GOLD since the last action.
     fn told_left(&self, before: &Before) -> Option<u32> {
         let told = before.active.iter().map(|&number| &self.clients[number]).filter(|client| client.has(Kind::Gold));
         told.filter_map(|client| client.left).min()
@@ -223,7 +224,7 @@ impl Party<'_> {
         before.active.iter().any(|&number| self.clients[number].quit.is_some())
     }
 
-    // Whether the game is over, as GOLD or else the map tells it.
+    // Whether the game is over according to GOLD or, without one, the map.
     fn is_over_for(&self, before: &Before) -> bool {
         match self.told_left(before) {
             Some(left) => left == 0,
@@ -231,7 +232,7 @@ impl Party<'_> {
         }
     }
 
-    // Records the observations, and adopts what the server shows.
+    // Records the observations and adopts the state that the server shows.
     fn conclude(&mut self, deed: &Deed<'_>, world: &World, before: &Before, found: Vec<Observation>) -> Played {
         let is_silent = !before.active.is_empty()
             && before.active.iter().all(|&number| {
@@ -239,7 +240,7 @@ impl Party<'_> {
                 !client.has(Kind::Display) && client.quit.is_none()
             });
         if is_silent {
-            // A change that no client is shown has not happened.
+            // A change that no client receives has not happened.
             self.world = Some(before.world.clone());
             return self.silence(deed);
         }
@@ -274,7 +275,7 @@ impl Party<'_> {
         Ok(())
     }
 
-    // No client got a DISPLAY.
+    // Handles an action after which no client received a DISPLAY.
     fn silence(&mut self, deed: &Deed<'_>) -> Played {
         let text = self.deed_text(deed);
         let wrong = || format!("no client got a DISPLAY after {text}");
@@ -284,7 +285,7 @@ impl Party<'_> {
             return Ok(());
         }
         self.unanswered += 1;
-        // If steps are not answered in general, what was sent before cannot be judged.
+        // If steps are generally not answered, an earlier datagram cannot be judged.
         let idle = self.idle.clone().filter(|_| !self.judge.has_failed(deed.rule));
         let Some(Idle { rule, text: sent, .. }) = idle else {
             self.idle = None;
@@ -298,8 +299,8 @@ impl Party<'_> {
         played
     }
 
-    /// Corrects the model by what the server shows, so that a deviation is not judged again with later actions. If the players have not
-    /// moved as the model has it, one that is not shown may be anywhere.
+    /// Corrects the model by the state that the server shows, so that a deviation is not judged again after later
+    /// actions. If the players have not moved as in the model, a player that is not shown may be anywhere.
     pub(super) fn adopt(&mut self, world: &World, is_moved: bool) {
         let mut world = world.clone();
         if let Some(display) = self.true_board() {
@@ -315,7 +316,7 @@ impl Party<'_> {
                 } else if let Some(cell) = self.own_place(letter) {
                     world.correct(letter, cell);
                 } else if !is_moved || world.cell(letter).is_some_and(|cell| display.get(cell.index()) != Some(&b'*')) {
-                    // It is covered at an unknown spot.
+                    // The player is covered at an unknown spot.
                     world.remove(letter);
                 }
             }
@@ -341,19 +342,19 @@ impl Party<'_> {
         self.world = Some(world);
     }
 
-    /// What the spectator was shown since the last action.
+    /// The last DISPLAY that the spectator received since the last action.
     pub(super) fn true_board(&self) -> Option<&[u8]> {
         let watcher = &self.clients[self.spectator()?];
         watcher.is_shown().then_some(&watcher.display[..])
     }
 
-    // What a player was last shown, if that is newer than the last action.
+    // A player's last DISPLAY, if it is newer than the last action.
     fn own_display(&self, letter: Letter) -> Option<&[u8]> {
         let is_it = |client: &&Client| client.role == Role::Player(letter) && client.is_shown();
         self.clients.iter().find(is_it).map(|client| &client.display[..])
     }
 
-    /// Where a player was shown to itself.
+    /// A player's position in its own DISPLAY.
     pub(super) fn own_place(&self, letter: Letter) -> Option<Cell> {
         let display = self.own_display(letter)?;
         let find = |wanted: u8| cells(display).find(|(_, byte)| *byte == wanted).map(|(cell, _)| cell);
@@ -369,7 +370,7 @@ impl Party<'_> {
         let active: Vec<usize> =
             before.active.iter().copied().filter(|&number| self.clients[number].quit.is_none()).collect();
         let mut found = Vec::new();
-        // What was sent before and must have no effect may have cut a client off.
+        // An earlier datagram that must have no effect may have disconnected a client.
         let cut_off = self.idle.as_ref().map(|idle| idle.rule).filter(|_| !self.judge.has_failed(&rules::ALL));
         for &number in &active {
             let is_told = self.clients[number].has(Kind::Display);
@@ -383,7 +384,7 @@ impl Party<'_> {
         };
         if is_moved {
             for &number in active.iter().filter(|&&number| self.clients[number].is_shown()) {
-                // Where a player is that another one covers is not known.
+                // The position of a player that another player covers is unknown.
                 if let Role::Player(letter) = self.clients[number].role
                     && let Some(own) = world.cell(letter)
                     && !self.is_covered(letter, own)
@@ -396,7 +397,7 @@ impl Party<'_> {
         found
     }
 
-    // Whether the spectator is shown another player at this spot.
+    // Whether the spectator's DISPLAY shows another player at this spot.
     fn is_covered(&self, letter: Letter, own: Cell) -> bool {
         let shown = self.true_board().and_then(|board| Letter::from_byte(*board.get(own.index())?));
         shown.is_some_and(|shown| shown != letter)
@@ -409,13 +410,13 @@ impl Party<'_> {
         }
     }
 
-    // The rule that is broken when these players are elsewhere than they must be.
+    // The rule that is broken if these players are at wrong positions.
     fn blame(&self, deed: &Deed<'_>, astray: &BTreeSet<Letter>) -> &'static Rule {
         let is_mover = |letter: &Letter| Some(*letter) == deed.mover;
-        // The other one is where the swap puts it.
+        // The other player is at the position after the swap.
         let is_swapped = *deed.rule == rules::SWAP && astray.iter().all(is_mover);
         match &self.idle {
-            // The mover shows the effect of its own key, unless it has sent something else before.
+            // The mover's position follows from its own key, unless it has sent another datagram before.
             Some(idle) if idle.by.is_some_and(|by| astray.contains(&by)) => idle.rule,
             Some(idle) if astray.iter().any(|letter| !is_mover(letter) && !deed.pushed.contains(letter)) => idle.rule,
             _ if is_swapped => deed.step,
@@ -423,7 +424,7 @@ impl Party<'_> {
         }
     }
 
-    // Compares what the spectator is shown. Returns whether all players are where they must be.
+    // Checks the spectator's DISPLAY. Returns whether all players are at the expected positions.
     fn observe_board(
         &self,
         found: &mut Vec<Observation>,
@@ -447,7 +448,7 @@ impl Party<'_> {
                 }));
             }
         }
-        // Gold or another player on the same spot is drawn over it.
+        // Gold or another player on the same spot may hide it.
         let is_covered = |letter: &Letter| {
             let cell = world.cell(*letter);
             let byte = cell.and_then(|cell| display.get(cell.index()).copied());
@@ -456,13 +457,13 @@ impl Party<'_> {
                     byte == b'*' || Letter::from_byte(byte).is_some_and(|other| world.cell(other) == cell)
                 })
         };
-        // A player that no DISPLAY has shown may come into sight.
+        // A player that no DISPLAY has shown may become visible.
         let is_unknown = |letter: &Letter| self.joined.iter().all(|(of, ..)| of != letter);
         let letters = world.letters().chain(got.keys().copied().filter(is_unknown));
         let letters = letters.filter(|letter| !self.has_left(*letter));
         let mut astray: BTreeSet<Letter> =
             letters.filter(|letter| world.cell(*letter) != got.get(letter).copied() && !is_covered(letter)).collect();
-        // Players whose own DISPLAY shows them where they must be.
+        // Players whose own DISPLAY shows them at the expected positions.
         let (undrawn, others): (BTreeSet<_>, _) = astray
             .into_iter()
             .partition(|letter| !got.contains_key(letter) && self.own_place(*letter) == world.cell(*letter));
@@ -479,10 +480,10 @@ impl Party<'_> {
             let hidden = Letter::from_byte(right);
             match (hidden, byte) {
                 (Some(letter), _) if self.has_left(letter) => {}
-                // A pile that was there before costs its rule only once.
+                // A pile that existed before breaks its rule only once.
                 (Some(_), b'*') if world.piles.contains(&cell) => {}
                 (Some(_), b'A'..=b'Z') => {}
-                // The gold of a player who has left lies there again. That the total is wrong is another rule.
+                // The gold of a player that has left is on the map again. Another rule covers the wrong total.
                 (None, b'*') if deed.left == Some(cell) => {}
                 (Some(_) | None, b'*') => piles = true,
                 (None, _) if right == b'*' => piles = true,
@@ -498,7 +499,7 @@ impl Party<'_> {
         true
     }
 
-    // As [`Party::observe_board`] by what the players are shown of themselves.
+    // Like [`Party::observe_board`], but by each player's own DISPLAY.
     fn observe_places(
         &self,
         found: &mut Vec<Observation>,
@@ -512,7 +513,7 @@ impl Party<'_> {
             let Role::Player(letter) = self.clients[number].role else { continue };
             let wanted = world.cell(letter);
             let Some(own) = self.own_place(letter) else {
-                // Gold may be drawn over it.
+                // Gold may hide it.
                 let byte = wanted.and_then(|cell| self.own_display(letter)?.get(cell.index()));
                 is_right &= byte == Some(&b'*');
                 continue;
@@ -532,7 +533,7 @@ impl Party<'_> {
         is_right
     }
 
-    // Why the purses and the gold that is left do not make the total.
+    // Explains why the purses and the remaining gold do not add up to the total.
     fn unbalanced(&self, number: usize) -> Option<String> {
         let (total, left) = (self.total?, self.clients[number].left?);
         let purses: u32 = self.clients.iter().map(|client| client.purse).fold(0, u32::saturating_add);
@@ -544,7 +545,7 @@ impl Party<'_> {
         })
     }
 
-    // Judges GOLD, apart from whether its numbers fit those before, which is judged as it comes.
+    // Judges GOLD. Whether its numbers match the previous ones is judged on arrival.
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
@@ -556,7 +557,7 @@ impl Party<'_> {
     ) {
         let piles = world.piles.iter().filter(|cell| !world.was_taken(**cell)).count();
         let piles = u32::try_from(piles).unwrap_or(u32::MAX);
-        // A pile that should be gone may hold nuggets, or none.
+        // A pile that should have been taken may hold nuggets, or none.
         let is_taken = deed.effect.piles > deed.effect.again;
         if self.has_quit(before) {
             return;
@@ -564,7 +565,7 @@ impl Party<'_> {
         let is_any_told = active.iter().any(|&number| self.clients[number].has(Kind::Gold));
         let mut all_paid = !is_taken || is_any_told;
         if !all_paid {
-            // A pile without nuggets is not worth a GOLD.
+            // A pile without nuggets needs no GOLD.
             let number = active
                 .iter()
                 .copied()
@@ -617,7 +618,7 @@ impl Party<'_> {
                 }));
             }
         }
-        // Unknown purses cannot be added up.
+        // Purses are added up only if all of them are known.
         for &number in active.iter().filter(|&&number| all_paid && self.clients[number].has(Kind::Gold)) {
             let left = self.clients[number].left.unwrap_or(0);
             let wrong = self.unbalanced(number).or_else(|| {
@@ -635,7 +636,7 @@ pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
     (0..=u16::MAX).map(Cell).zip(text.iter().copied())
 }
 
-// The players that a text of a spectator's DISPLAY shows.
+// The positions of the players in a spectator's DISPLAY.
 fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {
     cells(text).filter_map(|(cell, byte)| Some((Letter::from_byte(byte)?, cell))).collect()
 }

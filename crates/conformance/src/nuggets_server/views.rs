@@ -1,4 +1,4 @@
-//! What a player is shown.
+//! Judges the DISPLAYs of players.
 
 use nuggets::{
     Letter,
@@ -13,15 +13,15 @@ use super::{
 };
 use crate::rule::Rule;
 
-/// A rule that cells of a view break, and the one that they break instead unless something else breaks the first.
+/// A rule that cells of a view break, and the rule that they break instead unless another observation breaks the first.
 type Breach = (&'static Rule, Option<&'static Rule>);
 
-/// The cells that break a rule: how many, and the first with the right byte and the one that was shown.
+/// A rule with the number of cells that break it, and the first of them with the expected and the shown byte.
 type Differences = (Breach, u32, (Cell, u8, u8));
 
 impl Party<'_> {
-    /// Judges the last DISPLAY of a player, who stands at `own`. One fault of sight shows in many ways; it breaks the other rules of this
-    /// picture only if nothing else shows that sight is wrong.
+    /// Judges the last DISPLAY of a player at `own`. One error of sight has many effects. It breaks the other rules of
+    /// this picture only if no other observation shows that sight is wrong.
     pub(super) fn observe_view(
         &self,
         found: &mut Vec<Observation>,
@@ -38,10 +38,10 @@ impl Party<'_> {
         let of_passages: Breach = (&rules::SIGHT, Some(&rules::PASSAGE_SIGHT));
         let of_rooms: Breach = (&rules::SIGHT, None);
         let sight = if in_passage { of_passages } else { of_rooms };
-        // What is out of sight here may have been seen on the way, or past a player who stands in a passage.
+        // Cells that are out of sight here may have been seen on the way, or past a player in a passage.
         let is_by_passage = world.came_by_passage(letter) || world.is_other_in_passage(letter);
         let afar = if is_by_passage { of_passages } else { of_rooms };
-        // A server that hides a pile which is out of sight takes for visible what it shows.
+        // A server that hides a pile which is out of sight considers the cells that it shows visible.
         let hides = world.piles.iter().any(|&pile| {
             world.knows(letter, pile) && !world.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')
         });
@@ -60,7 +60,7 @@ impl Party<'_> {
             } else if got == b'@' {
                 (right, Some((&rules::OWN, None)))
             } else if world.sees(letter, cell) {
-                // Without a spectator gold and other players are known only by what is shown here.
+                // Without a spectator, gold and other players are known only from this DISPLAY.
                 let is_new = truth.is_none() && is_occupant(got) && right == ROOM;
                 let is_right = got == right || is_true(cell, got) || is_new;
                 let breach = if is_pushed && got == ROCK { (&rules::SIGHT, Some(&rules::PUSHED)) } else { sight };

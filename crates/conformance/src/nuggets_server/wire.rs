@@ -14,34 +14,35 @@ use std::{
 
 use nuggets::protocol::MAX_DATAGRAM;
 
-/// How often a reader looks whether it is still wanted.
+/// The interval at which a reader checks whether it should stop.
 const BREATH: Duration = Duration::from_millis(50);
-/// How many datagrams wait at most. A server that sends more without a pause loses some, as on any network.
+/// The maximum number of datagrams in the queue. If a server sends more without a pause, some are lost, as on any
+/// network.
 const WAITING: usize = 4096;
 
 pub(super) fn key_message(key: u8) -> [u8; 5] {
     [b'K', b'E', b'Y', b' ', key]
 }
 
-/// What came to a client.
+/// An event at a client.
 pub(super) enum Arrival {
     Datagram(Vec<u8>),
-    /// Nobody listens at the server's port.
+    /// No program listens on the server's port.
     Refused,
 }
 
 struct End {
     socket: Arc<UdpSocket>,
     over: Arc<AtomicBool>,
-    // How often there was nothing to read for a while.
+    // The number of times that no datagram arrived for a while.
     pauses: Arc<AtomicU64>,
     reader: JoinHandle<()>,
 }
 
-/// Clients, each on a socket of its own that is read at once, since what is not read is lost.
+/// A set of clients, each with its own socket. A thread reads each socket immediately, since unread datagrams are lost.
 pub(super) struct Wire {
     server: SocketAddr,
-    // `None` for clients that are closed.
+    // `None` for closed clients.
     ends: Vec<Option<End>>,
     sender: SyncSender<(usize, Arrival)>,
     arrivals: Receiver<(usize, Arrival)>,
@@ -73,10 +74,10 @@ impl Wire {
         Ok(number)
     }
 
-    /// Sends a datagram. A server that is gone is found when one waits for its answer.
+    /// Sends a datagram. If the server has ended, the wait for its answer detects that.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
         let Some(End { socket, .. }) = &self.ends[client] else { return };
-        // The first attempt may only report that an earlier datagram found nobody.
+        // The first attempt may only report that an earlier datagram had no receiver.
         if socket.send(datagram).is_err() {
             let _ = socket.send(datagram);
         }
@@ -89,12 +90,13 @@ impl Wire {
         }
     }
 
-    /// How often each client had nothing to read for a while. When all of these have grown, everything that had come before was read.
+    /// The number of pauses of each client without a datagram. When all of these numbers have increased, all datagrams
+    /// that had arrived before were read.
     pub(super) fn pauses(&self) -> Vec<u64> {
         self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
     }
 
-    /// The next arrival, or `None` when there is none by then.
+    /// The next event, or `None` if there is none by then.
     pub(super) fn next(&self, by: Instant) -> Option<(usize, Arrival)> {
         self.arrivals.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
@@ -124,14 +126,14 @@ fn read(
             }
             Err(error) => {
                 pauses.fetch_add(1, Ordering::SeqCst);
-                // Whatever else is wrong with the socket may last.
+                // Any other error of the socket may be permanent.
                 if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) {
                     thread::sleep(BREATH);
                 }
                 continue;
             }
         };
-        // When too many wait, this one is lost.
+        // If the queue is full, this datagram is dropped.
         if let Err(TrySendError::Disconnected(_)) = sender.try_send((number, arrival)) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What is true in the game that the server under test hosts: a model that takes the same keys.
+//! The expected state of the game on the server under test: a model that receives the same keys.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -11,26 +11,26 @@ use nuggets::{
     visibility::{Field, Sight, Sighter, Vision},
 };
 
-/// What a key does.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) steps: usize,
     pub(super) swaps: usize,
     pub(super) piles: u32,
-    /// The number of these that were taken before, and are there again.
+    /// The number of these piles that were taken before and are on the map again.
     pub(super) again: u32,
 }
 
-/// What a player knows of a cell. The last DISPLAY is adopted, so that a deviation is judged once.
+/// A player's knowledge of a cell. It is replaced by the last DISPLAY, so that a deviation is judged once.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// The byte of the last DISPLAY.
+    /// The byte in the last DISPLAY.
     pub(super) shown: u8,
-    /// Whether the player has seen the cell since then.
+    /// Whether the player has seen the cell since the last DISPLAY.
     pub(super) is_new: bool,
-    /// Whether any DISPLAY has shown it.
+    /// Whether any DISPLAY has shown the cell.
     pub(super) was_shown: bool,
-    /// Whether the player saw it only from spots to which another player pushed it.
+    /// Whether the player saw the cell only after pushes by another player.
     pub(super) is_by_push: bool,
 }
 
@@ -46,19 +46,19 @@ impl Trace {
 #[derive(Clone)]
 struct Walker {
     cell: Cell,
-    // For each byte of the map's text.
+    // One entry for each byte of the map's text.
     traces: Vec<Trace>,
     // Whether the player was in a passage since the last DISPLAY.
     came_by_passage: bool,
     sight: Sight,
 }
 
-/// The map, the piles that are left and the players that are on the map.
+/// The map, the remaining piles and the players on the map.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
-    // How often a pile was taken from a cell. It may still be there.
+    // How often a pile was taken from each cell. The pile may still be there.
     takes: BTreeMap<Cell, u32>,
     walkers: BTreeMap<Letter, Walker>,
     sighter: Sighter,
@@ -75,7 +75,7 @@ impl World {
         self.look(letter, false);
     }
 
-    /// Adopts the DISPLAY of a player as what it knows.
+    /// Adopts a player's DISPLAY as its knowledge.
     pub(super) fn adopt(&mut self, letter: Letter, display: &[u8]) {
         let Some(walker) = self.walkers.get_mut(&letter) else { return };
         walker.came_by_passage = false;
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// Puts a player where the server shows it.
+    /// Moves a player to the position that the server shows.
     pub(super) fn correct(&mut self, letter: Letter, cell: Cell) {
         if self.cell(letter) == Some(cell) {
             return;
@@ -112,7 +112,7 @@ impl World {
         self.walkers.get(&letter).map(|walker| walker.cell)
     }
 
-    /// Does what a player's key says. A key that is no step does nothing.
+    /// Applies a player's key. A key that is not a step has no effect.
     pub(super) fn apply(&mut self, letter: Letter, key: u8) -> Effect {
         let mut effect = Effect::default();
         let Some(direction) = Direction::from_key(key.to_ascii_lowercase()) else { return effect };
@@ -197,7 +197,7 @@ impl World {
         self.trace(letter, cell).is_known()
     }
 
-    /// Whether a player remembers something of the map that it does not see.
+    /// Whether a player remembers a part of the map that it does not see.
     pub(super) fn remembers(&self, letter: Letter) -> bool {
         (0..=u16::MAX)
             .map(Cell)
@@ -205,13 +205,14 @@ impl World {
             .any(|cell| self.knows(letter, cell) && !self.sees(letter, cell))
     }
 
-    /// Whether a spot is in a passage and touches no room.
+    /// Whether a spot is in a passage and not adjacent to a room.
     pub(super) fn is_deep(&self, cell: Cell) -> bool {
         let room = |direction| self.grid.step(cell, direction).is_some_and(|next| self.grid.at(next) == ROOM);
         self.grid.at(cell) == PASSAGE && !Direction::ALL.into_iter().any(room)
     }
 
-    /// The keys of a shortest way to a spot that is wanted, by the steps in `keys`; empty if it stands there.
+    /// The keys of a shortest path to a wanted spot, with only the steps in `keys`. Empty if the player is already on
+    /// such a spot.
     pub(super) fn path(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell) -> bool) -> Option<Vec<u8>> {
         if wanted(self.cell(letter)?) {
             return Some(Vec::new());
@@ -219,8 +220,8 @@ impl World {
         self.search(letter, keys, |_, _| true, |from, key| self.passed(from, key).last().is_some_and(&wanted))
     }
 
-    /// The fewest of these keys after which a player has taken a pile, if possible on a way on which no other player stands. Piles that
-    /// were taken before come last.
+    /// The shortest sequence of these keys with which a player takes a pile, preferably on a path without other
+    /// players. Piles that were taken before come last.
     pub(super) fn hunt(&self, letter: Letter, keys: &[u8]) -> Option<Vec<u8>> {
         let count = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
         let least = self.piles.iter().map(count).min();
@@ -233,25 +234,25 @@ impl World {
         self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))
     }
 
-    /// Whether a pile was taken from a cell. One that is there again breaks a rule of its own.
+    /// Whether a pile was taken from a cell. A pile that is there again breaks a separate rule.
     pub(super) fn was_taken(&self, cell: Cell) -> bool {
         self.takes.contains_key(&cell)
     }
 
-    /// Whether a run from a spot goes through a player and over gold.
+    /// Whether a run from a spot passes through a player and over gold.
     pub(super) fn runs_through(&self, from: Cell, key: u8, other: Letter) -> bool {
         let place = self.cell(other);
         self.passed(from, key).any(|cell| Some(cell) == place)
             && self.passed(from, key).any(|cell| self.piles.contains(&cell))
     }
 
-    /// Whether a run from a spot goes on behind gold.
+    /// Whether a run from a spot continues after gold.
     pub(super) fn runs_over_gold(&self, from: Cell, key: u8) -> bool {
         let spots: Vec<Cell> = self.passed(from, key).collect();
         spots.split_last().is_some_and(|(_, before)| before.iter().any(|cell| self.piles.contains(cell)))
     }
 
-    // The fewest of these keys that may be typed where they are, and of which the last is wanted there.
+    // The shortest sequence of keys, each allowed at its spot, whose last key is wanted at its spot.
     fn search(
         &self,
         letter: Letter,
@@ -278,7 +279,7 @@ impl World {
         None
     }
 
-    // The spots to which a key leads, one after the other.
+    // The spots that a key visits, in order.
     fn passed(&self, from: Cell, key: u8) -> impl Iterator<Item = Cell> {
         let direction = Direction::from_key(key.to_ascii_lowercase());
         let spots = iter::successors(Some(from), move |&at| self.grid.step(at, direction?)).skip(1);

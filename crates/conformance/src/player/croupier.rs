@@ -21,40 +21,41 @@ use crate::{
     words::blackjack::{OfPlayer, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
 };
 
-/// How a player is told to join.
+/// The arguments with which a player joins.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
-    /// The rule that is broken if it does not join.
+    /// The rule that is broken if the player does not join.
     pub(super) rule: &'static Rule,
 }
 
-/// The usual one.
+/// The usual arguments.
 pub(super) const CALL: Call = Call { name: "tester", host: "127.0.0.1", rule: &JOINS };
-/// The pause of a dealer between two messages, for players that take one read for one message. The first message after one of the player's
-/// comes at once.
+/// The dealer's pause between two messages, for players that treat one read as one message. The first message after one
+/// from the player is sent immediately.
 const PACE: Duration = Duration::from_millis(50);
-/// How often to look whether a player that is slow has read the last message.
+/// The interval at which the dealer checks whether a slow player has read the last message.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long a player has for what it must not say.
+/// How long the dealer waits for messages that the player must not send.
 const POLL: Duration = Duration::from_millis(2);
-/// Cards are shown in steps of this, so that neither suits nor ranks come in a row. It has no factor in common with 52.
+/// The step between the numbers of successive cards, so that neither suits nor ranks are consecutive. It is coprime to
+/// 52.
 const STEP: u32 = 17;
-/// Most scenarios show this many cards, all with numbers below ten. A player that does not know another card breaks the rule about
-/// that card alone.
+/// The number of different cards in most scenarios, all with numbers below ten. A player that does not know another
+/// card breaks only the rule about that card.
 const USUAL: usize = 12;
 
-/// How messages are put into segments.
+/// How messages are divided into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Each message in a write of its own, with a pause before it.
+    /// Each message in a separate write, after a pause.
     Paced,
-    /// Each byte in a write of its own.
+    /// Each byte in a separate write.
     Bytes,
     /// All messages up to the next question in one write.
     Merged,
-    /// From the middle of each message to the middle of the next in one write.
+    /// One write from the middle of each message to the middle of the next.
     Straddling,
 }
 
@@ -62,23 +63,23 @@ pub(super) enum Delivery {
 pub(super) struct Croupier {
     pub(super) connection: Connection,
     reader: Reader,
-    // When the last message was sent, if the player has sent nothing since.
+    // When the last message was sent, if the player has sent no message since.
     sent: Option<Instant>,
     listener: TcpListener,
     pub(super) options: Options,
     delivery: Delivery,
-    /// How long to wait before each question for what the player must not say.
+    /// How long to wait before each question for messages that the player must not send.
     pub(super) pause: Duration,
-    /// The shortest time that an answer took.
+    /// The shortest response time of the player.
     pub(super) fastest: Duration,
-    // What is sent with the next question.
+    // Bytes that are sent with the next question.
     waiting: BytesMut,
-    /// Whether all cards are shown in turn, and not only the usual ones.
+    /// Whether all cards are shown in turn instead of the usual ones only.
     pub(super) shows_all: bool,
-    // The cards in the order in which they are shown, and how many were.
+    // The cards in display order, and the number of cards shown so far.
     deck: Vec<Card>,
     drawn: usize,
-    // Cards that come before the others, and those that this round has shown.
+    // Cards that are shown before the rest of the deck, and the cards that this round has shown.
     stacked: VecDeque<Card>,
     shown: Vec<Card>,
     pub(super) hand: Hand,
@@ -87,7 +88,7 @@ pub(super) struct Croupier {
 }
 
 impl Croupier {
-    /// Starts the player, lets it connect and takes its JOIN.
+    /// Starts the player, accepts its connection and receives its JOIN.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -95,7 +96,7 @@ impl Croupier {
         delivery: Delivery,
         call: Call,
     ) -> Played<(Self, Box<dyn Run>)> {
-        // A name may stand for an address of either family.
+        // A name may resolve to either address family.
         let both = (call.host != CALL.host).then(|| TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
         let listener = both.map_or_else(|| TcpListener::bind((CALL.host, 0)), Ok)?;
         let port = listener.local_addr()?.port();
@@ -144,7 +145,7 @@ impl Croupier {
         }
     }
 
-    /// Sends a message, now or with the next question.
+    /// Sends a message immediately or with the next question, depending on the delivery.
     pub(super) fn say(&mut self, message: DealerMessage) {
         self.waiting.extend_from_slice(&message.to_bytes(Dialect::Text));
         let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);
@@ -154,7 +155,8 @@ impl Croupier {
         }
     }
 
-    // Waits as a dealer does between two messages, and until the player has read the last one: on a busy machine that takes longer.
+    // Waits for the pause between two messages, and until the player has read the last one, which takes longer on a
+    // busy machine.
     fn pace(&mut self) {
         let Some(sent) = self.sent.take().filter(|_| self.delivery == Delivery::Paced) else { return };
         thread::sleep(PACE.saturating_sub(sent.elapsed()));
@@ -178,7 +180,7 @@ impl Croupier {
         }
     }
 
-    /// Lets these cards be the next ones.
+    /// Puts these cards on top of the deck.
     pub(super) fn stack(&mut self, numbers: &[u8]) {
         self.stacked = numbers.iter().filter_map(|&number| Card::new(number)).collect();
     }
@@ -188,7 +190,7 @@ impl Croupier {
         self.listener.accept().is_ok()
     }
 
-    // The next message of the player, or what came instead. What is no message is passed over.
+    // The next message of the player, or the event that occurred instead. Invalid messages are skipped.
     fn hear(&mut self, judge: &mut Judge) -> Result<OfPlayer, String> {
         let by = self.options.deadline();
         let mut other = None;
@@ -215,7 +217,7 @@ impl Croupier {
         })
     }
 
-    // The next card of the deck that this round has not shown.
+    // The next card in the deck that this round has not shown.
     fn draw(&mut self) -> Card {
         let card = self.stacked.pop_front().unwrap_or_else(|| {
             let usual = |card: &&Card| (2..10).contains(&card.value());
@@ -226,7 +228,7 @@ impl Croupier {
             };
             let next = deck.iter().cycle().skip(self.drawn % deck.len()).take(deck.len());
             let next = next.enumerate().find(|(_, card)| !self.shown.contains(card));
-            // A round never shows all of them.
+            // A round never shows all cards.
             let (passed, card) = next.map_or((0, self.deck[0]), |(passed, card)| (passed, *card));
             self.drawn += passed + 1;
             card
@@ -256,7 +258,7 @@ impl Croupier {
     }
 
     fn ask(&mut self, judge: &mut Judge) {
-        // What is there before the question cannot be its answer.
+        // Data that arrives before the question cannot be its answer.
         self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
@@ -284,7 +286,7 @@ impl Croupier {
         judge.expect(&ANSWERS, action)
     }
 
-    /// Plays the hand of a round that was dealt. The RESULT is not sent yet.
+    /// Plays the hand of a round after its deal, without sending the RESULT.
     pub(super) fn hand(&mut self, judge: &mut Judge) -> Played {
         while self.answer(judge)? == Action::Hit {
             self.card();
@@ -296,7 +298,7 @@ impl Croupier {
         Ok(())
     }
 
-    /// Plays such a hand, and returns whether the first answer was this one.
+    /// Plays a hand in the same way, and returns whether the first answer was this action.
     pub(super) fn answers_with(&mut self, judge: &mut Judge, wanted: Action) -> Played<bool> {
         let first = self.answer(judge)?;
         if first == Action::Hit {
@@ -325,13 +327,13 @@ impl Croupier {
         Ok(())
     }
 
-    /// Ends a round like this, unless the player is bust.
+    /// Ends a round with this verdict, unless the player is bust.
     pub(super) fn result(&mut self, verdict: Verdict) {
         let verdict = if self.hand.points().is_bust() { Verdict::Bust } else { verdict };
         self.say(DealerMessage::Result(verdict));
     }
 
-    /// Sends what would wait for the next question.
+    /// Sends the messages that wait for the next question.
     pub(super) fn flush(&mut self) {
         self.raw(&[]);
     }
@@ -344,7 +346,7 @@ impl Croupier {
     }
 }
 
-// Pieces of whole messages, each from the middle of one to the middle of the next.
+// Pieces that each extend from the middle of one message to the middle of the next.
 fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     let mut cuts: Vec<usize> = Vec::new();
@@ -357,7 +359,7 @@ fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     starts.into_iter().zip(cuts).map(|(from, to)| bytes.get(from..to).unwrap_or_default())
 }
 
-// Bytes of the player, for a message.
+// Bytes of the player, for the text of a breach.
 fn told(bytes: &[u8]) -> String {
     format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
 }

@@ -1,4 +1,4 @@
-//! What a player must do.
+//! The requirements for a player.
 
 use crate::rule::rules;
 

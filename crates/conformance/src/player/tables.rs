@@ -1,4 +1,5 @@
-//! Tables that a player learns, plays by and keeps in a file, of whatever form: the tester only damages what the player has written.
+//! Tables that a player learns, uses and stores in a file of any format. The tester only damages the files that the
+//! player has written.
 
 use std::{
     fs::{self, File},
@@ -25,14 +26,14 @@ use crate::{
     tester::Options,
 };
 
-/// Rounds of a game by a table.
+/// The number of rounds in a game with a table.
 const LESSONS: usize = 12;
-/// The length of a table that is too large. It has no such place on the disk.
+/// The length of a table that is too large. It is a sparse file.
 const LARGE: u64 = 1 << 30;
-/// How much of a large table is compared afterwards.
+/// The number of bytes of a large table that are compared afterwards.
 const FRONT: u64 = 1 << 16;
 
-/// The rules about tables. They are tested where the command says how to train, and where the table is.
+/// The rules about tables. They are tested if the command has placeholders for training and for the table.
 const ALL: [&Rule; 10] = [
     &TRAINS,
     &PLAYS_TABLE,
@@ -46,7 +47,7 @@ const ALL: [&Rule; 10] = [
     &LARGE_TABLE,
 ];
 
-/// What is done to a table.
+/// A modification that damages a table.
 type Damage = fn(&Path, &Options) -> io::Result<()>;
 
 const DAMAGES: [(&str, &Rule, Damage); 6] = [
@@ -73,7 +74,8 @@ const DAMAGES: [(&str, &Rule, Damage); 6] = [
     ("a table of 1 GiB", &LARGE_TABLE, |path, _| File::options().write(true).open(path)?.set_len(LARGE)),
 ];
 
-// A table with NaN instead of each number: as a word in a text, whose first line may say what it is, and else as the bytes of a double.
+// A table with NaN instead of each number: the word in a text, whose first line may be a header, and otherwise the
+// bytes of a double.
 fn nan(table: &[u8]) -> Vec<u8> {
     if !table.is_ascii() || table.contains(&0) {
         return f64::NAN.to_ne_bytes().into_iter().cycle().take(table.len()).collect();
@@ -93,7 +95,7 @@ fn nan(table: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A player that is given the path of its table, if there is one, and told to train or not.
+/// A player with the path of its table, if there is one, and with training on or off.
 pub(super) struct Pupil<'s> {
     pub(super) launcher: &'s dyn Launcher,
     pub(super) table: Option<PathBuf>,
@@ -143,7 +145,7 @@ pub(super) struct School<'s> {
 }
 
 impl<'s> School<'s> {
-    /// For a player whose command says how to train, and where the table is.
+    /// Prepares a player whose command has placeholders for training and for the table.
     pub(super) fn open(judge: &mut Judge, launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
         let takes = launcher.takes("table") && launcher.takes("train");
         if !takes {
@@ -152,12 +154,13 @@ impl<'s> School<'s> {
         takes.then(|| Ok(Self { launcher, options, folder: tempfile::tempdir()?, table: Vec::new() })).transpose()
     }
 
-    /// The player as it begins to learn.
+    /// The player before it has learned.
     pub(super) fn beginner(&self) -> Pupil<'s> {
         self.pupil(&self.path("table"), true)
     }
 
-    /// The beginner has played, and the game `is_over` as it should be or not. Returns whether it can play by what it has learned.
+    /// Handles the end of the beginner's game, which `is_over` in the correct way or not. Returns whether the player
+    /// can play by its table.
     pub(super) fn has_learned(&mut self, judge: &mut Judge, is_over: bool) -> anyhow::Result<bool> {
         let path = self.path("table");
         self.table = fs::read(&path).unwrap_or_default();
@@ -187,7 +190,7 @@ impl<'s> School<'s> {
         self.folder.path().join(name)
     }
 
-    /// A whole copy of the table.
+    /// A complete copy of the table.
     pub(super) fn copy(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.path(name);
         fs::write(&path, &self.table)?;
@@ -198,7 +201,7 @@ impl<'s> School<'s> {
         Pupil { launcher: self.launcher, table: Some(table.to_owned()), trains }
     }
 
-    // A game to its end.
+    // Plays a game to its end.
     fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
         let pupil = self.pupil(table, trains);
         let (mut croupier, run) = Croupier::welcome(judge, &pupil, self.options, Delivery::Paced, CALL)?;
@@ -206,13 +209,13 @@ impl<'s> School<'s> {
         super::quits(judge, croupier, run, (&QUITS, &ENDS))
     }
 
-    /// Scenarios with tables that the player has learned, and with damaged ones.
+    /// Scenarios with learned tables and with damaged ones.
     pub(super) fn scenes(&self) -> impl Iterator<Item = Scene<'_>> {
         let on = scene("training with a table", move |judge| {
             let path = self.copy("trained-on")?;
             judge.under(&TRAINS_ON, |judge| {
                 self.game(judge, &path, true)?;
-                // What it has written it can read.
+                // The player can read the table that it has written.
                 self.game(judge, &path, false)
             })
         });
@@ -233,7 +236,8 @@ impl<'s> School<'s> {
         [on.shows([&TRAINS_ON, &NO_CRASH])].into_iter().chain(damages)
     }
 
-    // A player with a damaged table ends and says why. A dealer listens, so that nothing else is a reason to end.
+    // A player with a damaged table must exit and report the reason. A dealer listens, so that there is no other reason
+    // to exit.
     fn refuses(
         &self,
         judge: &mut Judge,
@@ -255,7 +259,7 @@ impl<'s> School<'s> {
     }
 }
 
-// The length of a file and how it begins.
+// The length of a file and its first bytes.
 fn front(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -1,25 +1,26 @@
-//! Text of programs under test, made harmless.
+//! Sanitizes text of programs under test.
 
 use std::fmt::{self, Write as _};
 
 use cmdkit::is_steering;
 
-/// The longest text of one line that a report shows, in characters.
+/// The maximum length of a line that a report shows, in characters.
 const LONGEST: usize = 2000;
-/// What may be added to it, so that a line that was cut is not cut again.
+/// The number of characters that may be added to it, so that a shortened line is not shortened again.
 const MARGIN: usize = 200;
 
-/// Text in which nothing acts on what shows it: control characters other than line feeds, marks that turn the direction of text, and
-/// characters that XML forbids are spelled out. Each line is cut at a bound.
+/// Sanitizes text for display: control characters other than line feeds, marks that change the direction of text, and
+/// characters that XML forbids are escaped. Each line has a maximum length.
 pub fn clean(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters of a text that [`shortened`] leaves at its front, and at its end, where texts state what would be right.
+/// The number of characters that [`shortened`] keeps at the start and at the end of a text, where texts state the
+/// expected value.
 const FRONT: usize = 300;
 const END: usize = 200;
 
-/// A text on one line, the middle of which is left out if it is very long, such as with a name of 5,000 bytes.
+/// A text on one line. The middle of a very long text is omitted, such as that of a name of 5,000 bytes.
 pub(crate) fn shortened(text: &str) -> String {
     let text = text.replace('\n', "\\n");
     let count = text.chars().count();
@@ -50,14 +51,14 @@ fn line(line: &str) -> String {
     out
 }
 
-// What steers a terminal, separators of lines, and what is no character.
+// Control characters of terminals, line separators, and code points that are not characters.
 fn acts(letter: char) -> bool {
     is_steering(letter)
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
         || u32::from(letter) & 0xfffe == 0xfffe
 }
 
-/// Text as XML and HTML have it, also within quotes, in which nothing acts on what shows it.
+/// Text that is sanitized and escaped for XML and HTML, including attribute values.
 pub struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {

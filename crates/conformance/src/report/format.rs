@@ -1,4 +1,4 @@
-//! The forms in which reports and lists of rules are written.
+//! The formats of reports and of lists of rules.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::{html, junit, markdown, model::Report, tap};
 use crate::rule::Rule;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people at a terminal.
+    /// Text for a terminal.
     #[default]
     Text,
     /// One object, for programs.
@@ -22,15 +22,15 @@ pub enum Format {
     Tap,
     /// For comments and wikis.
     Markdown,
-    /// One page that needs no other file.
+    /// One page without further files.
     Html,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 6] = [Self::Text, Self::Json, Self::Junit, Self::Tap, Self::Markdown, Self::Html];
 
-    /// The word for it on the command line.
+    /// The name of the format on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -44,8 +44,8 @@ impl Format {
 }
 
 impl Report {
-    /// The report in this form, which ends with a line feed. Whatever the program under test has written, it is text of the form and
-    /// nothing else.
+    /// The report in this format, which ends with a line feed. The output of the program under test is escaped, so it
+    /// cannot change the structure of the report.
     pub fn write(&self, format: Format) -> String {
         let writer: fn(&Self, &mut String) -> fmt::Result = match format {
             Format::Text => return self.to_string(),
@@ -56,13 +56,13 @@ impl Report {
             Format::Html => html::write,
         };
         let mut out = String::new();
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writer(self, &mut out);
         out
     }
 }
 
-/// All rules of one kind of program: name, basis, points, text. A list has no form for test results.
+/// All rules of one kind of program: name, basis, points, text. Formats for test results do not support lists.
 pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
     let rows = rules.iter();
     match format {

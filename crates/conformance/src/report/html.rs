@@ -1,4 +1,4 @@
-//! A report as one HTML page that needs nothing else: no script, no font, no picture. It is well-formed XML, too.
+//! A report as one self-contained HTML page without scripts, fonts or images. It is also well-formed XML.
 
 use std::fmt::{self, Write as _};
 
@@ -30,7 +30,7 @@ section.note { border-color: var(--note); }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } code, pre { font-size: 9px; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
 ";
 
-/// A page with this title, which is its heading too, and this body. A program that reads XML can read it if it can read the body.
+/// A page with this title, also as its heading, and with this body. If the body is well-formed XML, the page is too.
 pub fn page(title: &str, style: &str, body: &str) -> String {
     let title = Escaped(title);
     format!(

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::model::{Outcome, Report};
 
-/// Raised when a field changes its meaning or goes. New fields may come at any time.
+/// Incremented when the meaning of a field changes or a field is removed. New fields may be added at any time.
 const FORMAT: u32 = 2;
 
-/// A report with what follows from it.
+/// A report with its derived values.
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,
@@ -21,13 +21,13 @@ struct Document<'a> {
 }
 
 impl Report {
-    /// The report as one JSON object; docs/conformance.md describes its fields. A [`Report`] can be read from it.
+    /// The report as one JSON object. docs/conformance.md describes its fields. It can be deserialized as a [`Report`].
     pub fn to_json(&self) -> serde_json::Value {
         let (points, of) = self.points();
         let (outcome, score) = (self.outcome(), self.score());
         let passed = outcome == Outcome::Passed;
         let document = Document { format: FORMAT, outcome, passed, points, of, score, report: self };
-        // A map with keys that are no strings is the only thing that cannot be written.
+        // Serialization can fail only for a map whose keys are not strings.
         serde_json::to_value(document).unwrap_or_default()
     }
 }

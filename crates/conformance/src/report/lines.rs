@@ -1,16 +1,16 @@
-//! A breach as lines of text, which several formats share.
+//! A breach as lines of text, for several formats.
 
 use super::{
     clean::clean,
     model::{Breach, Finding, Message, Report, Sender, WrongByte},
 };
 
-/// What came, on one line.
+/// The observed behavior on one line.
 pub(super) fn what(breach: &Breach) -> String {
     clean(&breach.text.replace('\n', "\\n"))
 }
 
-/// Where a rule was broken: the scenario, and the time, connection and byte of the last message.
+/// The place of a breach: the scenario, and the time, connection and byte of the last message.
 pub(super) fn place(breach: &Breach) -> String {
     let last = breach.conversation.iter().rfind(|message| message.sender == Sender::Program);
     let last = last.map_or_else(String::new, |Message { at_ms, channel, wrong, .. }| {
@@ -23,24 +23,24 @@ pub(super) fn place(breach: &Breach) -> String {
     clean(&format!("{}{last}", breach.scenario))
 }
 
-/// The section of the task that demands a rule, and the page that describes it.
+/// The section of the task with the requirement, and the page that describes the rule.
 pub(super) fn sources(rule: &Finding) -> String {
     let task = if rule.task.is_empty() { "advice".to_owned() } else { clean(&rule.task) };
     format!("{task}; docs/{}", clean(&rule.page))
 }
 
-/// How the program ended and what it said.
+/// How the program ended, and its last output.
 pub(super) fn program(breach: &Breach) -> Vec<String> {
     breach.program.iter().map(|line| clean(line)).collect()
 }
 
-/// The messages before a breach, in columns: seconds, connection, sender, message.
+/// The messages before a breach in columns: seconds, connection, sender, message.
 pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
     let width = messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0);
     messages.iter().flat_map(|message| of(message, width)).collect()
 }
 
-/// One message in these columns, the connection's `width` characters wide.
+/// One message in these columns, with `width` characters for the connection.
 pub(crate) fn of(message: &Message, width: usize) -> Vec<String> {
     let Message { at_ms, channel, sender, text, bytes, wrong } = message;
     let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
@@ -67,7 +67,7 @@ pub(crate) fn of(message: &Message, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Where a message is wrong.
+/// The place of the error in a message.
 pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
     let WrongByte { offset, stream_offset, byte, text } = wrong;
     let stream = stream_offset.filter(|stream| stream != offset);
@@ -80,14 +80,14 @@ pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
     format!("WRONG at byte {offset}{stream}: {byte}; {}", clean(text))
 }
 
-/// How many rules passed and failed, and the points.
+/// The numbers of passed and failed rules, and the points.
 pub(super) fn summary(report: &Report) -> String {
     let (points, of) = report.points();
     let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
     format!("{}: {}; {points} of {of} points{score}", report.kind, counts(report))
 }
 
-/// How many rules have each verdict.
+/// The number of rules with each verdict.
 pub(super) fn counts(report: &Report) -> String {
     let counted = |word: &str, what: &str| match report.count(word) {
         0 => String::new(),
@@ -109,7 +109,7 @@ pub(super) fn settings(report: &Report) -> String {
     format!("{seed}{runs}")
 }
 
-/// What the program might take, in short.
+/// The limits of the program, in short form.
 pub(super) fn limits(report: &Report) -> Option<String> {
     let short: Vec<&str> = report.limits.iter().filter_map(|line| line.split(" (").next()).collect();
     (!short.is_empty()).then(|| clean(&format!("Limits: {}", short.join("; "))))

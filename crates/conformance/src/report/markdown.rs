@@ -29,7 +29,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// The points that were reached, of those of the rule.
+/// The points that the program has earned, and the points of the rule.
 pub(super) fn points(rule: &Finding) -> String {
     format!("{}/{}", rule.earned(), rule.points)
 }
@@ -55,20 +55,21 @@ fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-// A block of text that is shown as it is, between fences longer than any in it.
+// A block of literal text, between fences longer than any in it.
 fn fenced(rows: &[String], out: &mut String) -> fmt::Result {
     let ticks = |row: &String| row.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(rows.iter().map(ticks).max().unwrap_or(0).max(2) + 1);
     writeln!(out, "\n{fence}text\n{}\n{fence}", rows.join("\n"))
 }
 
-/// Text on one line in which nothing is markup.
+/// Escapes text on one line, so that it contains no markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in clean(text).chars() {
         match letter {
             '\n' => out.push(' '),
-            // Any ASCII punctuation may be escaped. These begin markup within a line, links to people and issues, or cells.
+            // Any ASCII punctuation may be escaped. These characters start inline markup, mentions and issue links, or
+            // cells.
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!' | '@' | '$' => {
                 out.push('\\');
                 out.push(letter);

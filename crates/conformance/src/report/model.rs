@@ -1,25 +1,25 @@
-//! What a test found, as data. docs/conformance.md describes its form as JSON.
+//! The result of a test, as data. docs/conformance.md describes its JSON form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{Basis, Rule};
 
-/// What was found about one rule.
+/// The result for one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// It was observed and never broken.
+    /// The rule was observed and never broken.
     #[serde(rename = "pass")]
     Passed,
-    /// It was broken.
+    /// The rule was broken.
     #[serde(rename = "fail")]
     Failed,
-    /// Nothing was observed that it speaks of.
+    /// The rule was not observed.
     #[serde(rename = "not tested")]
     NotTested,
 }
 
 impl Verdict {
-    /// The word for it in reports.
+    /// The name of the verdict in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Passed => "pass",
@@ -29,7 +29,7 @@ impl Verdict {
     }
 }
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
@@ -40,7 +40,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// The word for it in reports.
+    /// The name of the sender in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Program => "program",
@@ -49,45 +49,45 @@ impl Sender {
     }
 }
 
-/// Some bytes of a message.
+/// A part of the bytes of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// The offset of the first of them in the message.
+    /// The offset of the first byte in the message.
     pub from: u64,
-    /// Two hexadecimal digits for each, with spaces in between.
+    /// Two hexadecimal digits for each byte, separated by spaces.
     pub hex: String,
-    /// How many bytes the message has, or had when it was judged.
+    /// The length of the message in bytes when it was judged.
     pub of: u64,
 }
 
 /// The byte at which the decoding of a message stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongByte {
-    /// Its offset in the message.
+    /// The offset in the message.
     pub offset: u64,
-    /// Its offset in all that this side has sent over the connection. Datagrams have none.
+    /// The offset in the bytes that this side has sent over the connection. Datagrams have none.
     pub stream_offset: Option<u64>,
-    /// The byte, or nothing if the message ends there.
+    /// The byte, or `None` if the message ends here.
     pub byte: Option<u8>,
-    /// What is wrong with it, or what would be right.
+    /// Why the byte is wrong, or which value is correct.
     pub text: String,
 }
 
-/// A message, or something else that happened on a connection, as its text says in brackets.
+/// A message or another event on a connection. The text of an event is in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Milliseconds from the start of the scenario.
     pub at_ms: u64,
     /// The connection, such as `seat 1`.
     pub channel: String,
-    /// Who sent it.
+    /// The sender of the message.
     pub sender: Sender,
-    /// It in the terms of the protocol, without control characters other than line feeds.
+    /// The message in the terms of the protocol, without control characters other than line feeds.
     pub text: String,
-    /// Its bytes, where they are no message.
+    /// The bytes, if they are not a valid message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<Excerpt>,
-    /// Where it is wrong, if it is no message of the protocol.
+    /// The position of the error, if the message is not valid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wrong: Option<WrongByte>,
 }
@@ -97,45 +97,45 @@ pub struct Message {
 pub struct Breach {
     /// The name of the scenario.
     pub scenario: String,
-    /// What came and what would be right.
+    /// The observed and the correct behavior.
     pub text: String,
-    /// The last messages before it, the latest one last.
+    /// The last messages before the breach, oldest first.
     pub conversation: Vec<Message>,
-    /// How the program ended in this scenario, and the last lines that it wrote on standard error.
+    /// How the program ended in this scenario, and its last lines on standard error.
     pub program: Vec<String>,
 }
 
-/// What was found about one rule.
+/// The result for one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its name, such as `no-card-twice`.
+    /// The name of the rule, such as `no-card-twice`.
     #[serde(rename = "rule")]
     pub id: String,
-    /// What it requires.
+    /// The requirement.
     pub text: String,
     /// Whether it is required or recommended.
     pub asked_by: Basis,
-    /// The section of the original task that demands it. Empty for advice.
+    /// The section of the original task with this requirement. Empty for recommendations.
     #[serde(default)]
     pub task: String,
-    /// What it is worth.
+    /// The points of the rule.
     pub points: u32,
-    /// The section of `docs/` that says so.
+    /// The section of `docs/` that defines the rule.
     pub page: String,
     /// The usual mistake, if there is one.
     pub hint: String,
-    /// Whether it was broken.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it was not tested, as far as that is known.
+    /// Why the rule was not tested, if the reason is known.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub why: String,
-    /// How often it was broken, or else observed.
+    /// How often the rule was broken or, if it was never broken, observed.
     pub count: u64,
-    /// In how many runs of the test it was observed or broken.
+    /// In how many runs of the test the rule was observed or broken.
     pub tested_in: u32,
-    /// In how many runs of the test it was broken.
+    /// In how many runs of the test the rule was broken.
     pub failed_in: u32,
-    /// The first places where it was broken.
+    /// The first breaches.
     pub breaches: Vec<Breach>,
 }
 
@@ -164,12 +164,12 @@ impl Finding {
         self.asked_by == Basis::Protocol
     }
 
-    /// What was earned of its points.
+    /// The points that the program has earned.
     pub fn earned(&self) -> u32 {
         if self.verdict == Verdict::Passed { self.points } else { 0 }
     }
 
-    /// The word for what was found, in which a rule that is only noted does not fail.
+    /// The name of the result in reports. A recommended rule does not fail.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Passed => "pass",
@@ -179,7 +179,7 @@ impl Finding {
         }
     }
 
-    /// What it requires and, if it was not tested, why.
+    /// The requirement and, if the rule was not tested, the reason.
     pub(crate) fn told(&self) -> String {
         if self.why.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.why) }
     }
@@ -200,18 +200,18 @@ impl Finding {
 /// A scenario that was played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Its name. Several may have the same.
+    /// The name. Several scenarios may have the same name.
     pub name: String,
-    /// The rules that it is meant to show. Where it names none, it may show any.
+    /// The rules that the scenario is designed to observe. If it is empty, the scenario may observe any rule.
     pub meant_for: Vec<String>,
-    /// The rules that were observed or broken in it.
+    /// The rules that were observed or broken in the scenario.
     pub observed: Vec<String>,
-    /// The rule whose breach left nothing to go on with, so that it ended early.
+    /// The rule whose breach made it impossible to continue the scenario.
     pub ended_by: Option<String>,
 }
 
 impl Scenario {
-    /// Why rules that it might have shown were not tested, if it ended early.
+    /// If the scenario ended early: why it did not test the remaining rules.
     pub(crate) fn why(&self) -> Option<String> {
         self.ended_by.as_ref().map(|rule| format!("'{}' ended early, at {rule}", self.name))
     }
@@ -224,14 +224,14 @@ pub enum Trouble {
     /// The system could not start the program under test.
     #[serde(rename = "cannot start")]
     CannotStart(String),
-    /// The tester could not go on.
+    /// The tester could not continue.
     Tester(String),
     /// The user stopped it.
     Stopped,
 }
 
 impl Trouble {
-    /// Why a rule was not tested then.
+    /// Why a rule was not tested in this case.
     pub(crate) const fn in_short(&self) -> &'static str {
         match self {
             Self::CannotStart(_) => "the program cannot be started",
@@ -251,7 +251,7 @@ impl std::fmt::Display for Trouble {
     }
 }
 
-/// What a whole test says of a program.
+/// The overall result for a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -269,7 +269,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word for it in reports.
+    /// The name of the outcome in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -281,31 +281,31 @@ impl Outcome {
     }
 }
 
-/// What was found about all rules of one kind of program, or about those that were asked for.
+/// The results for all rules of one kind of program, or for the selected rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The kind of program, such as `dealer`.
     pub kind: String,
-    /// The seed of the random choices of the tester. There is none if it is secret.
+    /// The seed of the tester's random choices, unless it is secret.
     pub seed: Option<u32>,
     /// How often the whole test was run.
     pub runs: u32,
-    /// Whether the test was to observe all rules. One of a server that runs already cannot.
+    /// Whether the test covers all rules. A test of a running server cannot.
     pub whole: bool,
-    /// Why it ended early, if it did.
+    /// Why the test ended early, if it did.
     #[serde(rename = "error")]
     pub trouble: Option<Trouble>,
-    /// What the program might take, and what it was kept from, a sentence for each.
+    /// The limits of the program and the restrictions of its sandbox, one sentence each.
     #[serde(default)]
     pub limits: Vec<String>,
-    /// In the order of the tester.
+    /// The rules in the order of the tester.
     pub rules: Vec<Finding>,
-    /// In the order of the tester.
+    /// The scenarios in the order of the tester.
     pub scenarios: Vec<Scenario>,
 }
 
 impl Report {
-    /// What is to be said of the program.
+    /// The overall result.
     pub fn outcome(&self) -> Outcome {
         let any = |verdict: Verdict| self.rules.iter().any(|rule| rule.is_required() && rule.verdict == verdict);
         match &self.trouble {
@@ -313,45 +313,45 @@ impl Report {
             Some(Trouble::Tester(_) | Trouble::Stopped) => Outcome::Unfinished,
             None if any(Verdict::Failed) => Outcome::Failed,
             None if any(Verdict::NotTested) && self.whole => Outcome::Incomplete,
-            // Also where only rules were chosen that cannot fail a program.
+            // This also covers a selection of rules that cannot fail a program.
             None if self.rules.iter().all(|rule| rule.verdict == Verdict::NotTested) => Outcome::Incomplete,
             None => Outcome::Passed,
         }
     }
 
-    /// The points of the rules that were kept, and those of all rules.
+    /// The points of the rules that passed, and the points of all rules.
     pub fn points(&self) -> (u32, u32) {
         (self.rules.iter().map(Finding::earned).sum(), self.rules.iter().map(|rule| rule.points).sum())
     }
 
-    /// The points that were reached, of a hundred. There is none where no rule has points.
+    /// The score in percent. `None` if no rule has points.
     pub fn score(&self) -> Option<u32> {
         let (points, of) = self.points();
         (100 * points).checked_div(of)
     }
 
-    /// What was found about the rule of this name.
+    /// The result for the rule with this name.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.rules.iter().find(|rule| rule.id == id)
     }
 
-    /// Whether the rule of this name was kept.
+    /// The verdict on the rule with this name.
     pub fn verdict(&self, id: &str) -> Option<Verdict> {
         self.finding(id).map(|finding| finding.verdict)
     }
 
-    /// The names of the rules that failed, also of those that are only noted.
+    /// The names of the failed rules, including recommended ones.
     pub fn failed(&self) -> Vec<&str> {
         let failed = self.rules.iter().filter(|rule| rule.verdict == Verdict::Failed);
         failed.map(|rule| &*rule.id).collect()
     }
 
-    /// How many rules have this word.
+    /// The number of rules with this name of the result.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.rules.iter().filter(|rule| rule.word() == word).count()
     }
 
-    /// Adds what another run of the same test has found. At most `told` breaches of a rule are kept.
+    /// Adds the results of another run of the same test. Keeps at most `told` breaches of a rule.
     pub(crate) fn add(&mut self, other: Self, told: usize) {
         self.runs += other.runs;
         self.trouble = self.trouble.take().or(other.trouble);

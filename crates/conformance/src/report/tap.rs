@@ -38,12 +38,12 @@ fn reason(rule: &Finding) -> &str {
     if rule.why.is_empty() { "not tested" } else { &rule.why }
 }
 
-// A description on one line, in which neither a directive nor an escape begins.
+// A description on one line that cannot start a directive or an escape.
 fn described(text: &str) -> String {
     clean(text).replace('\n', " ").replace('\\', "\\\\").replace('#', "\\#")
 }
 
-// A block of YAML. Strings stand in quotes as in JSON, which YAML has taken over.
+// A block of YAML. Strings are quoted as in JSON, which is a subset of YAML.
 fn diagnosis(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
     let quoted = |text: &str| Value::from(clean(text)).to_string();
     writeln!(out, "  ---")?;

@@ -1,4 +1,4 @@
-//! A report as text: the verdict, the broken rules, and then the others.
+//! A report as text: the verdict, the broken rules, and then the other rules.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ const INDENT: usize = 16;
 /// The narrowest terminal for which lines are wrapped.
 const NARROWEST: usize = 40;
 
-/// How a report is shown.
+/// The style of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// The columns of the terminal. Without them lines are as long as they are.
+    /// The width of the terminal. `None` disables wrapping.
     pub width: Option<usize>,
-    /// Whether verdicts are coloured, by escape sequences.
+    /// Whether verdicts are coloured with escape sequences.
     pub colour: bool,
 }
 
@@ -57,7 +57,7 @@ impl Report {
     }
 }
 
-/// What is shown of a broken rule, without colours and line breaks.
+/// The description of a broken rule, without colours and line breaks.
 pub(super) fn broken(report: &Report, rule: &Finding) -> String {
     let mut page = Page { style: Style::default(), text: String::new() };
     if rule.verdict == Verdict::Failed {
@@ -77,7 +77,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    // A paragraph whose further lines begin with `indent`.
+    // A paragraph whose further lines are indented by `indent`.
     fn wrapped(&mut self, first: &str, indent: &str, text: &str) {
         let line = match self.style.width {
             Some(width) if width >= NARROWEST => {
@@ -139,12 +139,12 @@ impl Page {
         rule.breaches.first().into_iter().for_each(|breach| self.evidence(breach));
     }
 
-    // How the program ended, and the messages before.
+    // How the program ended, and the preceding messages.
     fn evidence(&mut self, breach: &Breach) {
         for (number, line) in lines::program(breach).iter().enumerate() {
             self.field(if number == 0 { "program" } else { "" }, line);
         }
-        // In columns, which are not wrapped but cut.
+        // Columns are truncated instead of wrapped.
         for line in lines::conversation(&breach.conversation) {
             let line = format!("    {line}");
             let shown = match self.style.width {
@@ -160,7 +160,7 @@ impl Page {
         self.wrapped(&first, &" ".repeat(INDENT), text);
     }
 
-    // Mostly a few reasons explain all.
+    // Mostly, a few reasons apply to all rules.
     fn untested(&mut self, report: &Report) {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for rule in report.of("not tested") {
@@ -180,7 +180,7 @@ impl Page {
     fn row(&mut self, report: &Report, rule: &Finding) {
         let width = report.rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
         let mark = self.coloured("\u{2713}", "32");
-        // The colour has no width, so it is put in place of the plain mark afterwards.
+        // The colour has no width, so it replaces the plain mark afterwards.
         let first = format!("  * {:<width$}  ", rule.id);
         let start = self.text.len() + 2;
         self.wrapped(&first, &" ".repeat(width + 6), &rule.text);

@@ -1,6 +1,6 @@
-//! Tests clients of robots.
+//! Tests robots clients.
 //!
-//! The tester is the server and the GUI of the client at once. What the client must show follows from what the server told it.
+//! The tester is both the server and the GUI of the client. The expected pictures follow from the server's messages.
 
 mod blasts;
 mod calls;
@@ -46,10 +46,10 @@ static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
 type Scene = fn(&mut Stage<'_>) -> Played;
 
-/// Rules that a scene is meant to show. One without such rules may show any.
+/// The rules that a scene is designed to observe. If there are none, it may observe any rule.
 type Meant = &'static [&'static Rule];
 
-/// Scenes with a client that goes on.
+/// Scenes after which the client still runs.
 const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
     ("inputs that are none in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),

@@ -1,4 +1,4 @@
-//! What all scenarios need.
+//! The common environment of all scenarios.
 
 use std::{sync::OnceLock, time::Instant};
 
@@ -12,14 +12,14 @@ use crate::{
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
-    /// What the program is, and the rule that it ends with status 1 when it must end.
+    /// The description of the program, and the rule that its exit status is 1 when it must end.
     pub(super) who: &'static str,
     pub(super) exit_one: &'static Rule,
-    /// The rule for which the scenario is meant alone.
+    /// The only rule that the scenario is designed to observe.
     pub(super) focus: Option<&'static Rule>,
-    /// How many times as long as usual turns last, because the tester fell behind shorter ones.
+    /// The factor by which turns are longer than usual, because the tester did not keep up with shorter ones.
     pub(super) slowness: u32,
-    /// A rule whose known breach leaves `focus` untested.
+    /// A rule whose recorded breach leaves `focus` untested.
     pub(super) hidden_by: OnceLock<&'static Rule>,
 }
 
@@ -33,7 +33,8 @@ impl<'a> Context<'a> {
         Self { launcher, options, who, exit_one, focus: None, slowness: 1, hidden_by: OnceLock::new() }
     }
 
-    /// For an attempt at a scenario, which may be meant for one rule. Each attempt has turns twice as long as the one before.
+    /// The context of an attempt at a scenario, which may be designed for one rule. The turns of each attempt are twice
+    /// as long as those of the previous one.
     pub(super) fn attempt(&self, number: u32, focus: Option<&'static Rule>) -> Self {
         let Self { launcher, options, who, exit_one, .. } = *self;
         Self { focus, slowness: 1 << number, ..Self::new(launcher, options, who, exit_one) }
@@ -43,8 +44,8 @@ impl<'a> Context<'a> {
         Ok(judge.start(self.launcher, values)?)
     }
 
-    /// The program must end by itself. `why` states the cause. A crash breaks the rule about crashes, and that about status 1. Returns
-    /// whether the program refused to run in order.
+    /// Requires that the program exits. `why` states the cause. A crash breaks the rule about crashes and that about
+    /// status 1. Returns whether the program exited in an orderly way.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
         let who = format!("the {}, {why},", self.who);
         let refused = judge.refuses(rule, run, self.options.deadline(), &who);

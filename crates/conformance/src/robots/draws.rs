@@ -1,8 +1,8 @@
-//! What is drawn with the generator of the protocol.
+//! Values that are drawn with the generator of the protocol.
 
 use robots::{Action, Board, Direction, MinStd, Position};
 
-/// The generator of the protocol. Its state is the number drawn last.
+/// The generator of the protocol. Its state is the last drawn number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws(pub(super) u32);
 
@@ -19,7 +19,7 @@ impl Draws {
         Position { x, y: self.below(board.size_y()) }
     }
 
-    /// What a robot does in a busy game: mostly bombs, and enough of all else that they hit something.
+    /// An action of a robot in a busy game: mostly bombs, with enough other actions that they hit something.
     pub(super) fn action(&mut self) -> Option<Action> {
         match self.below(20) {
             0..=7 => Some(Action::PlaceBomb),

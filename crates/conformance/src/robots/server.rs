@@ -1,8 +1,8 @@
-//! Tests servers of robots.
+//! Tests robots servers.
 //!
-//! Each scenario starts a server with its own options, connects players and observers, and folds the events. Since the seed is known, so is
-//! every turn, up to what the protocol leaves open: the ids of bombs, the order of explosions, and in which of two turns an action falls that
-//! is sent as a turn ends.
+//! Each scenario starts a server with its own options, connects players and observers, and folds the events. Since the
+//! seed is known, each turn is known too, except for the freedom that the protocol grants: the ids of bombs, the order
+//! of explosions, and the choice between two turns for an action that is sent at the end of a turn.
 
 mod arguments;
 mod blame;
@@ -66,11 +66,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if let Some(address) = launcher.address() {
         return judge.play("the server that runs", |judge| running::play(context, judge, address));
     }
-    // Each group knows what the groups before have shown.
+    // Each group uses the results of the previous groups.
     judge.side_by_side(scenes(context, &FIRST))?;
     judge.side_by_side(details(context, &DETAILS))?;
     judge.side_by_side(scenes(context, &LAST))?;
-    // It takes a whole processor.
+    // This scenario uses a whole processor.
     judge.side_by_side(details(context, &FLOODS))
 }
 
@@ -94,13 +94,14 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
         let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
         let attempt = move |judge: &mut Judge, number| {
             if !rule.is_required() {
-                // The task leaves open what happens, so that a crash breaks this rule alone.
+                // The task does not define the behavior, so a crash breaks only this rule.
                 judge.judges_crashes();
             }
             let own = context.attempt(number, Some(rule));
             let played = play(&own, judge);
             let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
-            // A crash breaks one rule: in a scenario for advice this one, unless it is known.
+            // A crash breaks one rule. In a scenario for advice, this is the rule of the scenario, unless the crash was
+            // recorded before.
             let is_apart = if rule.is_required() { played.is_err() } else { judge.has_failed(&NO_CRASH) };
             match (&played, own.hidden_by.get()) {
                 _ if crashed && is_apart => {
@@ -114,7 +115,7 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
                 (Ok(()), None) => {
                     judge.check(rule, true, String::new);
                 }
-                // What was right until the scenario ended shows nothing.
+                // Correct behavior before the scenario ended is not an observation.
                 (_, known) => {
                     judge.retract(rule);
                     if let Some(known) = known {
@@ -130,15 +131,15 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
     of.iter().map(detail).collect()
 }
 
-/// How often a scenario is played at most, where the tester does not keep up with the turns.
+/// The maximum number of times that a scenario is played if the tester does not keep up with the turns.
 const ATTEMPTS: u32 = 3;
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 
-/// Rules that a scenario is meant to show. One without such rules may show any.
+/// The rules that a scenario is designed to observe. If there are none, it may observe any rule.
 type Meant = &'static [&'static Rule];
 
-/// What is played first, so that the scenarios for details are judged knowing of it.
+/// The first scenarios. The scenarios for details use their results.
 static FIRST: [(&str, Meant, Play); 15] = [
     ("a lobby", &[], lobby::gathering),
     ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
@@ -157,7 +158,7 @@ static FIRST: [(&str, Meant, Play); 15] = [
     ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_for_two),
 ];
 
-/// A scenario that shows one rule: what goes wrong in it, and is not known yet, breaks this rule alone.
+/// A scenario for one rule. An error in it that was not recorded before breaks only this rule.
 type Detail = (&'static str, &'static Rule, Play);
 
 static DETAILS: [Detail; 62] = [
@@ -227,7 +228,7 @@ static DETAILS: [Detail; 62] = [
 
 static FLOODS: [Detail; 1] = [("a flood", &FLOOD, neighbours::flood)];
 
-/// What a game shows in which all do all they can.
+/// The rules that are observed by a game with as many actions as possible.
 static BUSY_RULES: Meant = &[
     &SAME_FOR_ALL,
     &BOMB_IDS,
@@ -247,7 +248,7 @@ static BUSY_RULES: Meant = &[
     &DRAWS,
 ];
 
-/// What takes longest, or shows whatever else there is.
+/// The slowest scenarios, and those that cover all remaining rules.
 static LAST: [(&str, Meant, Play); 6] = [
     ("a busy game", BUSY_RULES, game::busy),
     ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),

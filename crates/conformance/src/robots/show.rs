@@ -14,15 +14,15 @@ use robots::{
 
 use crate::tape::{Carrier, Framed, Speech, Talk, Told};
 
-/// The longest text of a message, in characters.
+/// The maximum length of the text of a message, in characters.
 const LONGEST: usize = 300;
 const MOST_BYTES: usize = 32;
 
-/// Between a server under test and a client of the tester.
+/// The format between a server under test and a client of the tester.
 pub(super) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: true };
-/// Between a client under test and the server of the tester.
+/// The format between a client under test and the server of the tester.
 pub(super) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: true };
-/// Between a client under test and the GUI of the tester.
+/// The format between a client under test and the GUI of the tester.
 pub(super) static WITH_GUI: Talk = Talk { tester: INPUT, program: PICTURE, is_binary: true };
 
 const CLIENT: Speech = Speech {
@@ -57,7 +57,7 @@ fn told<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) ->
     }
 }
 
-// Where decoding stopped.
+// The position at which decoding stopped.
 fn place(error: &DecodeError, length: usize) -> usize {
     match *error {
         DecodeError::UnknownTag { at, .. }
@@ -69,7 +69,7 @@ fn place(error: &DecodeError, length: usize) -> usize {
     }
 }
 
-// What is wrong there.
+// The error at that position.
 fn reason(error: &DecodeError) -> String {
     let text = error.to_string();
     text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
@@ -82,7 +82,7 @@ fn clipped(text: String) -> String {
     }
 }
 
-// A turn may have tens of thousands of things, of which only the first can be shown.
+// A turn may have tens of thousands of items, so only the first ones are shown.
 fn list<T>(items: impl IntoIterator<Item = T>, show: impl Fn(T) -> String) -> String {
     let items: Vec<_> = items.into_iter().take(LONGEST).map(show).collect();
     clipped(format!("[{}]", items.join(", ")))
@@ -191,7 +191,7 @@ pub(super) fn picture(message: &DrawMessage) -> String {
     }
 }
 
-/// All of a game that has no rule of its own.
+/// The part of a game's picture that has no separate rule.
 pub(super) fn frame(picture: &GamePicture) -> String {
     let GamePicture { server_name, size_x, size_y, game_length, turn, players: all, .. } = picture;
     format!(
@@ -213,7 +213,7 @@ fn game(picture: &GamePicture) -> String {
     )
 }
 
-/// Where robots stand, as `{0: (1, 2)}`.
+/// The positions of robots, as `{0: (1, 2)}`.
 pub(super) fn positions(positions: &BTreeMap<PlayerId, Position>) -> String {
     map(positions, |position| field(*position))
 }

@@ -1,4 +1,4 @@
-//! Cuts bytes into messages and keeps the last ones.
+//! Splits bytes into messages and keeps the last ones.
 
 use std::{
     collections::VecDeque,
@@ -11,21 +11,23 @@ use super::{
 };
 use crate::report::{Excerpt, Message, Sender, WrongByte, shortened};
 
-/// Messages that are kept of a scenario.
+/// The maximum number of messages that are kept of a scenario.
 const KEPT: usize = 256;
-/// Bytes that are kept of them.
+/// The maximum number of bytes that are kept of these messages.
 const KEPT_BYTES: usize = 1 << 20;
-/// The most bytes of a message that is not complete: as many as the longest message of any protocol has.
+/// The maximum length of an incomplete message in bytes, which is the length of the longest message of any protocol.
 const LONGEST: usize = 1 << 20;
-/// A message of so many bytes that is not complete is looked at again when a quarter has been added, and not at each segment.
+/// An incomplete message of at least this length in bytes is parsed again only when it has grown by a quarter, not at
+/// each segment.
 const LONG: usize = 4096;
-/// Messages of a report, all of the connection that it is about.
+/// The number of messages in a report, all of the connection that it is about.
 const SHOWN: usize = 12;
-/// Bytes of a message that a report shows; a wrong one stands in the middle.
+/// The number of bytes of a message that a report shows. A wrong byte is shown in the middle.
 const SHOWN_BYTES: usize = 32;
-/// Characters of a message that a report shows for each of these bytes: a picture of nuggets has some thousand.
+/// The number of characters of a message that a report shows for each of these bytes. A nuggets picture has several
+/// thousand.
 const LETTERS: usize = 256;
-/// Bytes of a message that a transcript shows.
+/// The number of bytes of a message that a transcript shows.
 const WRITTEN_BYTES: usize = 1 << 16;
 
 struct Channel {
@@ -33,20 +35,20 @@ struct Channel {
     talk: &'static Talk,
     tester: Side,
     program: Side,
-    /// How many messages of the program the tester has read, if that is known.
+    /// The number of the program's messages that the tester has read, if it is known.
     taken: Option<u64>,
 }
 
-/// What one side of a connection has sent and is no whole message yet.
+/// The bytes that one side of a connection has sent and that do not form a complete message yet.
 #[derive(Default)]
 struct Side {
     pending: Vec<u8>,
-    // Where it begins in the stream.
+    // The offset of the first byte in the stream.
     start: u64,
     messages: u64,
-    // How long it was when it was looked at.
+    // The length when it was parsed last.
     looked: usize,
-    // What comes after a wrong byte cannot be cut any more.
+    // The bytes after a wrong byte cannot be split any more.
     is_lost: bool,
 }
 
@@ -54,7 +56,7 @@ struct Said {
     channel: usize,
     sender: Sender,
     at: Duration,
-    // Its number among those of this side, and its offset in the stream.
+    // The number of the message on this side, and its offset in the stream.
     number: u64,
     start: u64,
     what: What,
@@ -62,9 +64,9 @@ struct Said {
 
 enum What {
     Message(Vec<u8>),
-    /// What follows is no message, from this byte on.
+    /// The next bytes are not a valid message, because of the byte at this offset.
     Wrong(Vec<u8>, usize, String),
-    /// What follows after it.
+    /// The bytes after an invalid message.
     Raw(Vec<u8>),
     Note(String),
 }
@@ -150,7 +152,7 @@ impl Recording {
         })
     }
 
-    // Cuts off whole messages. Long ones that are not complete are looked at now and then only, unless it has to be `now`.
+    // Splits off whole messages. Long incomplete messages are parsed only occasionally, unless `now` is set.
     fn look(&mut self, channel: usize, sender: Sender, now: bool) {
         while let Some((speech, side)) = self.side(channel, sender) {
             let Carrier::Stream(frame) = speech.carrier else { return };
@@ -198,7 +200,7 @@ impl Recording {
             self.look(channel, Sender::Program, true);
             self.look(channel, Sender::Tester, true);
         }
-        // If the connection has carried nothing, the others explain why.
+        // If the connection has carried no messages, those of the other connections explain the breach.
         let is_about = |said: &Said| self.focus == Some(said.channel);
         let is_silent = !self.said.iter().any(|said| is_about(said) && self.is_read(said));
         let read = self.said.iter().rev().filter(|said| self.is_read(said) && (is_silent || is_about(said)));
@@ -209,12 +211,12 @@ impl Recording {
                 message.text = shortened(&message.text);
             }
             if message.wrong.is_none() && matches!(said.what, What::Message(_)) {
-                // What it says is enough.
+                // The text is sufficient.
                 message.bytes = None;
             }
             shown.push(message);
         }
-        // Of pictures only the last is shown whole.
+        // Only the last picture is shown in full.
         let is_picture = |message: &&mut Message| message.text.contains('\n');
         let whole = shown.iter().position(|message| message.text.contains('\n'));
         for (_, message) in
@@ -228,14 +230,15 @@ impl Recording {
         shown
     }
 
-    // Whether it is of interest now. What the program has said ahead of what the tester has read is not, unless reading stops there.
+    // Whether the message is relevant now. Messages of the program that the tester has not read yet are not, unless the
+    // reading stops there.
     fn is_read(&self, said: &Said) -> bool {
         let taken = self.channels.get(said.channel).and_then(|channel| channel.taken);
         let is_message = matches!(said.what, What::Message(_));
         said.sender == Sender::Tester || !is_message || taken.is_none_or(|taken| said.number < taken)
     }
 
-    // What the program has begun to say on this connection.
+    // The start of the program's incomplete message on this connection.
     fn incomplete(&self, number: usize, most: usize) -> Option<Message> {
         let channel = self.channels.get(number)?;
         let side = &channel.program;
@@ -309,7 +312,7 @@ fn told(channels: &[Channel], said: &Said, most: usize) -> Message {
     }
 }
 
-// At most so many bytes, this one among them.
+// An excerpt of at most the given number of bytes, which includes this byte.
 fn excerpt(bytes: &[u8], around: usize, most: usize) -> Excerpt {
     let from = if around < most { 0 } else { around - most / 2 };
     let hex: Vec<_> = bytes.iter().skip(from).take(most).map(|byte| format!("{byte:02x}")).collect();

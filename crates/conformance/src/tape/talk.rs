@@ -1,55 +1,55 @@
-//! How messages of a protocol are told apart and told to people.
+//! How the messages of a protocol are delimited and described.
 
-/// The languages of both sides of a connection.
+/// The message formats of both sides of a connection.
 pub(crate) struct Talk {
-    /// What the tester sends.
+    /// The format of the tester's messages.
     pub(crate) tester: Speech,
-    /// What the program under test sends.
+    /// The format of the program's messages.
     pub(crate) program: Speech,
-    /// Whether the bytes are to be shown beside what they say.
+    /// Whether reports show the bytes beside the description.
     pub(crate) is_binary: bool,
 }
 
-/// The language of one side.
+/// The message format of one side.
 pub(crate) struct Speech {
     pub(crate) carrier: Carrier,
-    /// Says what a message says. It may be no message of the protocol.
+    /// Describes a message, which may be invalid.
     pub(crate) tell: fn(&[u8]) -> Told,
 }
 
-/// How messages lie on the wire.
+/// How messages are delimited.
 pub(crate) enum Carrier {
-    /// Each datagram is one.
+    /// Each datagram is a message.
     Datagrams,
-    /// They follow each other; this finds the end of the first.
+    /// Messages follow each other in a stream. The function finds the end of the first message.
     Stream(fn(&[u8]) -> Framed),
 }
 
-/// What stands at the front of a stream.
+/// The front of a stream.
 pub(crate) enum Framed {
     /// A message of this length.
     Whole(usize),
-    /// The message is not complete.
+    /// An incomplete message.
     Part,
-    /// No message: the offset of the byte where decoding stops, and what is wrong.
+    /// An invalid message: the offset of the byte where decoding stops, and the error.
     Wrong(usize, String),
 }
 
-/// What a message says.
+/// The description of a message.
 pub(crate) struct Told {
     pub(crate) text: String,
-    /// The offset of the first byte that is wrong, and what is wrong with it.
+    /// The offset of the first wrong byte, and the error.
     pub(crate) wrong: Option<(usize, String)>,
 }
 
 impl Told {
-    /// Of a message that is right.
+    /// Describes a valid message.
     pub(crate) fn right(text: impl Into<String>) -> Self {
         Self { text: text.into(), wrong: None }
     }
 }
 
-/// Standard input and output of a program: what is typed, and lines.
+/// Standard input and output of a program: typed input and printed lines.
 pub(crate) static TERMINAL: Talk = Talk { tester: TYPED, program: PRINTED, is_binary: false };
 
 const TYPED: Speech =

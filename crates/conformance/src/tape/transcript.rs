@@ -1,4 +1,4 @@
-//! A file for each scenario with all that was said in it.
+//! A transcript of all messages for each scenario, in a separate file.
 
 use std::{
     collections::BTreeMap,
@@ -10,9 +10,9 @@ use std::{
 
 use crate::report::{Message, message_lines};
 
-/// The most bytes of a transcript.
+/// The maximum size of a transcript in bytes.
 const MOST: usize = 32 << 20;
-/// Columns of the names of connections.
+/// The width of the column for names of connections.
 const WIDTH: usize = 16;
 
 /// A directory for transcripts.
@@ -21,20 +21,20 @@ pub(crate) struct Transcripts(Arc<Inside>);
 
 struct Inside {
     folder: PathBuf,
-    // How many scenarios had this name before.
+    // The number of earlier scenarios with each name.
     names: Mutex<BTreeMap<String, u32>>,
     error: Mutex<Option<String>>,
 }
 
 impl Transcripts {
-    /// In this directory, which is made if it is missing.
+    /// Creates the directory if it is missing.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let (names, error) = (Mutex::default(), Mutex::default());
         Ok(Self(Arc::new(Inside { folder: folder.to_owned(), names, error })))
     }
 
-    /// The transcript of a scenario. There is none if its file cannot be written.
+    /// The transcript of a scenario. `None` if its file cannot be written.
     pub(super) fn begin(&self, scenario: &str) -> Option<Transcript> {
         let mut name: String =
             scenario.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
@@ -87,7 +87,7 @@ impl Transcript {
 
     /// Writes the last lines.
     pub(super) fn end(mut self, lines: &[String]) {
-        // They stand there also when there was no room for the rest.
+        // They are written even if there was no room for other lines.
         self.left = self.left.max(MOST / 16);
         self.line("");
         for line in lines {

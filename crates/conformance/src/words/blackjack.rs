@@ -10,9 +10,9 @@ use crate::{
     tape::{Carrier, Framed, Speech, Talk, Told},
 };
 
-/// Between a dealer under test and a player of the tester.
+/// The format between a dealer under test and a player of the tester.
 pub(crate) static WITH_DEALER: Talk = Talk { tester: PLAYER, program: DEALER, is_binary: false };
-/// Between a player under test and a dealer of the tester.
+/// The format between a player under test and a dealer of the tester.
 pub(crate) static WITH_PLAYER: Talk = Talk { tester: DEALER, program: PLAYER, is_binary: false };
 
 pub(crate) use reader::{Reader, Text};
@@ -37,28 +37,28 @@ const OF_DEALERS: &[Form] = &[
     &[Part::Word("QUIT")],
 ];
 
-/// Cards with commas in between.
+/// A list of cards, separated by commas.
 pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
     cards.into_iter().map(Card::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with a text that has no NUL.
+/// The error in a text without a NUL.
 pub(crate) const UNTERMINATED: &str = "messages are not terminated by a zero byte";
 
-/// What is at the front of a stream.
+/// The front of a stream.
 #[derive(Debug, PartialEq, Eq)]
 enum Front {
-    /// A text of this length, and the NUL behind it.
+    /// A text of this length, followed by a NUL.
     Ended(usize),
-    /// A text of this length, which has no NUL.
+    /// A text of this length without a NUL.
     Unended(usize),
-    /// A text that may not be complete.
+    /// A text that may be incomplete.
     Part,
     /// More bytes than a message may have.
     Endless,
 }
 
-// Texts without a NUL are told apart by the words of the protocol.
+// Without a NUL, texts are separated by the vocabulary of the protocol.
 fn front(forms: &[Form], bytes: &[u8]) -> Front {
     let end = bytes.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0);
     let text = bytes.get(..end.unwrap_or(bytes.len().min(MAX_TEXT))).unwrap_or_default();
@@ -89,7 +89,7 @@ fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
     match front(forms, bytes) {
         Front::Ended(end) => Framed::Whole(end + 1),
         Front::Unended(length) => Framed::Whole(length),
-        // It is shown when it comes, before what the tester sends for it. Its NUL may follow.
+        // The text is recorded on arrival, before the tester's reaction. Its NUL may follow.
         Front::Part if wrong(forms, bytes).is_none() => Framed::Whole(bytes.len()),
         Front::Part => Framed::Part,
         Front::Endless => Framed::Wrong(MAX_TEXT, format!("a NUL is missing after {MAX_TEXT} bytes")),
@@ -101,7 +101,7 @@ fn told(forms: &[Form], message: &[u8]) -> Told {
         return Told::right("(a zero byte)");
     }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
-    // A text of ASCII letters is what it says; all else is spelled out.
+    // Printable ASCII text is shown unchanged. All other bytes are escaped.
     Told { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn of_player() -> Reader {
     Reader::new(OF_PLAYERS)
 }
 
-/// A message of a player, as far as it can be understood. A name may have any characters.
+/// A message of a player that was parsed leniently. A name may contain any characters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum OfPlayer {
     Join(String),
@@ -123,15 +123,15 @@ pub(crate) enum OfPlayer {
     Stand,
 }
 
-/// What a text of a dealer means, and whether it is spelled exactly.
+/// Parses a text of a dealer. Also returns whether it is spelled exactly.
 pub(crate) fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
     let parsed = DealerMessage::parse_text(text).ok();
-    // `LOSE` is read, but not to be sent.
+    // `LOSE` is accepted but must not be sent.
     let is_exact = parsed.is_some_and(|message| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(text));
     (parsed.or_else(|| loose_dealer_message(text)), is_exact)
 }
 
-// Capital letters, blanks, and what follows the message do not count.
+// Capital letters, blanks and any text after the message are ignored.
 fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     let text = String::from_utf8_lossy(text);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_ascii_uppercase).collect();
@@ -147,7 +147,7 @@ fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     DealerMessage::parse_text(text.as_bytes()).ok()
 }
 
-/// What a text of a player means, and whether it is spelled exactly.
+/// Parses a text of a player. Also returns whether it is spelled exactly.
 pub(crate) fn player_message(text: &[u8]) -> (Option<OfPlayer>, bool) {
     let is_exact = PlayerMessage::parse_text(text).is_ok();
     let text = String::from_utf8_lossy(text);

@@ -5,14 +5,14 @@ use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
 use super::{Form, Part, ended_by, wrong};
 use crate::tape::{Carrier, Framed, Speech, Talk, Told};
 
-/// Between a server under test and a client of the tester.
+/// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: PLAYER, program: SERVER, is_binary: false };
-/// Between a client under test and a server of the tester.
+/// The format between a client under test and a server of the tester.
 pub(crate) static WITH_CLIENT: Talk = Talk { tester: ROOM, program: PLAYER, is_binary: false };
 
 const PLAYER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_MESSAGE)), tell: player };
 const SERVER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: server };
-// The tester may end its lines as both are allowed to.
+// The tester may end its lines in both allowed ways.
 const ROOM: Speech =
     Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: |line| server(without_return(line)) };
 
@@ -78,7 +78,7 @@ fn frame(bytes: &[u8], most: usize) -> Framed {
     ended_by(b'\n', most, "a line feed", bytes)
 }
 
-// The line without the carriage return in front of its line feed.
+// The line without the carriage return before its line feed.
 fn without_return(line: &[u8]) -> &[u8] {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     text.strip_suffix(b"\r").unwrap_or(text)

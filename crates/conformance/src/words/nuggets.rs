@@ -1,13 +1,13 @@
-//! The datagrams of nuggets.
+//! The nuggets datagrams.
 
 use nuggets::protocol::printable;
 
 use super::{Form, Part, wrong};
 use crate::tape::{Carrier, Speech, Talk, Told};
 
-/// Between a server under test and a client of the tester.
+/// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: false };
-/// Between a client under test and the server of the tester.
+/// The format between a client under test and the server of the tester.
 pub(crate) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: false };
 
 const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(OF_CLIENTS, bytes) };
@@ -25,7 +25,7 @@ const OF_SERVERS: &[Form] = &[
 ];
 
 fn told(forms: &[Form], datagram: &[u8]) -> Told {
-    // The rows of a DISPLAY and of a table stand below each other.
+    // The rows of a DISPLAY and of a table are shown on separate lines.
     let text = printable(datagram.strip_suffix(b"\n").unwrap_or(datagram), b"\n");
     Told { text, wrong: wrong(forms, datagram) }
 }

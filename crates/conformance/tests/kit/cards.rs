@@ -1,4 +1,5 @@
-//! Dealers and players as students write them: what deviates in one respect breaks the rule about that, and all else is judged.
+//! Dealers and players like those of students. A deviation in one respect breaks its rule, and all other rules are
+//! judged.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -9,9 +10,9 @@ use crate::{
     support::plan,
 };
 
-/// More than a program needs on a busy machine, in milliseconds.
+/// More time than a program needs on a busy machine, in milliseconds.
 const PATIENCE: u64 = 20_000;
-/// The arguments of a dealer for one player, as the course starts it.
+/// The arguments of a dealer for one player, as in the course.
 const ONE_PLAYER: [&str; 2] = ["{port}", "{rounds}"];
 
 fn dealer(fault: &str) -> Report {
@@ -71,7 +72,7 @@ fn player_without_zero_bytes_breaks_grammar_alone() {
     assert_eq!(required(&report, Verdict::NotTested), [""; 0], "{report}");
 }
 
-/// Faults of a dealer, as a teacher would rank them. Those of one line may have different points.
+/// The faults of a dealer in the order of a teacher's ranking. Those in one row may have different points.
 const RANKING: &[&[&str]] = &[
     &["slow-start", "seeded-by-the-second"],
     &["bust-loses", "no-begin"],

@@ -1,4 +1,4 @@
-//! `conformance class`: a table of what students have handed in.
+//! `conformance class`: a table of students' submissions.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -40,7 +40,7 @@ impl Class {
         self.folder.path().join(name)
     }
 
-    // A text game in Python that begins with these lines, and goes on as the right one unless they end it.
+    // A text game in Python that starts with these lines and continues correctly unless they end it.
     fn hands_in(&self, student: &str, front: &str) {
         let folder = self.path("class").join(student);
         fs::create_dir_all(&folder).unwrap();
@@ -99,7 +99,7 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     assert!(class.result("students/dora.html").contains("nothing to build for dora"));
     let page = class.result("index.html");
     assert!(page.contains("<a href=\"students/ben.html\">ben</a>") && page.contains("1 passed all rules"), "{page}");
-    // What was handed in is as it was, and no copy is left.
+    // The submission is unchanged, and no copy remains.
     assert!(class.path("class/anna/program.txt").exists() && !class.path("results/work").exists());
 
     class.hands_in("ben", "");
@@ -114,7 +114,7 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     assert_ne!(anna["change"]["broken_now"][0], Value::Null, "{json}");
     assert_eq!(class.tested(&["--patience", "60"]).stderr.split(|&byte| byte == b'\n').count(), 2);
 
-    // With other rules all are tested again.
+    // With other rules, all students are tested again.
     let ended = class.tested(&["--patience", "60", "--only", "feedback,turns"]);
     assert!(text(&ended.stderr).contains("4 of 4 students tested"), "{}", text(&ended.stderr));
     let table = class.result("results.csv");
@@ -137,7 +137,7 @@ fn programs_of_two_students_cannot_reach_each_other() {
     let class = Class::new();
     let (port, told) = (class.path("port"), class.path("told"));
     let paths = format!("import os, socket, time\nport, told = '{}', '{}'\n", port.display(), told.display());
-    // Both wait for each other, so that both run at the same time.
+    // Each program waits for the other, so both must run at the same time.
     let listens = "
 if not os.path.exists(told):
     server = socket.create_server(('127.0.0.1', 0))
@@ -204,10 +204,10 @@ fn a_class_that_was_stopped_goes_on() {
     class.hands_in("ben", "import time; time.sleep(1000)");
     let options = ["--patience", "600", "--jobs", "1"];
     let mut first = class.command(&options).stderr(Stdio::null()).spawn().unwrap();
-    // Ben would never be done.
+    // Ben's test would never finish.
     eventually_within(Duration::from_secs(120), "anna is not tested", || {
         assert!(first.try_wait().unwrap().is_none());
-        // Anna's work directory is gone then.
+        // Anna's work directory has been removed by then.
         class.path("results/state/anna.json").exists()
             && fs::read_dir(class.path("results/work")).is_ok_and(|mut folders| folders.next().is_some())
     });
@@ -256,7 +256,7 @@ fn secret_seeds_are_in_no_report_and_the_teacher_can_repeat_a_test() {
 
     let games = |report: &str| -> BTreeSet<String> {
         let games = report.lines().filter_map(|line| line.trim().strip_prefix("standard error: game "));
-        // Some are to find a seed of their own, and get the path of the map there.
+        // Some programs must find their own seed, and receive the path of the map in its place.
         games.filter(|game| game.parse::<u32>().is_ok()).map(str::to_owned).collect()
     };
     let repeated = |student: &str| {
@@ -269,7 +269,7 @@ fn secret_seeds_are_in_no_report_and_the_teacher_can_repeat_a_test() {
     assert_eq!((repeated("anna"), repeated("ben")), (anna, ben));
 }
 
-// What takes the right of root to use every directory.
+// A command that removes root's capability to use every directory.
 fn without_rights() -> &'static [&'static str] {
     let is_root = fs::metadata("/proc/self").is_ok_and(|folder| std::os::unix::fs::MetadataExt::uid(&folder) == 0);
     if is_root { &["setpriv", "--bounding-set=-all", "--inh-caps=-all"] } else { &["env"] }
@@ -278,7 +278,7 @@ fn without_rights() -> &'static [&'static str] {
 #[test]
 fn closed_directories_of_earlier_runs_end_no_run() {
     let class = Class::new();
-    // The program closes a directory, and the one with all work directories.
+    // The program makes a directory inaccessible, and the parent of all work directories read-only.
     class.hands_in(
         "anna",
         "import os; os.path.exists('closed') or os.makedirs('closed/inner'); os.chmod('closed', 0); os.chmod('..', 0o500)",
@@ -314,7 +314,7 @@ fn names_of_students_act_on_neither_terminal_nor_spreadsheet() {
     assert!(said.contains(r"=1\u{1b}[2J\u{9b}1m\u{202e}b: build failed"), "{said}");
     assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{said}");
     assert!(class.result("results.csv").contains(&format!("\r\n'{steering},build failed,0,")));
-    // A file for each, though names of 251 bytes leave no room for an ending.
+    // Each student has a file, though names of 251 bytes leave no room for an ending.
     let count = |folder: &str| fs::read_dir(class.path("results").join(folder)).unwrap().count();
     assert_eq!((count("state"), count("students")), (4, 8));
     // Braces in a name are not placeholders of the command.
@@ -354,7 +354,7 @@ fn the_commands_of_the_page_for_teachers_work() {
     fs::create_dir_all(&ben).unwrap();
     let reference =
         |name: &str| format!("#!/bin/sh\nexec '{}' {PLAIN} '{REFERENCES}/{name}.py' \"$@\"\n", python().display());
-    // Not every machine has `make`.
+    // A machine may lack `make`.
     let make = folder.path().join("bin/make");
     fs::create_dir(folder.path().join("bin")).unwrap();
     fs::write(&make, "#!/bin/sh\ncp dealer.sh dealer && chmod +x dealer\n").unwrap();

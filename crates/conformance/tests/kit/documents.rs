@@ -1,4 +1,4 @@
-//! What docs/conformance.md says about the kinds of programs, and what the rules say about the other pages.
+//! Compares docs/conformance.md with the kinds of programs, and the other pages with the rules.
 
 use std::{collections::BTreeSet, path::Path};
 

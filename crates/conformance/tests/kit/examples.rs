@@ -1,4 +1,4 @@
-//! The programs that students start from are worth at least so many points, in Python and in Rust.
+//! The programs from which students start earn at least a given score, in Python and in Rust.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -9,21 +9,22 @@ use std::{
 
 use conformance::{Options, Outcome, Program, Report, TESTERS};
 
-/// More than a program needs on a busy machine, except where it waits for what does not come.
+/// More time than a program needs on a busy machine. Only missing messages use it up.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same for the client of robots. Each of its scenarios waits for pictures that do not come, and it is not to be slow to draw.
+/// The patience for the robots client. Each of its scenarios waits for missing pictures, and it must not be slow to
+/// draw.
 const LESS: Duration = Duration::from_secs(5);
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
 }
 
-// Where the examples in Rust are, which are built with the tests.
+// The directory of the Rust examples, which are built with the tests.
 fn built() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_conformance"));
     program.parent().unwrap().join("examples")
 }
 
-// Tests a command. The arguments are those that the course gives, unless the kind needs more to be tested whole.
+// Tests a command. The arguments are those of the course, unless a full test of the kind needs more.
 fn tested(kind: &str, mut command: Vec<String>) -> Report {
     let tester = TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
     if kind == "mastermind-client" {
@@ -62,7 +63,7 @@ macro_rules! examples {
     };
 }
 
-// What one may lose on a busy machine is not counted on.
+// Points that may be lost on a busy machine are not counted.
 examples! {
     the_dealer: "dealer" "dealer" 56 56;
     the_player: "player" "player" 30 30;

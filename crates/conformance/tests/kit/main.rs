@@ -1,4 +1,4 @@
-//! Tests of the kit. They wait for programs most of the time, so all of them are one program, in which they wait side by side.
+//! Tests of the kit. They mostly wait for programs, so all of them are in one executable, where they run in parallel.
 
 mod cards;
 mod class;

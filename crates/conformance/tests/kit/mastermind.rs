@@ -1,4 +1,4 @@
-//! Text games of mastermind as students write them: more or fewer ends of lines, and prompts of `input`.
+//! Mastermind text games like those of students: with more or fewer line ends, and with prompts of `input`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -9,7 +9,7 @@ use crate::{
     support::plan,
 };
 
-/// More than a program needs on a busy machine, in milliseconds.
+/// More time than a program needs on a busy machine, in milliseconds.
 const PATIENCE: u64 = 20_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Programs of nuggets that deviate as those of students do are judged as a teacher would judge them.
+//! Nuggets programs with the deviations of typical student programs get the verdicts that a teacher would give.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -11,9 +11,9 @@ use crate::{
     support::{only, plan},
 };
 
-/// Longer than a server needs on a busy machine.
+/// More time than a server needs on a busy machine.
 const PATIENCE: u64 = 20_000;
-/// For servers that never do what is waited for.
+/// The patience for servers that never send the expected message.
 const LESS: u64 = 8_000;
 
 const SERVER: &str = "nuggets-server";
@@ -92,7 +92,7 @@ fn server_must_accept_names_without_letters_and_go_on_without_input() {
     }
 }
 
-/// Rules that no form of a message keeps from being judged.
+/// Rules that are judged regardless of the form of messages.
 const INDEPENDENT: [&str; 12] = [
     "names",
     "name-length",
@@ -119,7 +119,7 @@ fn deviating_messages_break_their_own_rules_only() {
     assert!(broken.iter().all(|(_, verdict)| is_broken(verdict)), "{broken:?}");
 }
 
-/// Deviations, each with rules that it does not hide. `nuggets_faults.py` states what they break.
+/// Deviations, each with rules that it does not hide. `nuggets_faults.py` lists the rules that they break.
 const APART: [(&str, &[&str]); 7] = [
     ("pays-for-swaps", &["game-over", "final-table", "quitter-row", "gold-collected"]),
     ("piles-share-a-spot", &["game-over", "final-table", "gold-total", "gold-collected"]),
@@ -156,7 +156,7 @@ fn pushed_players_are_judged_only_where_players_change_places() {
 #[test]
 fn players_in_passages_that_let_sight_through_break_the_rule_about_passages() {
     let mut plan = with_rules(SERVER, &["sight", "passage-sight", "full-game"], PATIENCE);
-    // With this seed the player who sees too much stands in a room.
+    // With this seed, the player that sees too much is in a room.
     plan.options.seed = Seed::Number(2);
     let report = run_with(SERVER, "players-let-sight-through", &plan);
     assert_eq!(report.failed(), ["passage-sight"], "{report}");
@@ -191,10 +191,10 @@ fn spectator_need_not_send_other_keys_than_q() {
     assert_eq!(verdicts(CLIENT, "always-plays", &rules, LESS)[0], Some(Verdict::Failed));
 }
 
-/// Deviations that a teacher forgives, since the task does not exclude them. The reference refuses IPv6.
+/// Deviations that a teacher accepts, since the task does not exclude them. The reference rejects IPv6.
 const FORGIVEN: [&str; 5] =
     ["seeds-by-pid", "seeds-by-time", "prints-when-it-is-a-line", "starts-after-3-seconds", "answers-all"];
-/// Deviations in a single respect, of servers with which all play whole games.
+/// Deviations of servers in a single respect, with which whole games can be played.
 const SMALL: [&str; 5] = [
     "grid-of-one-row-more",
     "greets-with-two-golds",

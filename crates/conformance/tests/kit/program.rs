@@ -1,4 +1,4 @@
-//! The program itself: its exit status, and what it prints in any case.
+//! The executable: its exit status, and its output that does not depend on a test.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
@@ -78,7 +78,7 @@ fn a_report_in_a_file_stands_on_standard_output_as_text() {
     assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
     assert!(text(&ended.stdout).starts_with("player: failed, 0 of "));
     assert!(fs::read_to_string(&path).unwrap().starts_with("<?xml version=\"1.0\""));
-    // What cannot be written is found before the test.
+    // An output error is detected before the test.
     let folder = folder.path().to_str().unwrap();
     let ended = conformance(&["player", "--output", folder, "--", "false", "{host}{port}"]);
     assert!(ended.status.code() == Some(4) && ended.stdout.is_empty(), "{}", text(&ended.stdout));

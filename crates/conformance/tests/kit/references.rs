@@ -1,4 +1,4 @@
-//! The reference programs in Python pass whole, and each of their faults fails exactly the rules that it breaks.
+//! The reference programs in Python pass all rules, and each of their faults fails exactly the rules that it breaks.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -19,7 +19,7 @@ use testkit::{process::Process, programs};
 
 use crate::support::{only, plan};
 
-/// What the command of each reference program gets behind its name.
+/// The arguments of each reference program.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("dealer", "dealer.py", &["{port}", "{rounds}", "--players", "{players}"]),
     ("player", "player.py", &["{name}", "{host}", "{port}", "--table", "{table}", "{train}"]),
@@ -57,17 +57,17 @@ const ROBOTS_SERVER: &[&str] = &[
     "{y}",
 ];
 
-/// More than a program needs on a busy machine, except where it waits for what does not come. In milliseconds.
+/// More time than a program needs on a busy machine, in milliseconds. Only missing messages use it up.
 const PATIENCE: u64 = 20_000;
-/// For the tests of all faults: those that never do something are waited for in each scenario.
+/// The patience for the tests of all faults. Each scenario waits this long for a missing message.
 const LESS: u64 = 8_000;
-/// Faults that are tested at the same time. Mostly they are waited for.
+/// The number of faults that are tested in parallel. Mostly, the tests wait.
 const AT_ONCE: usize = 6;
 
-/// Faults of a kind, each with the rules that it breaks.
+/// The faults of a kind, each with the rules that it breaks.
 type Faults = Vec<(String, Vec<String>)>;
 
-// What only thousands of rounds show takes its time.
+// Faults that only thousands of rounds show need more time.
 fn patience(kind: &str, fault: &str) -> u64 {
     match kind {
         "dealer" if ["hits-soft-17", "pays-against-an-ace"].contains(&fault) => 4 * PATIENCE,
@@ -86,14 +86,14 @@ pub(crate) fn tester(kind: &str) -> &'static Tester {
     TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap()
 }
 
-// The words that start the reference program of a kind, and those that are its arguments.
+// The command of a kind's reference program, and its arguments.
 fn command(kind: &str) -> (Vec<String>, &'static [&'static str]) {
     let (_, file, arguments) = PROGRAMS.iter().find(|(other, _, _)| *other == kind).unwrap();
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
     (vec![interpreter(), programs::PLAIN.to_owned(), path.to_str().unwrap().to_owned()], arguments)
 }
 
-/// Tests a program in Python that is this code.
+/// Tests a program that consists of this Python code.
 pub(crate) fn python(kind: &str, code: &str, arguments: &[&str], millis: u64) -> Report {
     let front = [interpreter(), "-c".to_owned(), code.to_owned()];
     let words = front.into_iter().chain(arguments.iter().map(|&argument| argument.to_owned())).collect();
@@ -102,7 +102,7 @@ pub(crate) fn python(kind: &str, code: &str, arguments: &[&str], millis: u64) ->
     tester.run(&program, &plan(millis)).unwrap()
 }
 
-/// Tests a program that takes its arguments and waits.
+/// Tests a program that accepts its arguments and does not act.
 pub(crate) fn nothing(kind: &str, millis: u64) -> Report {
     python(kind, "import time; time.sleep(1000)", command(kind).1, millis)
 }
@@ -137,7 +137,7 @@ for program, of in faults.FAULTS.items():
     faults
 }
 
-// What is wrong with the report about a program with this fault, which breaks these rules.
+// The errors in the report about a program with this fault, which breaks these rules.
 fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Option<String> {
     let failed: BTreeSet<&str> = report.failed().into_iter().collect();
     let rules: BTreeSet<&str> = rules.iter().map(String::as_str).collect();
@@ -148,7 +148,7 @@ fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Op
         .then(|| format!("{failed:?} failed instead of {rules:?}:\n{report}"))
 }
 
-// Nobody who reads a report needs to know in which language the tester is written.
+// A report does not reveal the implementation language of the tester.
 fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
     let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
     let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
@@ -159,7 +159,8 @@ fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
     }
 }
 
-// Tests programs with these faults of a kind, so many side by side. Gives those that do not break exactly their rules.
+// Tests programs with these faults of a kind, with the given number in parallel. Returns those that do not break
+// exactly their rules.
 fn not_found(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
     let open = Mutex::new(faults.into_iter());
     let next = || open.lock().unwrap().next();
@@ -181,7 +182,7 @@ fn not_found(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[S
     wrong.into_inner().unwrap()
 }
 
-// Only the scenarios that show these rules.
+// A plan with only the scenarios for these rules.
 fn meant_for(kind: &str, rules: &[String]) -> Plan {
     Plan { only: Some(only(tester(kind), rules.iter().map(String::as_str))), ..plan(patience(kind, "")) }
 }
@@ -196,7 +197,7 @@ fn each_rule_is_broken_by_a_fault_of_the_reference() {
     }
 }
 
-/// Of each kind a fault that is seen at once, without a wait for what does not come.
+/// A fault of each kind that is detected immediately, without a wait for a missing message.
 const SOME: &[(&str, &[&str])] = &[
     ("dealer", &["writes-lose"]),
     ("player", &["numbers-only"]),
@@ -219,7 +220,7 @@ fn some_faults_are_found_by_the_scenarios_that_are_meant_for_their_rules() {
     });
 }
 
-/// Faults that show in scenarios which are meant for other rules.
+/// Faults that are detected in scenarios for other rules.
 const SHOWN_ELSEWHERE: &[&str] = &[
     "stands-on-16",
     "ten-clients-at-most",
@@ -233,7 +234,7 @@ const SHOWN_ELSEWHERE: &[&str] = &[
     "crashes-at-a-reset",
 ];
 
-// For each rule the fault that breaks the fewest others. `just prove` tests all faults, with all scenarios.
+// Selects for each rule the fault that breaks the fewest others. `just prove` tests all faults with all scenarios.
 fn each_rule_is_seen(kind: &str) {
     let mut faults = faults().remove(kind).unwrap();
     faults.sort_by_key(|(_, rules)| rules.len());
@@ -246,7 +247,7 @@ fn each_rule_is_seen(kind: &str) {
     let plan = |name: &str, rules: &[String]| {
         if SHOWN_ELSEWHERE.contains(&name) { plan(patience(kind, name)) } else { meant_for(kind, rules) }
     };
-    // A busy machine may have had one wait for too long, so each gets a second try, alone.
+    // A busy machine may have caused a timeout, so each gets a second attempt without parallel tests.
     let wrong = not_found(kind, not_found(kind, faults, AT_ONCE, plan), 1, plan);
     assert_eq!(wrong, [], "these faults of a {kind} do not fail exactly their rules");
 }
@@ -263,7 +264,7 @@ fn passes_whole(kind: &str) {
         assert_eq!(rule.verdict, Verdict::Passed, "{}\n{report}", rule.id);
     }
     assert_eq!(report.outcome(), Outcome::Passed);
-    // Whoever asks for one rule only is spared no scenario that shows it.
+    // A selection of a single rule skips no scenario that observes it.
     for rule in &report.rules {
         let shown = report.scenarios.iter().any(|scenario| {
             let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
@@ -309,7 +310,7 @@ references! {
     "mastermind-client": the_mastermind_client_passes_whole each_rule_of_the_mastermind_client each_fault_of_the_mastermind_client_is_found;
 }
 
-// The rules that are not tested, and how the test ended.
+// The rules that were not tested, and the outcome of the test.
 fn untested(report: &Report) -> (Vec<&str>, Outcome) {
     let untested = report.rules.iter().filter(|rule| rule.verdict == Verdict::NotTested);
     (untested.map(|rule| rule.id.as_str()).collect(), report.outcome())
@@ -358,7 +359,7 @@ fn running_nuggets_server_is_tested_until_its_letters_are_given() {
     let why = |report: &Report, rule: &str| report.finding(rule).map(|rule| (rule.verdict, rule.why.clone()));
     let no_letter = (Verdict::NotTested, "the game of the running server has no letter left".to_owned());
     assert_eq!(why(&report, "spectator-keys"), Some(no_letter.clone()), "{report}");
-    // All letters of this game were given before.
+    // All letters of this game were assigned before.
     let report = test();
     assert_eq!(report.failed(), [""; 0], "{report}");
     assert_eq!(why(&report, "any-name"), Some(no_letter), "{report}");

@@ -1,4 +1,4 @@
-//! Reports: what they say, in which formats, and what the user can choose of them.
+//! Reports: their content, their formats and the user's options.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 

@@ -1,4 +1,4 @@
-//! Servers and clients of robots that deviate as those of students do, and their verdicts.
+//! Robots servers and clients with the deviations of typical student programs, and their verdicts.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -9,19 +9,19 @@ use testkit::programs;
 
 use crate::support::{only, plan};
 
-/// More than a program needs on a busy machine. In milliseconds.
+/// More time than a program needs on a busy machine, in milliseconds.
 const PATIENCE: u64 = 20_000;
 
 fn python() -> String {
     programs::python().expect("these tests need python3").to_str().unwrap().to_owned()
 }
 
-// The words of the usual arguments, which a command with other words must have too.
+// The words of the usual arguments. A command with further words must contain them too.
 fn usual(tester: &Tester) -> impl Iterator<Item = String> {
     tester.usual.split_whitespace().map(str::to_owned)
 }
 
-/// Tests a reference program with this fault. Without rules, all are tested.
+/// Tests a reference program with this fault. If no rules are given, all are tested.
 fn tested(tester: &Tester, fault: &str, rules: &[&str]) -> Report {
     let file = if tester.kind == ROBOTS_SERVER.kind { "robots_server.py" } else { "robots_client.py" };
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
@@ -42,7 +42,7 @@ fn run(tester: &Tester, words: Vec<String>, rules: &[&str], patience: u64) -> Re
     tester.run(&program, &plan).unwrap()
 }
 
-// Of the rules these alone are broken, and all others are tested.
+// Checks that only these of the rules are broken, and that all others are tested.
 fn breaks(tester: &Tester, fault: &str, broken: &[&str], among: &[&str]) {
     let report = tested(tester, fault, among);
     assert_eq!(report.failed(), broken, "{fault}: {report}");
@@ -51,7 +51,7 @@ fn breaks(tester: &Tester, fault: &str, broken: &[&str], among: &[&str]) {
     }
 }
 
-/// Rules of games that do not depend on each other.
+/// Rules of games that are independent of each other.
 const GAME: &[&str] = &[
     "hello",
     "accepted",
@@ -240,7 +240,7 @@ fn programs_that_do_nothing_earn_nothing() {
 
 #[test]
 fn points_follow_from_playing_whole_matches() {
-    // The rules of the protocol that a match among well-behaved programs shows.
+    // The rules of the protocol that a match among well-behaved programs observes.
     for (tester, least) in [(&ROBOTS_SERVER, 2), (&ROBOTS_CLIENT, 2)] {
         let all: u32 = tester.rules.iter().map(|rule| rule.points).sum();
         let heavy: u32 = tester.rules.iter().map(|rule| rule.points).filter(|points| *points >= least).sum();
@@ -251,7 +251,7 @@ fn points_follow_from_playing_whole_matches() {
 #[test]
 #[ignore = "it is eight whole runs of the kit: just prove"]
 fn deviating_servers_are_ranked_as_a_teacher_ranks_them() {
-    // Best first. Servers in one row are worth the same, and those in the first row are faultless.
+    // Sorted from best to worst. Servers in one row have the same score, and those in the first row have no faults.
     let ranks: [&[&str]; 7] = [
         &["seeds-by-time", "slow-start"],
         &["ipv4-only"],

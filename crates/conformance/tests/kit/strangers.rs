@@ -1,4 +1,4 @@
-//! Programs that behave badly towards the machine are judged, and nothing of them is left.
+//! Programs that misbehave towards the machine are judged, and none of their processes remain.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -12,7 +12,7 @@ use std::{
 
 use testkit::{eventually, programs};
 
-/// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
+/// Runs a command without support for namespaces: its user may create none, and has no capabilities.
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
     "--user",
@@ -37,17 +37,17 @@ fn conformance(before: &[&str], arguments: &[&str]) -> Output {
     Command::new(words[0]).args(&words[1..]).output().unwrap()
 }
 
-// Whether a process that has this word among its arguments is there. What has ended has none.
+// Whether a process with this word among its arguments exists. A process that has ended has no arguments.
 fn is_left(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let commands = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
     commands.into_iter().any(|command| command.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()))
 }
 
-/// Tests a player that is this Python, and checks that it fails with each of these texts in the report and leaves nothing. `word` is given
-/// to it, to be found by.
+/// Tests a player that consists of this Python code, and checks that the report contains each of these texts and no
+/// process remains. `word` is an argument that identifies the processes.
 fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
-    // Whatever ends, or is ended, is not waited for that long.
+    // Programs that exit, or that are ended, do not use up this time.
     let front = ["player", "--patience", "60", "--only", "joins,no-crash"];
     let command = ["--", python(), "-c", code, word, "{host}{port}"];
     let arguments: Vec<&str> = front.iter().chain(options).chain(&command).copied().collect();
@@ -81,7 +81,7 @@ fn what_leaves_the_group_ends_too() {
 #[test]
 fn what_leaves_the_group_ends_where_there_are_no_namespaces() {
     if !has_no_namespaces() {
-        // Then the other test has shown it.
+        // The other test has covered this case.
         return;
     }
     let holds = text(&conformance(&WITHOUT_NAMESPACES, &["limits"]).stdout);
@@ -89,7 +89,7 @@ fn what_leaves_the_group_ends_where_there_are_no_namespaces() {
     judged(&WITHOUT_NAMESPACES, "another-daemon-of-the-tests", DAEMON, &[], &["it ended with exit status 3"]);
 }
 
-// Whether the system lets a user create the namespace in which there are no others.
+// Whether the system lets a user create the environment of `WITHOUT_NAMESPACES`.
 fn has_no_namespaces() -> bool {
     let tried = Command::new(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true").output();
     tried.is_ok_and(|tried| tried.status.success())
@@ -103,7 +103,7 @@ fn killing_or_stopping_the_guard_leaves_no_process() {
         return;
     }
     for signal in ["SIGKILL", "SIGSTOP"] {
-        // The descendant is in a session of its own, its parent has ended, and it waits so that the guard has adopted it before.
+        // The descendant is in its own session, and its parent has ended. It waits until the guard has adopted it.
         let code = format!(
             "
 import os, signal, time
@@ -167,7 +167,7 @@ fn memory_is_limited_for_each_process_and_for_all() {
     let limit = ["--limit", "memory=64M"];
     let texts = ["FAIL  no-crash", "exceeded the limit memory, which is 64 MiB"];
     judged(&[], "an-eater-of-the-tests", eats, &limit, &texts);
-    // Memory that is reserved and not used costs nothing.
+    // Reserved memory that is not used does not count.
     let reserves = "import mmap, sys\nkept = [mmap.mmap(-1, 1 << 26, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(8)]\nsys.exit(3)";
     judged(&[], "a-reserver-of-the-tests", reserves, &limit, &["it ended with exit status 3"]);
     let family = "
@@ -183,7 +183,7 @@ time.sleep(1000)
     judged(&[], "eaters-of-the-tests", family, &limit, &["exceeded the limit memory, which is 64 MiB"]);
 }
 
-// Starts three more processes, all of which hold what `take` returns and fill it if they are to.
+// Starts three more processes. Each of them uses the memory in `kept` if it is set, and otherwise calls `take`.
 fn sharing(take: &str) -> String {
     format!(
         "
@@ -219,7 +219,7 @@ def take():
     for (name, take) in [("anonymous", anonymous), ("file", file)] {
         let each = sharing(&format!("{take}\nkept = None"));
         judged(&[], &format!("sharers-of-the-tests-{name}"), &each, &limit, &exceeded);
-        // Four processes that share 24 MiB have 24 MiB.
+        // Four processes that share 24 MiB use 24 MiB.
         let together = sharing(&format!("{take}\nkept = take()"));
         judged(&[], &format!("partners-of-the-tests-{name}"), &together, &limit, &["it ended with exit status 3"]);
     }
@@ -254,7 +254,7 @@ with open(os.path.join(sys.argv[2], str(os.getpid()) + sys.argv[3].replace('/', 
 
 #[test]
 fn a_program_that_forks_without_end_is_stopped() {
-    // Not really without end, in case that the limit does not hold.
+    // The loop is finite, in case the limit does not work.
     let code = "
 import os, time
 for _ in range(100):
@@ -288,7 +288,7 @@ fn reference(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-// A reference program that is begun by this.
+// A reference program with this code at its start.
 fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&str]) -> (Option<i32>, String) {
     let path = reference(name);
     let folder = Path::new(&path).parent().unwrap().to_str().unwrap().to_owned();
@@ -303,8 +303,8 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
 
 #[test]
 fn output_that_would_stay_in_a_buffer_is_read_at_a_terminal() {
-    // As `printf` of C, which keeps all lines to the end when it does not write to a terminal. Such a server is of no use to a tester that
-    // waits for its port.
+    // Like `printf` in C, which buffers all output unless it writes to a terminal. Such a server is of no use to a
+    // tester that waits for its port.
     let front = "
 import builtins
 say = print
@@ -350,13 +350,13 @@ fn what_a_text_game_does_at_a_terminal_is_not_tested_where_all_is_played_at_one(
         assert!(report.contains("with --terminal all is played where that says: terminal"), "{report}");
         assert_eq!(code, Some(5), "{report}");
     }
-    // One that is wrong at a terminal alone breaks this rule, and others where all is played there.
+    // A program that is wrong only at a terminal breaks this rule, and other rules if all scenarios are played there.
     let front = "
 import builtins
 say = print
 builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*words, **options)
 ";
-    // Side by side, since both wait for what is not said.
+    // The two tests run in parallel, since both wait for missing output.
     let rules = ["--patience", "2", "--only", "terminal,shown"];
     let test =
         |options: &[&str]| wrapped("mastermind-text", front, "mastermind_play.py", &[&rules, options].concat(), &[]);

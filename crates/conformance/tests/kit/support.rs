@@ -1,4 +1,4 @@
-//! Programs under test that are threads of the test.
+//! Programs under test that run as threads of the test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 use std::{
@@ -17,7 +17,7 @@ use conformance::{Exit, Launcher, Options, Plan, Report, Rule, Run, Tester, Valu
 /// The terminal of a program that runs in a thread.
 pub(crate) struct Console {
     lines: Sender<String>,
-    /// How many programs were started before it by the same test.
+    /// The number of programs that the same test has started before.
     pub(crate) number: u32,
     stop: Arc<AtomicBool>,
 }
@@ -41,7 +41,7 @@ struct Running {
     exit: Option<Exit>,
 }
 
-/// A program under test. It is given the values for its placeholders, and returns its exit status.
+/// A program under test. It receives the values for its placeholders and returns its exit status.
 pub(crate) type Thread = fn(Values<'_>, &Console) -> i32;
 
 struct Threads {
@@ -72,18 +72,18 @@ impl Launcher for Threads {
     }
 }
 
-/// A plan with so many milliseconds of patience.
+/// A plan with this patience in milliseconds.
 pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// These rules.
+/// The rules with these names.
 pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'static Rule> {
     let known = |id| tester.rule(id).unwrap_or_else(|| panic!("a {} has no rule {id}", tester.kind));
     ids.into_iter().map(known).collect()
 }
 
-/// Tests a program whose command has all placeholders, as this plan says.
+/// Tests a program whose command has all placeholders, with this plan.
 pub(crate) fn planned(tester: &Tester, program: Thread, plan: &Plan) -> Report {
     tester.run(&Threads { program, placeholders: tester.known, starts: AtomicU32::new(0) }, plan).unwrap()
 }
@@ -93,7 +93,7 @@ impl Run for Running {
         self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
 
-    // Nothing is typed.
+    // Input is ignored.
     fn type_bytes(&mut self, _: &[u8]) {}
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {

@@ -1,4 +1,4 @@
-//! A room for one client under test.
+//! A server for one client under test.
 
 use std::{
     net::TcpListener,
@@ -22,27 +22,27 @@ use crate::{
     words::mastermind::WITH_CLIENT,
 };
 
-/// Games that a client is told to play.
+/// The number of games that a client should play.
 const GAMES: usize = 2;
-/// How long a client has for what it must not say.
+/// How long the tester waits for messages that a client must not send.
 const POLL: Duration = Duration::from_millis(2);
-/// Messages of a client in a game that take no turn: hints and lifelines that are refused. More are too many.
+/// The maximum number of messages in a game that take no turn: hints and rejected lifelines.
 const MOST_REFUSED: usize = 2 * TURNS;
 
-/// How messages are put into segments.
+/// How messages are divided into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Each message in a write of its own.
+    /// Each message in a separate write.
     Whole,
-    /// The same, each with a carriage return.
+    /// Each message in a separate write, with a carriage return.
     Returns,
-    /// Each byte in a write of its own.
+    /// Each byte in a separate write.
     Bytes,
     /// All messages up to the next question in one write.
     Merged,
 }
 
-/// What a client does next.
+/// The next action of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Says(ClientMessage),
@@ -65,18 +65,18 @@ pub(super) struct Host {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
     delivery: Delivery,
-    // What is sent with the next question.
+    // Bytes that are sent with the next question.
     waiting: Vec<u8>,
     pub(super) seat: u8,
     pub(super) name: String,
-    /// The rule that is broken when no answer comes.
+    /// The rule that is broken if the client does not answer.
     pub(super) blamed: &'static Rule,
     games: u32,
     game: Option<Game>,
 }
 
 impl Host {
-    /// Starts the client, sends it these lines, which begin with ROOM, and takes its PLAY.
+    /// Starts the client, sends it these lines, which begin with ROOM, and receives its PLAY.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -128,7 +128,7 @@ impl Host {
         Ok(host)
     }
 
-    /// Sends a message, now or with the next question.
+    /// Sends a message immediately or with the next question, depending on the delivery.
     pub(super) fn say(&mut self, line: impl AsRef<str>) {
         self.waiting.extend_from_slice(line.as_ref().as_bytes());
         self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
@@ -137,7 +137,7 @@ impl Host {
         }
     }
 
-    /// Sends what waits.
+    /// Sends the buffered messages.
     pub(super) fn flush(&mut self) {
         let bytes = std::mem::take(&mut self.waiting);
         if self.delivery == Delivery::Bytes {
@@ -154,7 +154,7 @@ impl Host {
         self.say(format!("SEAT {seat} {}", self.name));
     }
 
-    /// Begins a game with this code.
+    /// Starts a game with this code.
     pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
         let code = disguised(code.parse()?, colours, &self.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
@@ -165,7 +165,7 @@ impl Host {
         self.ask(judge)
     }
 
-    /// The next message of the client, or what came instead.
+    /// The next message of the client, or the event that occurred instead.
     pub(super) fn hear(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<Next> {
         let by = self.options.deadline();
         loop {
@@ -187,7 +187,7 @@ impl Host {
         }
     }
 
-    /// Says nothing for so long. The client must do the same.
+    /// Pauses for this duration. The client must not send any message either.
     pub(super) fn pause(&mut self, judge: &mut Judge, rule: &'static Rule, long: Duration, when: &str) -> Played {
         self.flush();
         self.connection.more(Instant::now() + long);
@@ -198,7 +198,7 @@ impl Host {
     /// Sends TURN.
     pub(super) fn ask(&mut self, judge: &mut Judge) -> Played {
         if self.delivery != Delivery::Merged {
-            // What is there before the question cannot be its answer.
+            // Data that arrives before the question cannot be its answer.
             self.pause(judge, &QUIET, POLL, "before TURN")?;
         }
         let Some(Game { gone, lifeline, .. }) = &self.game else { return Ok(()) };
@@ -221,8 +221,8 @@ impl Host {
         Ok(won)
     }
 
-    /// Takes what the client does in its turn, and tells what comes of it, up to the next TURN or OVER. Returns
-    /// whether the game goes on.
+    /// Receives the client's action in its turn and sends the response, up to the next TURN or OVER. Returns whether
+    /// the game continues.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
         for _ in 0..MOST_REFUSED {
             let next = self.hear(judge, self.blamed)?;
@@ -276,13 +276,13 @@ impl Host {
         self.flush();
     }
 
-    /// Plays the game to its end.
+    /// Plays the game to the end.
     pub(super) fn game(&mut self, judge: &mut Judge) -> Played {
         while self.turn(judge)? {}
         Ok(())
     }
 
-    /// The lines that tell the own game anew.
+    /// The lines that restore the state of the client's own game.
     pub(super) fn state(&self) -> Vec<String> {
         let Some(game) = &self.game else { return Vec::new() };
         let repeats = if game.rules.repeats() { "yes" } else { "no" };
@@ -293,10 +293,10 @@ impl Host {
         [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
     }
 
-    /// Takes leave and closes the connection, and waits for the end of the client.
+    /// Sends the last messages, closes the connection, and waits for the client to exit.
     pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         self.flush();
-        // What the client still says has arrived, so that closing loses nothing of what it is to read.
+        // The client's last messages have arrived, so closing the connection loses no data that it should read.
         self.connection.end_sending();
         let by = self.options.deadline();
         while self.connection.more(by) {}
@@ -322,7 +322,7 @@ impl Game {
         Ok(told)
     }
 
-    /// What a lifeline tells: `1 * 5` or `2 3 5`. Nothing if it is refused.
+    /// The information that a lifeline reveals: `1 * 5` or `2 3 5`. `None` if it is rejected.
     fn lifeline(&mut self, lifeline: Lifeline) -> Option<String> {
         let cost = lifeline.number();
         if self.lifeline.is_some() || self.gone + cost >= TURNS {
@@ -339,14 +339,14 @@ impl Game {
     }
 }
 
-/// A message that is written as the protocol has it. Its first word may be in lower case.
+/// Parses a message that is written exactly as in the protocol. Its first word may be in lower case.
 fn exact(line: &[u8]) -> Option<ClientMessage> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let message = ClientMessage::parse(line).ok()?;
     message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
 }
 
-/// What a client did, for a message.
+/// The client's action, for the text of a breach.
 pub(super) fn said(next: &Next) -> String {
     match next {
         Next::Says(message) => format!("{message} came"),

@@ -1,4 +1,4 @@
-//! What a client of mastermind must do.
+//! The requirements for a mastermind client.
 
 use crate::rule::rules;
 

@@ -19,20 +19,20 @@ use crate::{
     tester::Options,
 };
 
-/// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five
+/// The number of six-digit games with a lifeline. The probability that all of them reveal the same place is one in five
 /// million.
 const LIFELINES: usize = 10;
-/// Games of eight digits with repeats. All of them without any would be one test in 70 million.
+/// The number of eight-digit games with repeats. The probability that none of them has repeats is one in 70 million.
 const LONG_GAMES: usize = 3;
-/// Games that are tried until one is lost. A guess is right by chance in one game of hundreds.
+/// The number of games that are tried until one is lost. A guess is correct by chance in one of several hundred games.
 const ATTEMPTS: usize = 3;
-/// The most possible codes that a hint lists.
+/// The maximum number of possible codes that a hint lists.
 const LISTED: usize = 20;
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     vec![
         scene("a game that is won", |judge| won(judge, subject)).shows([&WON, &FEEDBACK, &GRAMMAR]),
-        // What others build on is played whatever is asked for.
+        // Other rules depend on this scenario, so it is played for any selection of rules.
         scene("games with other rules", |judge| other_rules(judge, subject)),
         scene("lifelines", |judge| lifelines(judge, subject)).shows([
             &LIFELINE_1,
@@ -48,13 +48,13 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     ]
 }
 
-/// A guess that is no code of a game without repeats.
+/// A guess that is not a valid code of a game without repeats.
 pub(super) fn filler(length: usize) -> Played<Code> {
     let pegs: Vec<Peg> = Peg::new(0).into_iter().cycle().take(length).collect();
     Ok(Code::new(&pegs)?)
 }
 
-/// Guesses of all shapes, as many as a game has turns.
+/// Guesses of all shapes, one for each turn of a game.
 fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     let (length, colours) = (rules.length(), rules.colours());
     let peg = |turn: usize, place: usize| Peg::new((turn * 3 + place * (turn % 3)) % colours);
@@ -63,7 +63,7 @@ fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     codes.map(|code| disguised(code, colours, options)).collect()
 }
 
-/// The game that everything else builds on, to the tenth turn, and the end of the connection.
+/// The basic game for all other scenarios, up to the tenth turn and the end of the connection.
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.sit(judge, "Ann")?;
     for _ in 0..ATTEMPTS {
@@ -127,7 +127,7 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Plays games without repeats, in each of which a lifeline is asked for at once.
+/// Plays games without repeats. The first request in each of them is a lifeline.
 fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.sit(judge, "Ann")?;
     player.resign(judge)?;
@@ -142,7 +142,7 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
                 Revealed::Place { place, .. } => Some(place),
             });
         }
-        // Those of a lifeline that tells what is not so are not known.
+        // If a lifeline reveals wrong digits, its places are unknown.
         if places.len() == LIFELINES {
             look_at_places(judge, lifeline.number(), &places);
         }
@@ -150,7 +150,7 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// A game without repeats in which so many turns are gone.
+/// A game without repeats, advanced by the given number of turns.
 fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> Played {
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     let filler = filler(4)?;
@@ -162,12 +162,12 @@ fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let filler = filler(4)?;
     player.resign(judge)?;
     for (lifeline, last) in [(Lifeline::Colour, 9), (Lifeline::Place, 8)] {
-        // In its last turn it is granted, and leaves the tenth.
+        // In the last possible turn, the lifeline is granted and leaves the tenth turn.
         advanced(judge, &mut player, last - 1)?;
         player.lifeline(judge, lifeline)?;
         player.guess(judge, filler)?;
         judge.require(&AVAILABILITY, player.game.code.is_some(), || "the game goes on after ten turns".to_owned())?;
-        // One turn later it is refused, and takes nothing.
+        // One turn later, it is rejected and takes no turn.
         advanced(judge, &mut player, last)?;
         player.visitor.refused(judge, &BLOCKED, format!("LIFELINE {}", lifeline.number()))?;
         for _ in last..TURNS {

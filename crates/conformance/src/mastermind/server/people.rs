@@ -1,4 +1,4 @@
-//! Several people in one room, and some that make trouble.
+//! Several clients in one room, including some that break the protocol.
 
 use std::{io::Write as _, time::Duration};
 
@@ -19,14 +19,14 @@ use crate::{
     report::Sender,
 };
 
-/// Players that play at the same time.
+/// The number of players that play at the same time.
 const PLAYERS: usize = 20;
-/// How long a peer that never reads goes on when nothing more is taken from it, at least.
+/// The minimum time for which a client that never reads keeps sending when the server accepts no more data.
 const PATIENT: Duration = Duration::from_millis(500);
-/// Requests of a peer that never reads, in bytes: more than the system keeps of their answers.
+/// The size of the requests of a client that never reads, in bytes. Their answers exceed the buffers of the system.
 const FLOOD: usize = 8 << 20;
 
-/// What a peer sends before it goes away, or while it stays. A server may do with it what it likes.
+/// The bytes that a client sends before it disconnects, or while it stays connected. The server may react in any way.
 const OFFENCES: [(&str, &[u8], Leaves); 6] = [
     ("a peer that sends 10,000 bytes", &[b'x'; 10_000], Leaves::Never),
     ("a peer that sends zero bytes", &[0; 300], Leaves::Never),
@@ -66,7 +66,7 @@ fn player(judge: &mut Judge, server: &mut Server, name: &str) -> Played<Player> 
     Ok(player)
 }
 
-/// Whether the next message of this seat that a visitor gets is the right one.
+/// Whether the next message about this seat that a visitor receives is correct.
 fn sees(
     judge: &mut Judge,
     visitor: &mut Visitor,
@@ -87,8 +87,8 @@ fn sees(
     })
 }
 
-/// Waits until a visitor is told that somebody of this name has taken a seat. On a server that runs already the seat may have been that of
-/// somebody else, so each scenario has names of its own.
+/// Waits until a visitor is notified that a player with this name has taken a seat. On a running server, another player
+/// may have had the seat before, so each scenario uses its own names.
 fn takes_seat(judge: &mut Judge, visitor: &mut Visitor, seat: u8, name: &str) -> Played {
     loop {
         match visitor.of(judge, seat)? {
@@ -142,11 +142,11 @@ fn two(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     sees(judge, ann_sees, bob.seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
     bob.resign(judge)?;
     sees(judge, ann_sees, bob.seat, "OVER", |message| matches!(message, ServerMessage::Over(..)))?;
-    // Her own game has gone on.
+    // Her own game has continued.
     ann.guess(judge, filler(4)?)
 }
 
-/// What somebody is told of a seat who connects now, up to the answer to what it says next.
+/// The messages about a seat that a newly connected client receives before the response to its own next message.
 fn told(judge: &mut Judge, visitor: &mut Visitor, seat: u8) -> Played<Vec<String>> {
     visitor.say("RESIGN");
     let mut told = Vec::new();
@@ -175,7 +175,7 @@ fn late(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     is_told(judge, &mut server, ann.seat, &["SEAT", "GAME", "LIFELINE"])
 }
 
-/// Whether somebody who connects now is told of a seat in these messages.
+/// Whether a newly connected client receives these messages about a seat.
 fn is_told(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) -> Played {
     let mut visitor = Visitor::connect(judge, server)?;
     let told = told(judge, &mut visitor, seat)?;
@@ -197,7 +197,7 @@ fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         if how == "QUIT" {
             bob.visitor.say("QUIT");
         }
-        // The connection of a player who has said QUIT stays open until the server closes it.
+        // The connection of a player that has sent QUIT stays open until the server closes it.
         let kept = if how == "QUIT" {
             Some(bob)
         } else {
@@ -244,7 +244,7 @@ fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut flood = flood.stream;
     flood.set_write_timeout(Some(PATIENT.max(subject.options.patience / 8)))?;
     let requests = b"HELLO\n".repeat(1024);
-    // A server may take all of it, stop reading, or end the connection.
+    // The server may read all of it, stop reading, or close the connection.
     (0..FLOOD / requests.len()).all(|_| flood.write_all(&requests).is_ok());
     judge.under(&NEVER_READS, |judge| {
         (0..3).try_for_each(|_| ann.guess(judge, filler(4)?))?;

@@ -20,18 +20,18 @@ use crate::{
     rule::Rule,
 };
 
-/// Turns that the lifelines take.
+/// The turns that each lifeline takes.
 const COSTS: [usize; 2] = [1, 2];
 
 impl Visitor {
-    /// Takes a seat, and the first game at it.
+    /// Takes a seat and starts the first game at it.
     pub(super) fn sit(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
         self.connection.rename(name);
         self.say(format!("PLAY {name}"));
         self.seated(judge, name)
     }
 
-    /// Takes what comes after PLAY.
+    /// Receives the messages after PLAY.
     pub(super) fn seated(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
         let heard = self.own(judge)?;
         let seat = match heard {
@@ -50,7 +50,7 @@ impl Visitor {
     }
 }
 
-/// What is known of a game.
+/// The known state of a game.
 pub(super) struct Game {
     pub(super) number: u32,
     pub(super) rules: Rules,
@@ -58,7 +58,7 @@ pub(super) struct Game {
     pub(super) rows: Vec<(Code, Feedback)>,
     revealed: Option<Revealed>,
     gone: usize,
-    /// The code, when it is over.
+    /// The code, if the game is over.
     pub(super) code: Option<Code>,
 }
 
@@ -68,7 +68,7 @@ impl Game {
         Self { number: 0, rules, turn, rows: Vec::new(), revealed: None, gone: 0, code: None }
     }
 
-    /// What the player knows of the code, without trust in its having no repeats.
+    /// What the player knows about the code, without the assumption that it has no repeats.
     pub(super) fn knowledge(&self) -> anyhow::Result<Knowledge> {
         let mut knowledge = Knowledge::new(Rules::new(self.rules.length(), self.rules.colours(), true)?);
         self.rows.iter().for_each(|(guess, feedback)| knowledge.answered(*guess, *feedback));
@@ -84,7 +84,7 @@ impl Game {
     }
 }
 
-/// Somebody with a seat.
+/// A client with a seat.
 pub(super) struct Player {
     pub(super) visitor: Visitor,
     pub(super) seat: u8,
@@ -92,7 +92,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Takes the GAME that must come now, with its first TURN.
+    /// Receives the GAME that must follow, with its first TURN.
     pub(super) fn begins(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: (usize, bool)) -> Played {
         let (length, repeats) = wanted;
         let heard = self.visitor.own(judge)?;
@@ -113,12 +113,12 @@ impl Player {
         let heard = self.visitor.own(judge)?;
         let first = matches!(&heard, Ok(ServerMessage::Turn(turn)) if *turn == self.game.turn);
         judge.check(&FIRST_TURN, first, || format!("{} instead of TURN 1 available available 0", said(&heard)));
-        // Without lifelines one can play on.
+        // The game can continue without lifelines.
         let begun = matches!(&heard, Ok(ServerMessage::Turn(turn)) if turn.turn == 1);
         if begun { Ok(()) } else { Err(Halt::Broken) }
     }
 
-    /// Asks for another game with these rules, or with those of the room.
+    /// Requests another game with these rules, or with those of the room.
     pub(super) fn new_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: Option<(usize, bool)>) -> Played {
         let rules = self.visitor.room.rules;
         let asked = wanted
@@ -127,13 +127,13 @@ impl Player {
         self.begins(judge, rule, wanted.unwrap_or((rules.length(), rules.repeats())))
     }
 
-    /// A guess, and what must come of it.
+    /// Sends a guess and checks its effects.
     pub(super) fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played {
         self.visitor.say(format!("GUESS {guess}"));
         self.answered(judge, guess)
     }
 
-    /// What must come of a guess that was made.
+    /// Checks the effects of a guess that was sent.
     pub(super) fn answered(&mut self, judge: &mut Judge, guess: Code) -> Played {
         let heard = self.visitor.own(judge)?;
         let (turn, wanted) = (self.game.turn.turn, Shown::Code(guess));
@@ -155,7 +155,7 @@ impl Player {
         self.next_turn(judge, &TURN)
     }
 
-    /// Takes the TURN that must come now. A wrong number is a breach of `rule`.
+    /// Receives the TURN that must follow. A wrong number breaks `rule`.
     fn next_turn(&mut self, judge: &mut Judge, rule: &'static Rule) -> Played {
         let heard = self.visitor.own(judge)?;
         let wanted = self.game.gone + 1;
@@ -174,7 +174,7 @@ impl Player {
         Ok(())
     }
 
-    /// Takes the OVER that must come now, and looks whether the code fits all that was told.
+    /// Receives the OVER that must follow, and checks that the code matches all revealed information.
     pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: Ending) -> Played {
         let heard = self.visitor.own(judge)?;
         let (gone, hints) = (self.game.gone, self.game.turn.hints);
@@ -214,14 +214,14 @@ impl Player {
         Ok(())
     }
 
-    /// Gives up. Returns the code.
+    /// Resigns. Returns the code.
     pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
         self.visitor.say("RESIGN");
         self.over(judge, &RESIGNED, Ending::Resigned)?;
         self.game.code.ok_or_else(|| anyhow::anyhow!("a game that is over has a code").into())
     }
 
-    /// A lifeline that must be granted. Returns what it revealed.
+    /// Uses a lifeline that must be granted. Returns the revealed information.
     pub(super) fn lifeline(&mut self, judge: &mut Judge, lifeline: Lifeline) -> Played<Revealed> {
         let number = lifeline.number();
         let rule = if number == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
@@ -229,7 +229,7 @@ impl Player {
         let heard = self.visitor.own(judge)?;
         let turn = self.game.turn.turn;
         if matches!(heard, Ok(ServerMessage::No(_))) {
-            // A server that has none is not one that counts wrongly.
+            // A server without this lifeline must not break the rule about counting.
             let rule = if turn <= 2 { rule } else { &BLOCKED };
             return judge.broken(rule, || format!("lifeline {number} is refused in turn {turn}"));
         }
@@ -249,7 +249,7 @@ impl Player {
     }
 }
 
-/// Notes whether the places that lifelines told of were not always the same.
+/// Records whether the places that the lifelines revealed differ.
 pub(super) fn look_at_places(judge: &mut Judge, which: usize, places: &[usize]) {
     let same = places.windows(2).all(|two| two[0] == two[1]);
     judge.check(&ANY_PLACE, !same, || {

@@ -1,4 +1,4 @@
-//! What a server of mastermind must do.
+//! The requirements for a mastermind server.
 
 use crate::rule::rules;
 

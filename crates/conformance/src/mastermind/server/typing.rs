@@ -1,4 +1,4 @@
-//! Lines as people and programs type them: whole, in pieces, together, wrong, and too long.
+//! Lines as people and programs type them: whole, in pieces, together, invalid, and too long.
 
 use std::iter;
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::judge::{Judge, Played, Scene, scene};
 
-/// What is no message, at whatever time it comes.
+/// Lines that are never valid messages.
 const NO_MESSAGES: [&[u8]; 25] = [
     b"",
     b"PLAY",
@@ -44,7 +44,7 @@ const NO_MESSAGES: [&[u8]; 25] = [
     b"GUESS 11\x0011",
 ];
 
-/// Names, and what they are in SEAT.
+/// Names, and their form in SEAT.
 const NAMED: [(&[u8], &str); 4] = [
     (b"abcdefghijklmnopqrstuvwxyz1234", "abcdefghijklmnopqrstuvwx"),
     (b"Ann Lee", "Ann Lee"),
@@ -85,7 +85,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     ]
 }
 
-/// A game without repeats, so that nothing is found by chance.
+/// A game without repeats, so that no guess is correct by chance.
 fn short_game(judge: &mut Judge, visitor: Visitor) -> Played {
     let mut player = visitor.sit(judge, "Ann")?;
     player.resign(judge)?;
@@ -135,7 +135,8 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             return judge.broken(&SEAT, || format!("{} after PLAY instead of OK", said(&heard)));
         };
         let wanted = format!("SEAT {seat} {wanted}");
-        // A wrong name is well written, so it is looked at as it is. Those of others may come before it.
+        // A wrong name is well formed, so the line is compared without parsing. Messages about other seats may precede
+        // it.
         let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
         judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
             let told = told.as_deref().unwrap_or_default().escape_debug();

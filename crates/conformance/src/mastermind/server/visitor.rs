@@ -1,4 +1,4 @@
-//! A connection of the tester to a server, and the game that is played on it.
+//! A connection of the tester to a server, and the game that is played over it.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -19,31 +19,31 @@ use crate::{
     words::mastermind::WITH_SERVER,
 };
 
-/// A server under test that runs.
+/// A running server under test.
 pub(super) struct Server {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) options: Options,
-    /// How many have connected.
+    /// The number of clients that have connected.
     pub(super) visitors: u32,
 }
 
-/// Somebody who is connected.
+/// A connected client.
 pub(super) struct Visitor {
     pub(super) connection: Connection,
     pub(super) options: Options,
     pub(super) room: RoomRules,
-    /// Its seat, once it has one.
+    /// The client's seat, if it has one.
     pub(super) seat: Option<u8>,
-    /// Whether each byte is sent in a segment of its own, and lines end with a carriage return.
+    /// Whether each byte is sent in a separate segment, and lines end with a carriage return.
     pub(super) in_bytes: bool,
     pub(super) returns: bool,
-    /// The server, if it runs for this visitor alone.
+    /// The server, if it runs only for this client.
     pub(super) _server: Option<Server>,
 }
 
 impl Visitor {
-    /// Connects, and takes ROOM.
+    /// Connects and receives ROOM.
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
         let Server { run, address, options, visitors } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
@@ -69,12 +69,12 @@ impl Visitor {
         }
     }
 
-    /// The next message, of whatever seat.
+    /// The next message, about any seat.
     pub(super) fn hear(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         hear(judge, &mut self.connection, self.options.deadline())
     }
 
-    /// The next line as it is, or nothing.
+    /// The next raw line, or `None` if none arrives.
     pub(super) fn line(&mut self) -> Option<String> {
         match next_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
             Heard::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
@@ -82,7 +82,7 @@ impl Visitor {
         }
     }
 
-    /// The next message that is not of another seat.
+    /// The next message that is not about another seat.
     pub(super) fn own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         loop {
             match self.hear(judge)? {
@@ -92,7 +92,7 @@ impl Visitor {
         }
     }
 
-    /// The next message of a seat.
+    /// The next message about a seat.
     pub(super) fn of(&mut self, judge: &mut Judge, seat: u8) -> Played<Result<ServerMessage<'static>, String>> {
         loop {
             match self.hear(judge)? {
@@ -102,7 +102,7 @@ impl Visitor {
         }
     }
 
-    /// Says something that must be refused.
+    /// Sends a message that the server must reject.
     pub(super) fn refused(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
         self.say(&line);
         let heard = self.own(judge)?;
@@ -115,7 +115,7 @@ impl Visitor {
     pub(super) fn is_dismissed(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         let heard = loop {
             match self.own(judge)? {
-                // A server may say first what was wrong.
+                // A server may report the error first.
                 Ok(ServerMessage::No(_)) => {}
                 heard => break heard,
             }
@@ -129,7 +129,8 @@ impl Visitor {
     }
 }
 
-/// The next message of a connection, or what came instead. Blanks do not matter, and what is no message is passed over.
+/// The next message of a connection, or the event that occurred instead. Blanks are ignored and invalid messages are
+/// skipped.
 fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<Result<ServerMessage<'static>, String>> {
     loop {
         let wrong = match next_line(connection, MAX_TOLD, by) {
@@ -150,13 +151,13 @@ fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<R
     }
 }
 
-/// A message, written exactly as the protocol has it.
+/// Parses a message that is written exactly as in the protocol.
 fn parse(line: &[u8]) -> Option<ServerMessage<'static>> {
     let message = ServerMessage::parse(line).ok().or_else(|| impossible_row(line))?;
     (message.to_string().as_bytes() == line).then_some(message)
 }
 
-/// A row with numbers that no guess can get. They are well written and wrong.
+/// A row with numbers that no guess can get. Its form is correct, but its values are wrong.
 fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     let words: Vec<&str> = str::from_utf8(line).ok()?.split(' ').collect();
     let ["ROW", seat, turn, guess, red, white] = words[..] else { return None };
@@ -165,12 +166,12 @@ fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     Some(ServerMessage::Line(seat.parse().ok()?, row))
 }
 
-/// What came, for a message.
+/// The received message or event, for the text of a breach.
 pub(super) fn said(heard: &Result<ServerMessage<'static>, String>) -> String {
     heard.as_ref().map_or_else(Clone::clone, |message| format!("'{message}' came"))
 }
 
-/// The seat of which a message tells everybody.
+/// The seat that a broadcast message is about.
 pub(super) const fn seat_of(message: &ServerMessage<'_>) -> Option<u8> {
     match message {
         ServerMessage::Seat(seat, _)

@@ -1,6 +1,6 @@
-//! The dialogue with a text game, as far as programs of different people agree on it.
+//! The dialogue with a text game, limited to the parts that programs of different authors share.
 //!
-//! Lines are read leniently: what a program prints may have more or fewer ends of lines, blanks and capital letters.
+//! Lines are parsed leniently: the output may have more or fewer line ends, blanks and capital letters.
 
 use std::{
     mem,
@@ -17,12 +17,12 @@ use crate::{
     tester::Options,
 };
 
-/// The lines with which a turn begins.
+/// The lines at the start of a turn.
 const HEADS: [&str; 4] = ["Turn #: ", "lifeline#1: ", "lifeline#2: ", "Code  : "];
-/// The longest value behind a word in characters, of a code with a blank behind each digit.
+/// The maximum length of a value after a word in characters: that of a code with a blank after each digit.
 const LONGEST: usize = 16;
 
-/// What a piece of the output is about.
+/// The subject of a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Topic {
     Turn,
@@ -33,7 +33,7 @@ enum Topic {
     White,
 }
 
-/// Each with its word in small letters and without blanks. Behind the word comes a number or a colon.
+/// Each topic with its word in lower case and without blanks. A number or a colon follows the word.
 const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::Turn, "turn", true),
     (Topic::Lifeline(0), "lifeline#1", false),
@@ -44,7 +44,7 @@ const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::White, "white", true),
 ];
 
-/// The topic at the front of a text, and its value without blanks in small letters.
+/// The topic at the start of a text, and its value without blanks in lower case.
 fn topic(text: &str) -> Option<(Topic, String)> {
     let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
     let (topic, rest, has_number) =
@@ -58,7 +58,7 @@ fn topic(text: &str) -> Option<(Topic, String)> {
     Some((topic, value.to_owned()))
 }
 
-/// Cuts a line in front of each topic.
+/// Splits a line before each topic.
 fn pieces(line: &str) -> Vec<&str> {
     let mut cuts = vec![0];
     let mut before = ' ';
@@ -78,35 +78,35 @@ fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
     value.get(..end)?.parse().ok()
 }
 
-/// The digits and stars at the front of a value, if they are a code with unknown digits.
+/// The digits and stars at the start of a value, if they form a code with unknown digits.
 fn hidden(value: &str) -> Option<String> {
     let code: String = value.chars().take_while(|letter| matches!(letter, '*' | '1'..='8')).take(LONGEST).collect();
     (code.contains('*') && code.len() >= 4).then_some(code)
 }
 
-/// What is shown before an input.
+/// The lines that the program shows before an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) turn: usize,
-    /// Whether each lifeline is shown, and as available.
+    /// Whether each lifeline is shown, and whether it is shown as available.
     pub(super) available: [Option<bool>; 2],
-    /// The digits that are known, and stars.
+    /// The known digits, with stars for the unknown ones.
     pub(super) code: String,
-    /// The line that is not written as it should be.
+    /// The line with a wrong form.
     pub(super) wrong: Option<String>,
-    /// The lines before it.
+    /// The lines before the block.
     pub(super) before: Vec<String>,
 }
 
-/// Numbers that answer a guess.
+/// The numbers for a guess.
 pub(super) struct Answer {
     pub(super) red: u8,
     pub(super) white: u8,
-    /// Whether they are written as `Red: 1` and `White: 2`.
+    /// Whether the numbers are written as `Red: 1` and `White: 2`.
     pub(super) is_exact: bool,
 }
 
-/// The numbers behind `Red` and `White` in these lines.
+/// The numbers after `Red` and `White` in these lines.
 pub(super) fn answer(lines: &[String]) -> Option<Answer> {
     let all: Vec<&str> = lines.iter().flat_map(|line| pieces(line)).collect();
     let find = |wanted: Topic| {
@@ -121,13 +121,13 @@ pub(super) fn answer(lines: &[String]) -> Option<Answer> {
     Some(Answer { red, white, is_exact })
 }
 
-/// Whether a prompt for the guess was printed before what answers it.
+/// Whether a prompt for the guess was printed before the answer.
 pub(super) fn has_prompt(before: &[String]) -> bool {
     let all = before.iter().flat_map(|line| pieces(line));
     all.filter_map(topic).any(|(topic, _)| topic == Topic::Guess)
 }
 
-/// The code in a line that tells it after a loss.
+/// The code in the line that reveals it after a loss.
 pub(super) fn told_code(line: &str, length: usize) -> Option<Code> {
     if !line.to_lowercase().contains("code") {
         return None;
@@ -136,14 +136,14 @@ pub(super) fn told_code(line: &str, length: usize) -> Option<Code> {
     runs.filter(|run| run.len() == length).find_map(|run| run.parse().ok())
 }
 
-/// The digits that stand alone in lines that do not name a lifeline.
+/// The separate digits in lines that do not name a lifeline.
 pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
     let told = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
     let words = told.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
     words.filter(|word| word.len() == 1).filter_map(|word| word.chars().next()).filter(char::is_ascii_digit).collect()
 }
 
-/// The block that ends with the last of these lines, without what came before it.
+/// The block at the end of these lines, without the lines before it.
 fn block(lines: &[String]) -> Option<Block> {
     let (mut turn, mut start, mut code) = (None, 0, None);
     let mut available = [None; 2];
@@ -174,7 +174,7 @@ fn block(lines: &[String]) -> Option<Block> {
     Some(Block { turn, available, code, wrong, before: lines.get(..start).unwrap_or_default().to_vec() })
 }
 
-/// A text game under test that runs.
+/// A running text game under test.
 pub(super) struct Talk {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
@@ -204,7 +204,7 @@ impl Talk {
     fn line(&mut self, by: Instant) -> bool {
         let line = self.run.line(by);
         if line.is_none() && Instant::now() < by {
-            // Where its output has ended the program is about to end, and how it does is to be seen.
+            // If the program's output has ended, the program is about to end, and its exit status is needed.
             self.run.exit(by);
         }
         let is_there = line.is_some();
@@ -212,7 +212,7 @@ impl Talk {
         is_there
     }
 
-    /// What was printed last, for a message.
+    /// The last printed lines, for the text of a breach.
     pub(super) fn printed(&mut self) -> String {
         let last = self.lines.len().saturating_sub(3);
         let lines: Vec<_> = self.lines.iter().skip(last).map(|line| format!("'{}'", line.escape_debug())).collect();
@@ -220,7 +220,7 @@ impl Talk {
         format!("the last that came is {lines}{}", self.run.obituary())
     }
 
-    // Takes the block that ends with the last line.
+    // Removes and returns the block that ends with the last line.
     fn take_block(&mut self) -> Option<Block> {
         let block = block(&self.lines)?;
         self.lines.clear();
@@ -238,7 +238,7 @@ impl Talk {
         None
     }
 
-    /// As [`Talk::next_block`], but waits no longer than this for a further line when some have come.
+    /// Like [`Talk::next_block`], but after the first lines waits at most this long for each further line.
     pub(super) fn next_block_within(&mut self, pause: Duration) -> Option<Block> {
         let by = self.options.deadline();
         let mut until = by;
@@ -251,7 +251,7 @@ impl Talk {
         None
     }
 
-    /// Reads up to the line that tells the code, or a further turn.
+    /// Reads up to the line that reveals the code, or up to another turn.
     pub(super) fn told_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
         let by = self.options.deadline();
         while self.line(by) {
@@ -269,13 +269,13 @@ impl Talk {
         None
     }
 
-    /// The code, if it was told in what was read since the last block.
+    /// The code, if the lines since the last block revealed it.
     pub(super) fn code_so_far(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
         let code = self.lines.iter().find_map(|line| told_code(line, length))?;
         Some((code, mem::take(&mut self.lines)))
     }
 
-    /// What else is printed, until the program ends.
+    /// The remaining output until the program ends.
     pub(super) fn rest(&mut self) -> Vec<String> {
         let mut rest = mem::take(&mut self.lines);
         let by = self.options.deadline();
@@ -285,19 +285,20 @@ impl Talk {
         rest
     }
 
-    /// The block that must come now. `rule` is broken without it.
+    /// Reads the block that must follow. If it is missing, `rule` is broken.
     pub(super) fn block(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played<Block> {
         let block = self.next_block();
         let block = block.ok_or_else(|| format!("no turn is shown after {after}; {}", self.printed()));
         judge.expect(rule, block)
     }
 
-    /// Whether a prompt asked for the input before these lines. At a terminal it may stand on standard error.
+    /// Whether the program printed a prompt for the input before these lines. At a terminal, the prompt may be on
+    /// standard error.
     pub(super) fn has_prompt(&self, before: &[String]) -> Option<bool> {
         (!self.is_terminal).then(|| has_prompt(before))
     }
 
-    /// How the program has ended, when it has to.
+    /// Judges how the program has ended where it has to end.
     pub(super) fn has_ended(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         let exit = self.run.exit(Instant::now().max(self.options.deadline()));
         judge.require(rule, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {

@@ -20,27 +20,27 @@ use crate::{
     tester::Options,
 };
 
-/// What is no length.
+/// Invalid lengths.
 const NO_LENGTHS: [&str; 9] = ["", "abc", "3", "9", "-4", "4.5", "4 5", "45", "99999999999999999999"];
-/// What is neither yes nor no.
+/// Inputs that are neither yes nor no.
 const NO_ANSWERS: [&str; 4] = ["", "maybe", "yesno", "1"];
-/// What is neither a guess at four digits nor a lifeline.
+/// Inputs that are neither a guess of four digits nor a lifeline.
 const NO_GUESSES: [&str; 10] =
     ["", "abcd", "123", "12345", "1290", "-123", "12.4", "lifeline", "lifeline#3", "lifeline #1"];
-/// After this time without a further line a program that has answered waits for an input.
+/// If a program that has answered prints no further line for this time, it waits for input.
 const PAUSE: Duration = Duration::from_secs(4);
 /// The longest line that is typed, in bytes.
 const LONG: usize = 5000;
 /// Turns that are played beyond the last one, if the game is not over then.
 const MORE_TURNS: usize = 4;
-/// Guesses that are no code without repeats, so that no game is won by chance.
+/// Guesses that are not valid codes without repeats, so that no game is won by chance.
 const GUESSES: [&str; TURNS] = [
     "11223344", "33441122", "55667788", "12121212", "77123456", "45645612", "87187187", "66543217", "22345678",
     "18273641",
 ];
 
-/// What is typed, and whether the turn in which it is typed is early enough for a lifeline. A course's program may
-/// refuse one turn too early.
+/// An input, its turn, and whether that turn is early enough for a lifeline. A course's program may reject a lifeline
+/// one turn too early.
 const LATE: [(usize, usize, Option<bool>); 8] = [
     (1, 1, Some(true)),
     (1, 7, Some(true)),
@@ -75,7 +75,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-/// Looks at the lines with which a turn begins.
+/// Checks the lines at the start of a turn.
 fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&EXACT_LINES, block.wrong.is_none(), || {
         format!("'{}' is not written as it should be", block.wrong.as_deref().unwrap_or_default().escape_debug())
@@ -89,7 +89,7 @@ fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&COUNTS, block.turn == turn, || format!("turn {} is shown instead of turn {turn}", block.turn));
 }
 
-/// What comes before everything else: whether a turn is shown at all.
+/// The prerequisite of all other checks: whether the program shows a turn.
 pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = subject.start(judge)?;
     talk.type_lines(["4", "no"]);
@@ -98,7 +98,7 @@ pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Starts a game without wrong answers to its questions. Returns also its first turn.
+/// Answers the initial questions correctly. Also returns the first turn.
 fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Talk, Block)> {
     let mut talk = subject.start(judge)?;
     talk.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
@@ -110,7 +110,7 @@ fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool)
     Ok((talk, block))
 }
 
-/// Guesses that were answered.
+/// Guesses with their answers.
 type Rows = Vec<(Code, Feedback)>;
 
 fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
@@ -122,19 +122,19 @@ fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
     Ok(codes.into_iter().map(|code| disguised(code, MAX_COLOURS, options)).collect())
 }
 
-/// What is typed, one after the other.
+/// The inputs in order, quoted.
 fn quoted(typed: &[&str]) -> String {
     typed.iter().map(|typed| format!("'{typed}'")).collect::<Vec<_>>().join(", ")
 }
 
-/// Notes the numbers that answer a guess.
+/// Records the numbers that answer a guess.
 fn answered(judge: &mut Judge, guess: Code, told: Option<Answer>, rows: &mut Rows) {
     let is_exact = told.as_ref().is_some_and(|told| told.is_exact);
     judge.check(&ANSWERS, is_exact, || format!("no `Red: ` and `White: ` with numbers came after {guess}"));
     rows.extend(told.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
 }
 
-/// Looks at what came after a guess.
+/// Checks the lines after a guess.
 fn look_behind(judge: &mut Judge, talk: &Talk, before: &[String], guess: Code, rows: &mut Rows) {
     if let Some(has_prompt) = talk.has_prompt(before) {
         judge.check(&PROMPT, has_prompt, || "no `Guess : ` asked for an input".to_owned());
@@ -142,7 +142,7 @@ fn look_behind(judge: &mut Judge, talk: &Talk, before: &[String], guess: Code, r
     answered(judge, guess, answer(before), rows);
 }
 
-/// Plays these turns with guesses that are wrong. Returns the last block.
+/// Plays these turns with wrong guesses. Returns the last block.
 fn advance(
     judge: &mut Judge,
     talk: &mut Talk,
@@ -163,7 +163,7 @@ fn advance(
     Ok(last)
 }
 
-/// Plays the turns that are left and loses. Returns the code.
+/// Plays the remaining turns and loses. Returns the code.
 fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
     let length = rules.length();
     let guesses = guesses(length, &talk.options)?;
@@ -195,7 +195,7 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
     Ok(code)
 }
 
-/// Whether these answers are those of a code.
+/// Whether these answers match a code.
 fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     for (guess, told) in rows {
         let right = answers::answer(code, *guess)?;
@@ -204,7 +204,7 @@ fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     Ok(())
 }
 
-/// Answers that there is to be no other game.
+/// Declines another game.
 fn leave(judge: &mut Judge, talk: &mut Talk, rule: &'static Rule) -> Played {
     talk.type_lines(["no"]);
     let rest = talk.rest();
@@ -233,7 +233,7 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         });
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
         talk.type_lines([guess.to_string()]);
-        // A program that has found the right code asks for another game, and does not end a line then.
+        // After a correct guess, a program prompts for another game and does not end that line.
         let Some(block) = talk.next_block_within(PAUSE.min(talk.options.patience / 2)) else {
             fits(judge, guess, &rows)?;
             break;
@@ -284,7 +284,7 @@ fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-// Apart from words that are no numbers, which end some programs.
+// Leaves out inputs that are not numbers, which end some programs.
 fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = subject.start(judge)?;
     talk.type_lines(["3", "9", "5", "no"]);
@@ -329,7 +329,7 @@ fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.require(&INVALID, block.turn == 1, || format!("{LONG} digits led to turn {}", block.turn))
 }
 
-/// A lifeline in the second turn, and whether what it told was true.
+/// Uses a lifeline in the second turn and checks that it reveals correct digits.
 fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
     let (mut talk, _) = begin(judge, subject, 4, false)?;
@@ -351,7 +351,7 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     Ok(())
 }
 
-/// Lifelines after each lifeline.
+/// Requests further lifelines after each lifeline.
 fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for first in [1, 2] {
         let (mut talk, _) = begin(judge, subject, 4, false)?;
@@ -374,8 +374,8 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Whether a lifeline told the truth: one of the digits that it named, and with the place that it has shown both of
-/// them.
+/// Whether a lifeline revealed correct digits: one of the digits that it named and, with the place that it showed, both
+/// of them.
 fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     let Some((place, digit)) = shown else {
         let mut digits = digits.iter();

@@ -1,4 +1,4 @@
-//! What the text game of mastermind must do.
+//! The requirements for the mastermind text game.
 
 use crate::rule::rules;
 

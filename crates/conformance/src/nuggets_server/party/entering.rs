@@ -1,4 +1,4 @@
-//! How clients come to look on and to play.
+//! Lets clients watch and play.
 
 use std::{
     collections::BTreeSet,
@@ -27,11 +27,11 @@ use crate::{
     rule::Rule,
 };
 
-/// How long to wait before SPECTATE is tried again.
+/// How long to wait before SPECTATE is repeated.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Party<'_> {
-    /// Starts a game without a spectator on a map that is known.
+    /// Starts a game without a spectator on a known map.
     pub(in crate::nuggets_server) fn unwatched(&mut self, map: &Grid) {
         self.total = self.fresh.then_some(GOLD);
         self.world = Some(World::new(map.clone(), BTreeSet::new()));
@@ -53,7 +53,7 @@ impl Party<'_> {
                 let client = &party.clients[number];
                 all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit) || client.has(Kind::Error)
             });
-            // A server may bound how often spectators are replaced.
+            // A server may limit how often spectators are replaced.
             let client = &self.clients[number];
             if !client.has(Kind::Error) || client.has(Kind::Grid) || Instant::now() >= by {
                 break;
@@ -97,7 +97,7 @@ impl Party<'_> {
         Ok(())
     }
 
-    // Whether these messages came, in this order and without others among them, apart from ERRORs.
+    // Whether these messages arrived in this order, with no other messages between them except ERRORs.
     fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
         if log.starts_with(all) {
@@ -107,7 +107,7 @@ impl Party<'_> {
         self.missing(rule, || format!("{what} was answered by {}; {wanted} must come in this order", kinds(&log)))
     }
 
-    // Makes a model of the game that begins, of what a spectator is shown first.
+    // Creates a model of the new game from the spectator's first messages.
     fn begin(
         &mut self,
         map: Option<&Grid>,
@@ -131,7 +131,7 @@ impl Party<'_> {
             }
             None => self.drawn(display, size.unwrap_or_default())?,
         };
-        // It was read in the shape that GRID names.
+        // It was parsed in the shape that GRID states.
         let display = fitted(display, grid.rows(), grid.cols());
         self.clients[number].display.clone_from(&display);
         let piles: BTreeSet<Cell> =
@@ -159,11 +159,11 @@ impl Party<'_> {
         Ok(())
     }
 
-    // The map of a server that runs already, as a spectator is shown it.
+    // The map of a running server according to the spectator's DISPLAY.
     fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> Played<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
             if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
-                // Players of an earlier scenario, who could not leave. That is noted.
+                // Players of an earlier scenario could not leave. That was recorded.
                 return Err(Halt::Broken);
             }
             let text = "a player is there already; the server must have a game without players";
@@ -178,12 +178,12 @@ impl Party<'_> {
         }
     }
 
-    /// Lets a client join, and judges what all clients are sent.
+    /// Lets a client join, and judges the messages to all clients.
     pub(in crate::nuggets_server) fn join(&mut self, name: &str) -> Played<usize> {
         self.join_as(name.as_bytes(), &rules::WELCOME)
     }
 
-    /// As [`Party::join`], where `rule` is broken if the player is not let in at all.
+    /// Like [`Party::join`]. If the player is not accepted, `rule` is broken.
     pub(in crate::nuggets_server) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> Played<usize> {
         let number = self.stranger()?;
         let all = [Kind::Ok, Kind::Grid, Kind::Gold, Kind::Display];
@@ -197,14 +197,14 @@ impl Party<'_> {
         if let Some(text) = client.quit.as_ref().filter(|_| !self.fresh)
             && (self.letters >= MAX_PLAYERS || text.to_ascii_lowercase().windows(4).any(|word| word == b"full"))
         {
-            // Players before this test may have had letters, too.
+            // Players that joined before this test may have received letters too.
             self.letters = self.letters.max(MAX_PLAYERS);
             return Err(Halt::Broken);
         }
         if client.quit.is_some() || !client.has(Kind::Ok) && !client.display.contains(&b'@') {
             let log = client.log.clone();
             let wrong = || format!("{text} was answered by {}", kinds(&log));
-            // A name that ends the server breaks the rule about this name.
+            // If a name ends the server, the rule about this name is broken.
             return if rule == &rules::WELCOME { self.lacking(rule, wrong) } else { self.judge.broken(rule, wrong) };
         }
         self.answered(number, &all, &rules::WELCOME, &text, "OK, GRID, GOLD and DISPLAY")?;
@@ -226,9 +226,9 @@ impl Party<'_> {
                 world.place(letter, cell);
             }
         } else if is_placed {
-            // Something is drawn over it.
+            // Gold or another player is drawn over it.
             self.judge.check(&rules::PLACE, false, || format!("{text}: the DISPLAYs do not show player {letter}"));
-            // Another key of it may.
+            // Another of its keys may succeed.
             return self.uncover(number, letter).or(Ok(())).map(|()| number);
         } else {
             self.missing(&rules::ALL, || format!("{text}: no DISPLAY shows where player {letter} is"))?;
@@ -237,12 +237,12 @@ impl Party<'_> {
         Ok(number)
     }
 
-    // Whether all clients have been shown the game since the last action.
+    // Whether all clients have received the state of the game since the last action.
     fn are_shown(&self) -> bool {
         self.active().into_iter().all(|number| self.clients[number].is_shown())
     }
 
-    // Lets a player move that no DISPLAY shows, until one does.
+    // Moves a player that no DISPLAY shows until one does.
     pub(in crate::nuggets_server) fn uncover(&mut self, number: usize, letter: Letter) -> Played {
         for &key in STEPS {
             self.send(number, &key_message(key));
@@ -258,10 +258,10 @@ impl Party<'_> {
         Err(Halt::Broken)
     }
 
-    // The letter of a new player, which no other one has had.
+    // The letter of a new player, which no other player has had.
     fn lettered(&mut self, number: usize, text: &str) -> Played<Letter> {
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
-        // A server that runs already may have had players before.
+        // A running server may have had players before.
         let expected = expected.or_else(|| self.fresh.then_some(b'A'));
         let Some(letter) = self.clients[number].letter.or_else(|| expected.and_then(Letter::from_byte)) else {
             return Err(Halt::Broken);
@@ -276,12 +276,12 @@ impl Party<'_> {
         Ok(letter)
     }
 
-    /// The spectator that the server knows.
+    /// The spectator that is registered with the server.
     pub(in crate::nuggets_server) fn spectator(&self) -> Option<usize> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    /// Where the last DISPLAYs show a player: that of the spectator, or else its own.
+    /// The position of a player in the last DISPLAYs: in the spectator's, or else in its own.
     pub(in crate::nuggets_server) fn place(&self, letter: Letter) -> Option<Cell> {
         let board = self.true_board().unwrap_or_default();
         let shown = cells(board).find(|(_, byte)| *byte == letter.byte()).map(|(cell, _)| cell);

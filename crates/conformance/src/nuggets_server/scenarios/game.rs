@@ -1,4 +1,4 @@
-//! Whole games, to their last nugget.
+//! Whole games, up to the last nugget.
 
 use super::{still, watch};
 use crate::{
@@ -12,26 +12,26 @@ use crate::{
     rule::Rule,
 };
 
-/// Keys of a game at most. A server that moves players as it must needs a tenth.
+/// The maximum number of keys in a game. A server that moves players correctly needs a tenth.
 const MOST_KEYS: u32 = 1000;
-/// Moves without an answer after which a game is given up.
+/// The number of moves without an answer after which a game is aborted.
 const UNANSWERED: u32 = 8;
-/// Keys in a row by which a player does not come nearer to gold.
+/// The number of successive keys by which a player may fail to approach gold.
 const PATIENT: u32 = 4;
 
-/// Plays with several players, of whom one leaves before the end.
+/// Plays with several players. One of them leaves before the end.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
     let ann = party.join("Ann Lee")?;
     let bob = party.join("Bob")?;
     let cid = party.join("Cid")?;
-    // The gold of a player who has quit is in the table.
+    // The table contains the gold of a player that has quit.
     hunt(party, cid)?;
     party.leave(cid)?;
     finish(party, &[ann, bob], run, &rules::EXIT)
 }
 
-/// Plays with one player and without a spectator, which needs as little of the server as a game can.
+/// Plays with one player and without a spectator. Such a game needs the fewest features of the server.
 pub(in crate::nuggets_server) fn alone(
     party: &mut Party<'_>,
     map: &MapFile,
@@ -43,7 +43,7 @@ pub(in crate::nuggets_server) fn alone(
     finish(party, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
 }
 
-/// Plays until the gold is gone. The server must say so and end, or it breaks this rule.
+/// Plays until no gold is left. If the server does not report that and exit, it breaks this rule.
 pub(super) fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
     let mut turn = players.iter().copied().cycle();
     let mut keys = 0;
@@ -54,7 +54,7 @@ pub(super) fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run
         if party.end == End::Judged {
             party.judge_summary(run);
             let exit = run.exit(party.options.deadline());
-            // What is wrong at the end of any game is no fault of a name.
+            // Errors at the end of any game are not caused by a name.
             let is_right = exit == Some(Exit::with(0))
                 || rule != &rules::EXIT && exit.as_ref().is_none_or(|exit| exit.code.is_some());
             party.judge.check(rule, is_right, || Exit::told(exit.as_ref(), "the server"));
@@ -64,18 +64,18 @@ pub(super) fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run
     Err(Halt::Broken)
 }
 
-// Lets a player take a pile, which may end the game. Returns how many keys that took.
+// Lets a player take a pile, which may end the game. Returns the number of keys.
 fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
     let letter = party.letter(who)?;
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for count in 0.. {
-        // Runs first: they may take several.
+        // Runs come first, since they may take several piles.
         let runs =
             [&rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD].iter().any(|rule| party.judge.has_failed(rule));
         let keys: &[u8] = if runs { STEPS } else { b"HJKLYUBNhjklyubn" };
         let world = party.world()?;
         if world.piles.is_empty() {
-            // What is left may lie under the player.
+            // The remaining gold may be under the player.
             still(party, who)?;
             if party.end == End::Judged || !party.world()?.piles.is_empty() {
                 return Ok(count + 1);
@@ -99,7 +99,7 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
         if party.unanswered > UNANSWERED {
             return Err(Halt::Broken);
         }
-        // The server may have moved the player in another way.
+        // The server may have moved the player differently.
         vain = if keys.len() < nearest { 0 } else { vain + 1 };
         nearest = nearest.min(keys.len());
         if vain > PATIENT {

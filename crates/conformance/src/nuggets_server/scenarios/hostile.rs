@@ -1,4 +1,4 @@
-//! Datagrams that must have no effect. Each rule has a game of its own, since a server may end at them.
+//! Datagrams that must have no effect. Each rule has a separate game, since a server may end because of them.
 
 use super::{leave_all, moves::walk, plain_step, still, still_any, watch};
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     rule::Rule,
 };
 
-/// What only servers send.
+/// Messages that only servers send.
 const SERVER_WORDS: [&[u8]; 6] = [b"OK A", b"GRID 1 1", b"GOLD 9 9 9", b"DISPLAY\n", b"QUIT now", b"ERROR no"];
-/// No messages, though they look like some.
+/// Invalid messages that resemble valid ones.
 const MALFORMED: [&[u8]; 12] = [
     b"KEY hh",
     b"KEY h\n",
@@ -31,7 +31,7 @@ const MALFORMED: [&[u8]; 12] = [
     b"%s%n%s%n KEY l",
 ];
 
-/// The players of a game. The display of the second shows what the first did.
+/// The players of a game. The display of the second shows the effects of the first.
 struct Cast {
     ann: usize,
     bob: usize,
@@ -58,7 +58,7 @@ pub(in crate::nuggets_server) fn malformed(party: &mut Party<'_>, map: Option<&M
     leave_all(party)
 }
 
-/// Whether a client learns that a message of its own was wrong.
+/// Whether a client is notified that its message was wrong.
 pub(in crate::nuggets_server) fn explained(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -81,7 +81,7 @@ pub(in crate::nuggets_server) fn empty(party: &mut Party<'_>, map: Option<&MapFi
 pub(in crate::nuggets_server) fn zero_bytes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let Cast { ann, bob } = cast(party, map)?;
     let stranger = party.stranger()?;
-    // With a key that can move the player.
+    // Uses a key that can move the player.
     let key = plain_step(party, party.letter(ann)?)?.unwrap_or(b'l');
     for datagram in [&b"\0"[..], &[b'K', b'E', b'Y', b' ', key, 0]] {
         send_both(party, (ann, stranger), datagram, &rules::ZERO_BYTES, bob)?;
@@ -117,7 +117,7 @@ pub(in crate::nuggets_server) fn small_q(party: &mut Party<'_>, map: Option<&Map
     leave_all(party)
 }
 
-/// Keys from an address that never played, and from one that has quit.
+/// Keys from an address that never played, and from a player that has quit.
 pub(in crate::nuggets_server) fn strangers(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let Cast { ann, bob } = cast(party, map)?;
     let stranger = party.stranger()?;
@@ -129,7 +129,7 @@ pub(in crate::nuggets_server) fn strangers(party: &mut Party<'_>, map: Option<&M
         return leave_all(party);
     }
     ignored(party, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
-    // Where the quitter was, another player is now.
+    // Another player is now at the position of the one that has quit.
     walk(party, bob, |_, cell| Some(cell) == spot)?;
     ignored(party, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)?;
     leave_all(party)
@@ -146,7 +146,7 @@ pub(in crate::nuggets_server) fn watcher_keys(party: &mut Party<'_>, map: Option
     leave_all(party)
 }
 
-/// The program of a player ends without a word.
+/// The program of a player ends without notifying the server.
 pub(in crate::nuggets_server) fn lost(party: &mut Party<'_>, map: &MapFile) -> Played {
     let Cast { ann, bob } = cast(party, Some(map))?;
     party.lose(ann);
@@ -172,7 +172,8 @@ fn send_both(
     Ok(())
 }
 
-// Sends what must have no effect. After it another player moves, which shows whether it had. What follows a breach shows nothing new.
+// Sends a datagram that must have no effect. Then another player moves, which shows whether it had one. After a breach,
+// further datagrams are not sent.
 fn idle(party: &mut Party<'_>, who: usize, datagram: &[u8], rule: &'static Rule, text: &str, other: usize) -> Played {
     if party.judge.has_failed(rule) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Who comes and goes: players, as many as there are letters, and spectators.
+//! Clients that join and leave: one player for each letter, and spectators.
 
 use super::{leave_all, still, still_any, watch};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     rule::Rule,
 };
 
-/// Names without letters. Each has a character that is no white space.
+/// Names without letters. Each has a character that is not whitespace.
 const NAMES: [&str; 3] = ["42", "!", " . "];
 
 /// Players join, and one of them leaves.
@@ -58,7 +58,7 @@ pub(in crate::nuggets_server) fn second_seat(party: &mut Party<'_>, map: Option<
     leave_all(party)
 }
 
-/// PLAY from the address of a player who has quit.
+/// PLAY from the address of a player that has quit.
 pub(in crate::nuggets_server) fn comes_back(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -83,7 +83,7 @@ pub(in crate::nuggets_server) fn all_leave(party: &mut Party<'_>, map: Option<&M
     leave_all(party)
 }
 
-/// A spectator takes the place of another one.
+/// A spectator replaces another one.
 pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -96,7 +96,7 @@ pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&
     leave_all(party)
 }
 
-/// A spectator leaves, and another one comes.
+/// A spectator leaves, and another one connects.
 pub(in crate::nuggets_server) fn spectator_quits(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -145,12 +145,12 @@ pub(in crate::nuggets_server) fn player_watches(party: &mut Party<'_>, map: Opti
     leave_all(party)
 }
 
-/// As many players as there are letters.
+/// One player for each letter.
 pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> Played {
     watch(party, Some(map))?;
     for number in 1..=26 {
         let player = party.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
-        // A player who has quit keeps the letter.
+        // A player that has quit keeps its letter.
         if number == 5 {
             party.leave(player)?;
         }
@@ -159,7 +159,7 @@ pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> P
     still_any(party, None)
 }
 
-/// Two players of one name.
+/// Two players with the same name.
 pub(in crate::nuggets_server) fn namesakes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -169,7 +169,7 @@ pub(in crate::nuggets_server) fn namesakes(party: &mut Party<'_>, map: Option<&M
     leave_all(party)
 }
 
-// Sends a PLAY that must be answered by QUIT.
+// Sends a PLAY that the server must answer with QUIT.
 fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, wanted: &str) -> Played {
     let number = party.stranger()?;
     party.clients[number].leaving = true;

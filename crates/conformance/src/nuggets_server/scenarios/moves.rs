@@ -14,16 +14,16 @@ use crate::{
     },
 };
 
-/// How far a player walks at most to see more, on maps that we did not draw.
+/// The maximum number of steps of a player that explores an unknown map.
 const WALK: usize = 70;
-/// Steps in a row by which a player does not come nearer to where it goes.
+/// The number of successive steps by which a player may fail to approach its target.
 const PATIENT: usize = 4;
 /// The keys of runs.
 const RUNS: &[u8] = b"HJKLYUBN";
-/// Keys that are typed one after the other to see that each does what it must.
+/// Keys that are typed one after another to check the effect of each.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
-/// Steps, runs, swaps, and what is seen on the way.
+/// Steps, runs, swaps, and the view on the way.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -39,7 +39,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
     leave_all(party)
 }
 
-/// A player who is pushed along a passage must remember what it saw from there, also after it has gone back.
+/// A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
 pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> Played {
     watch(party, Some(map))?;
     let ann = party.join("Ann")?;
@@ -54,7 +54,7 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     };
     walk(party, bob, |world, cell| beside(world, cell).is_some())?;
     let world = party.world()?;
-    // From the pusher to the other one. After the push it leads the other one back, too.
+    // The direction from the pusher to the other player. After the push, it also leads the other player back.
     let back = world.cell(victim).and_then(|cell| beside(world, cell)).and_then(opposite);
     if let Some(back) = back {
         let place = party.world()?.cell(pusher);
@@ -68,7 +68,7 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     leave_all(party)
 }
 
-/// Two players go to spots where numbers with a fraction make one see the other, or not, against the rule.
+/// Two players move to spots where floating-point numbers make one wrongly see the other, or not.
 pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
     watch(party, Some(map))?;
     let ann = party.join("Ann")?;
@@ -90,7 +90,7 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile, run:
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
     for direction in Direction::ALL {
-        // With two free spots on both sides, so that a mirrored step is seen, and a run from a step.
+        // With two free spots on both sides, so that a mirrored step is visible, and a run differs from a step.
         let wide = |world: &World, cell: Cell| {
             [Some(direction), opposite(direction)].into_iter().all(|way| {
                 let next = |from| world.grid.step(from, way?);
@@ -110,7 +110,7 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile, run:
         careful(party, ann, key)?;
     }
     let other = party.letter(bob)?;
-    // A player behind whom there is a free spot.
+    // A player with a free spot behind it.
     let through = |world: &World, cell: Cell| {
         let place = world.cell(other)?;
         let free = |direction: &Direction| {
@@ -123,7 +123,7 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile, run:
     if let Some(direction) = world.cell(letter).and_then(|cell| through(world, cell)) {
         careful(party, ann, direction.key().to_ascii_uppercase())?;
     }
-    // Through the other player and over gold, which one without the other may not show.
+    // Through the other player and over gold. One without the other may not show an error.
     let rich = |world: &World, cell: Cell| RUNS.iter().copied().find(|&key| world.runs_through(cell, key, other));
     if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| party.judge.has_failed(rule)) {
         walk(party, ann, |world, cell| rich(world, cell).is_some())?;
@@ -132,7 +132,7 @@ pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile, run:
             careful(party, ann, key)?;
         }
     }
-    // The gold that is left shows whether some got lost.
+    // The remaining gold shows whether some was lost.
     finish(party, &[ann, bob], run, &rules::EXIT)
 }
 
@@ -141,14 +141,14 @@ fn at(world: &World, cell: Cell) -> (u16, u16) {
     (place.row, place.col)
 }
 
-// Lets a player go into a passage and out of it at another end.
+// Lets a player enter a passage and leave it at another end.
 fn explore(party: &mut Party<'_>, who: usize) -> Played {
     let letter = party.letter(who)?;
     walk(party, who, World::is_deep)?;
     walk(party, who, |world, cell| world.grid.at(cell) == ROOM && !world.knows(letter, cell))
 }
 
-/// Lets a player go towards the nearest spot that is wanted, as long as it comes nearer.
+/// Lets a player move towards the nearest wanted spot, as long as it approaches it.
 pub(super) fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for _ in 0..WALK {
@@ -172,7 +172,7 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
     let place = world.cell(target);
     let beside =
         |cell: Cell, direction: Direction| world.grid.step(cell, direction).filter(|&next| Some(next) == place);
-    // If possible with a free spot behind the other, so that a run can go on.
+    // Preferably with a free spot behind the other player, so that a run can continue.
     let behind = |direction| place.is_some_and(|place| world.grid.step(place, direction).is_some());
     let best = Direction::ALL.into_iter().any(behind);
     let good = |cell: Cell| {
@@ -185,7 +185,7 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
     for &key in path.iter().take(2 * WALK) {
         let effect = party.world()?.forecast(letter, key).1;
         careful(party, who, key)?;
-        // On a way where a step is not possible the server has moved the player in another way.
+        // If a step on the path is not possible, the server has moved the player differently.
         if effect.swaps > 0 || effect.steps == 0 {
             return Ok(());
         }
@@ -194,7 +194,7 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
         return Ok(());
     };
     careful(party, who, direction.key())?;
-    // Now the other is behind: back onto it, and through it again at a run.
+    // Now the other player is behind: step back onto it, and run through it again.
     if let Some(back) = opposite(direction) {
         careful(party, who, back.key().to_ascii_uppercase())?;
     }
@@ -206,7 +206,8 @@ fn opposite(direction: Direction) -> Option<Direction> {
     Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
 }
 
-/// A few keys, for a comparison with the same keys in another game. Returns what a spectator was shown at last, and the purses.
+/// A few keys, for a comparison with the same keys in another game. Returns the spectator's last DISPLAY and the
+/// purses.
 pub(in crate::nuggets_server) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
     let board =
         |party: &Party<'_>| party.spectator().map_or_else(Vec::new, |watcher| party.clients[watcher].display.clone());

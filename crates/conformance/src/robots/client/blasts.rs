@@ -1,4 +1,4 @@
-//! Games of which each event is written out: blasts, blocks and scores.
+//! Games with explicit events: blasts, blocks and scores.
 
 use robots::{BombId, Event, Parameters, PlayerId, Position, ServerMessage};
 
@@ -36,7 +36,7 @@ pub(super) fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event 
     }
 }
 
-/// Plays these turns, from 0 on.
+/// Plays these turns, starting at 0.
 pub(super) fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
     let all = stage.party(setup.players_count)?;
     stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
@@ -45,7 +45,7 @@ pub(super) fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<E
     stage.tell_all(&turns, rule)
 }
 
-/// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
+/// The blasts in the figures of the protocol, and bombs in corners and on blocks.
 pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
@@ -55,14 +55,14 @@ pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
         vec![bomb(0, 2, 1)],
         vec![bomb(1, 3, 1)],
         vec![bomb(2, 0, 0)],
-        // Both bombs see the block at (1, 1) as it was, though they do not explode when they should.
+        // Both bombs are affected by the original block at (1, 1), though they do not explode when they should.
         vec![
             explosion(1, &[], &[(3, 2), (4, 1), (3, 0), (1, 1)]),
             explosion(0, &[], &[(2, 2), (1, 1), (2, 0), (4, 1)]),
         ],
         vec![block(2, 1)],
         vec![explosion(2, &[0], &[(0, 1), (1, 0)]), robot(0, 2, 1)],
-        // On a block, which ends its arms.
+        // The bomb is on a block, which ends its arms.
         vec![bomb(7, 2, 1)],
         vec![],
         vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
@@ -71,7 +71,7 @@ pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
     turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
-/// A blast without an end.
+/// A blast with the maximum radius.
 pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
@@ -82,7 +82,7 @@ pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
     turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
 }
 
-/// Two bombs hit one robot in one turn, and later again.
+/// Two bombs hit one robot in one turn, and again later.
 pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
@@ -94,7 +94,8 @@ pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
     turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
 }
 
-/// What a turn of one bomb shows: the radius, where blocks and the bomb are, and which blocks it destroys.
+/// The parameters of a turn with one bomb: the radius, the positions of the blocks and the bomb, and the blocks that it
+/// destroys.
 type Blast = (&'static Rule, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]);
 
 const BLASTS: [Blast; 4] = [
@@ -145,7 +146,7 @@ pub(super) fn block_again(stage: &mut Stage<'_>) -> Played {
     turns_of(stage, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
 }
 
-/// Two players place a bomb each at the same position in the same turn.
+/// Two players each place a bomb at the same position in the same turn.
 pub(super) fn twin_bombs(stage: &mut Stage<'_>) -> Played {
     let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
     turns_of(stage, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)

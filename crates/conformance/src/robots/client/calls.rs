@@ -1,4 +1,4 @@
-//! Names and addresses on the command line, and arguments that are wrong.
+//! Names and addresses on the command line, and wrong arguments.
 
 use std::{
     net::{Ipv4Addr, UdpSocket},
@@ -26,9 +26,9 @@ use crate::{
     rule::Rule,
 };
 
-/// How often to look whether a picture has come.
+/// How long to wait for a datagram.
 const MOMENT: Duration = Duration::from_millis(20);
-/// The longest name.
+/// A name of the maximum length.
 const NAME_OF_255: &str = concat!(
     "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
     "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
@@ -41,7 +41,7 @@ pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
     ("a name of 255 bytes", &LONGEST_NAME, NAME_OF_255),
 ];
 
-/// Addresses on the command line. The client must understand one of the spellings.
+/// Addresses on the command line. The client must accept one of the spellings.
 pub(super) const ADDRESSES: [(&str, &Rule, &[Call]); 4] = [
     ("a name of the server's host", &SERVER_NAME, &[Call { server: "localhost", ..CALL }]),
     (
@@ -71,7 +71,7 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     Refusal { rule: &UNKNOWN_OPTION, how: "with the option -Z", values: &[], more: &["-Z"] },
 ];
 
-/// Right values, and the server.
+/// Correct values, and the listening server.
 pub(super) fn values() -> anyhow::Result<Given> {
     let (held, server) = take_tcp_port()?;
     let values = vec![
@@ -103,7 +103,7 @@ pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static
     judge.broken(rule, || wrong.join("; "))
 }
 
-/// Inputs from another address than that of the GUI, and pictures after them.
+/// Inputs from another address than the GUI's, and the pictures after them.
 pub(super) fn to_gui(stage: &mut Stage<'_>) -> Played {
     begin(stage)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -124,14 +124,14 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     for message in &messages {
         stage.server.send_in_parts([&encoded(message)[..]].into_iter());
     }
-    // It joins when it has read all of them, or never.
+    // The client joins after it has read all of them, or never.
     let blamed = if stage.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
     stage.joins_for(blamed)?;
     stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     stage.missed(&messages);
     let last = &opening(&all)[3];
     stage.server.send(&encoded(last));
-    // A client that answers the sender of the last input has not sent its picture to the GUI, early or late.
+    // A client that replies to the sender of the last input has not sent its picture to the GUI at any time.
     elsewhere.set_nonblocking(true)?;
     let by = context.options.deadline();
     while Instant::now() < by && !has_datagram(&stage.gui)? {
@@ -144,7 +144,7 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.picture_of(last, &LATE_GUI)
 }
 
-// Whether a datagram comes in a moment.
+// Whether a datagram arrives within a moment.
 fn has_datagram(socket: &UdpSocket) -> Played<bool> {
     socket.set_read_timeout(Some(MOMENT))?;
     Ok(socket.peek(&mut [0]).is_ok())

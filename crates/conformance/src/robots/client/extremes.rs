@@ -1,4 +1,4 @@
-//! Texts and numbers at their limits, many games, and events that make no sense.
+//! Texts and numbers at their limits, many games, and invalid events.
 
 use std::time::Instant;
 
@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{judge::Played, rule::Rule};
 
-/// Games that follow each other.
+/// The number of successive games.
 const GAMES: u32 = 20;
-/// Pairs of inputs of which the second may be late.
+/// The number of pairs of inputs. The second input of a pair may be late.
 const PAIRS: usize = 15;
-/// A system that acknowledges late takes more than this, in milliseconds.
+/// The minimum delay of a system with delayed acknowledgements, in milliseconds.
 const LATE_MS: u128 = 20;
 
 pub(super) fn large_numbers(stage: &mut Stage<'_>) -> Played {
@@ -95,19 +95,19 @@ pub(super) fn straddling(stage: &mut Stage<'_>) -> Played {
         rest.extend_from_slice(front);
         stage.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
-        // Its picture says that the client has read so far, and takes the next segment by itself.
+        // Its picture shows that the client has read everything so far, and that it reads the next segment separately.
         before.replace(message).map_or(Ok(()), |before| stage.picture_of(before, &STRADDLING))?;
     }
     stage.server.send(&rest);
     before.map_or(Ok(()), |last| stage.picture_of(last, &STRADDLING))
 }
 
-/// Games after each other, in none of which the client need join.
+/// Successive games. The client need not join any of them.
 pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
-        // What the first two games show is judged elsewhere.
+        // The observations of the first two games are judged elsewhere.
         let rule = |stage: &Stage<'_>, usual: &'static Rule| {
             if game < 2 || stage.judge.has_failed(usual) { usual } else { &MANY_GAMES }
         };
@@ -118,10 +118,10 @@ pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
     Ok(())
 }
 
-/// Events that make no sense, and a turn behind them.
+/// Invalid events, followed by a turn.
 pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
-    // A bomb that is overdue is the sense of one of them only.
+    // Only one of them is about an overdue bomb.
     let timer = if *rule == OVERDUE { 2 } else { 99 };
     turns_of(stage, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
     let events = if *rule == OVERDUE {
@@ -140,7 +140,7 @@ pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
 
 pub(super) const NONSENSE: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
 
-/// A turn whose picture does not fit into a datagram, and one that takes the blocks away again.
+/// A turn whose picture does not fit into a datagram, and a turn that removes the blocks again.
 pub(super) fn too_big(stage: &mut Stage<'_>) -> Played {
     let all = players(1)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
@@ -155,7 +155,7 @@ pub(super) fn too_big(stage: &mut Stage<'_>) -> Played {
     stage.goes_on(&turns, &TOO_BIG)
 }
 
-/// Two inputs at once: a client without `TCP_NODELAY` keeps the second until the first is acknowledged.
+/// Two inputs in one batch. A client without `TCP_NODELAY` delays the second until the first is acknowledged.
 pub(super) fn no_delay(stage: &mut Stage<'_>) -> Played {
     begin(stage)?;
     let mut gaps = Vec::new();

@@ -1,4 +1,4 @@
-//! Pictures that a client sends, to be compared.
+//! Pictures that a client sends, in a form for comparison.
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, read_datagram, read_message};
@@ -18,19 +18,19 @@ pub(super) fn encoded(message: &impl Encode) -> BytesMut {
 pub(super) fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
     let message: DrawMessage =
         read_datagram(bytes, MAX_PICTURE_ITEMS).map_err(|wrong| format!("{wrong}, in {} bytes", bytes.len()))?;
-    // A player who is in a map twice is read once.
+    // If a player is in a map twice, it is decoded once.
     if encoded(&message).len() < bytes.len() {
         return Err("a map has a player twice".to_owned());
     }
     Ok(sorted(message))
 }
 
-/// The message at the front of a datagram, whatever follows.
+/// The message at the front of a datagram. Any further bytes are ignored.
 pub(super) fn read_front(bytes: &[u8]) -> Option<DrawMessage> {
     read_message(bytes, bytes.len(), MAX_PICTURE_ITEMS).ok().flatten().map(|(message, _)| sorted(message))
 }
 
-/// With the lists sorted that have no order.
+/// Sorts the lists that have no order.
 pub(super) fn sorted(mut message: DrawMessage) -> DrawMessage {
     if let DrawMessage::Game(game) = &mut message {
         game.blocks.sort_unstable();
@@ -40,7 +40,7 @@ pub(super) fn sorted(mut message: DrawMessage) -> DrawMessage {
     message
 }
 
-/// All but what has rules of its own.
+/// The part of the picture that has no separate rules.
 pub(super) fn frame(picture: &GamePicture) -> GamePicture {
     let mut frame = picture.clone();
     frame.player_positions.clear();

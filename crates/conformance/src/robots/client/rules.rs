@@ -1,4 +1,4 @@
-//! What the protocol requires of a client.
+//! The requirements of the protocol for a client.
 
 use crate::rule::rules;
 

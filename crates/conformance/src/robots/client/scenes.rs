@@ -22,7 +22,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The inputs of a GUI, what a client makes of them, and the rule that asks for it.
+/// The inputs of a GUI, the client's messages for them, and the rules that require these messages.
 const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[0], &[1], "PlaceBomb", &FORWARDED),
     (&[1], &[2], "PlaceBlock", &FORWARDED),
@@ -32,7 +32,7 @@ const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[2, 3], &[3, 3], "Move Left", &MOVE_LEFT),
 ];
 
-/// Datagrams that are no inputs, each with the rule that it is ignored in a game.
+/// Datagrams that are not valid inputs, each with the rule that it is ignored in a game.
 const NO_INPUTS: [(&[u8], &Rule); 10] = [
     (&[], &EMPTY_INPUT),
     (&[3], &UNKNOWN_INPUT),
@@ -46,7 +46,7 @@ const NO_INPUTS: [(&[u8], &Rule); 10] = [
     (&[1; 60_000], &BIG_INPUT),
 ];
 
-/// What no server sends, what is wrong with it, and the rule that it ends the client.
+/// Invalid server messages, the error in each, and the rule that it ends the client.
 pub(super) const MALFORMED_BYTES: [(&[u8], &str, &Rule); 3] = [
     (&[9], "after the unknown tag 9 from the server", &MALFORMED),
     (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown tag 4 of an event from the server", &BAD_EVENT),
@@ -57,7 +57,7 @@ pub(super) fn scores(players: &[Player]) -> ServerMessage {
     ServerMessage::GameEnded { scores: PlayerId::all().zip(players).map(|(id, _)| (id, 3)).collect() }
 }
 
-/// Two games one after the other, with all inputs.
+/// Two successive games with all inputs.
 pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, stage.party(3)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -68,7 +68,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     for message in stage.turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
         for (input, right, name, rule) in INPUTS {
-            // An input that is not passed on is not waited for in each turn.
+            // If the client does not forward an input, later turns do not wait for it.
             if !stage.judge.has_failed(rule) {
                 stage.input(input);
                 stage.passes_on(right, rule, &format!("the input {name} in the game"))?;
@@ -82,7 +82,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&scores(&all), &ENDED)?;
     stage.judge.check(&ENDED, true, String::new);
     stage.joins_for(&REJOINS)?;
-    // Players who are left over are those of a game that has ended.
+    // Remaining players belong to the game that has ended.
     let rule = if stage.judge.has_failed(&ENDED) { &ENDED } else { &SECOND_GAME };
     stage.tell_all(&opening(&all), rule)?;
     stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
@@ -91,7 +91,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&scores(&all), &ENDED)
 }
 
-// A game whose first turn was shown.
+// Starts a game and expects the picture of its first turn.
 pub(super) fn begin(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, stage.party(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -104,7 +104,7 @@ pub(super) fn begin(stage: &mut Stage<'_>) -> Played {
 pub(super) fn bad_inputs_in_lobby(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, stage.party(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    // Once a Join has come, the client listens.
+    // After a Join has arrived, the client listens.
     stage.joins()?;
     for bytes in [&[3][..], &[0xff], &[2], &[2, 4]] {
         stage.input(bytes);
@@ -118,7 +118,7 @@ pub(super) fn bad_inputs_in_lobby(stage: &mut Stage<'_>) -> Played {
 /// Datagrams that must be ignored in the game, for one rule.
 pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     begin(stage)?;
-    // Inputs that differ from the last one. What a client is known to pass on wrongly shows nothing here.
+    // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
     probes.retain(|(.., rule)| !stage.judge.has_failed(rule));
     let first = 1.min(probes.len());
@@ -135,7 +135,7 @@ pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     Ok(())
 }
 
-/// Inputs for a client that came when the game had begun.
+/// Inputs for a client that connected after the start of the game.
 pub(super) fn observer(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -147,7 +147,7 @@ pub(super) fn observer(stage: &mut Stage<'_>) -> Played {
     Ok(())
 }
 
-/// An input that comes from another port than that of the GUI.
+/// An input from another port than the GUI's.
 pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
     begin(stage)?;
     stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
@@ -177,7 +177,7 @@ pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
     Ok(())
 }
 
-/// All messages so far arrive at once.
+/// All messages so far arrive in one batch.
 pub(super) fn late(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
@@ -199,7 +199,7 @@ pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     stage.tell(&scores(&all), &ENDED)
 }
 
-/// A turn 0 with so many blocks that neither the message nor the picture fits small buffers.
+/// A turn 0 with a large number of blocks, so that neither the message nor the picture fits small buffers.
 pub(super) fn big_turn(stage: &mut Stage<'_>) -> Played {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
@@ -227,7 +227,7 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&stage.turns(&setup, 71), &MAP_ORDER)
 }
 
-// A game that has begun, for messages that no client need understand outside of one.
+// A running game, for messages that clients need not understand otherwise.
 fn play(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&opening(&players(1)?), &LOBBY)?;
     stage.tell(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
@@ -279,7 +279,7 @@ pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// A client that is started with a port for its GUI and a server must end.
+// A client that is started with a port for its GUI and a server must exit.
 fn ends(
     context: &Context<'_>,
     judge: &mut Judge,
@@ -302,7 +302,7 @@ pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    // On both families, since whoever listens on both is refused for either.
+    // The port is taken for both families, since a client that binds both fails if either is taken.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
     ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")

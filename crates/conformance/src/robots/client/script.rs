@@ -1,4 +1,4 @@
-//! Games for a client: messages as a server sends them.
+//! Games for a client, as messages in the form that a server sends.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use robots::{BombId, Config, Event, Game, MAX_HISTORY, MinStd, Parameters, Playe
 
 use crate::{judge::Played, robots::draws::Draws};
 
-/// What the server of a game says of itself.
+/// The parameters that the server of a game announces.
 pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
     Ok(Parameters {
         server_name: "Gęś server".parse()?,
@@ -19,7 +19,7 @@ pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16
     })
 }
 
-/// Players of any names; one has none.
+/// Players with various names, including an empty one.
 pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
     let names = ["", "Ann", "Żółć!", "Ann"];
     (0..count)
@@ -32,7 +32,7 @@ pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
         .collect()
 }
 
-/// That these were accepted, and that the game starts.
+/// The messages that accept these players and start the game.
 pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
     let mut messages: Vec<_> = PlayerId::all()
         .zip(players)
@@ -42,7 +42,7 @@ pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
     messages
 }
 
-/// The turns of a game in which everybody does something at random.
+/// The turns of a game with random actions of all players.
 pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     let config = Config {
         parameters: parameters.clone(),
@@ -57,7 +57,7 @@ pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     for turn in 1..=parameters.game_length {
         let actions: Vec<_> = (0..parameters.players_count).map(|_| dice.action()).collect();
         let mut events = game.end_turn(&actions, &mut draws);
-        // Neither explosions nor the robots of one have an order.
+        // The order of explosions, and of the robots in an explosion, is undefined.
         let explosions = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
         events[..explosions].reverse();
         for event in &mut events {
@@ -75,7 +75,7 @@ pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     messages
 }
 
-// Ids need not be small, nor in any order.
+// Ids may be large and in any order.
 fn unusual(id: BombId) -> BombId {
     BombId(0xffff_ff00 - 7 * id.0)
 }

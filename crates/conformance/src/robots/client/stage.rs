@@ -26,16 +26,16 @@ use crate::{
     tape::Line,
 };
 
-/// How often the first input is repeated, since the client may not listen for its GUI yet.
+/// The interval at which the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// Inputs that follow the first one in the lobby.
 const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 
-/// How long nothing comes any more that belongs to an input.
+/// After this time without a message, no further message is expected for an input.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The most pictures that may come in the place of one.
+/// The maximum number of unexpected pictures that are skipped in place of the expected one.
 const EXTRA: usize = 20;
 
 /// The name of the player in the usual scenarios.
@@ -56,7 +56,8 @@ pub(super) struct Call {
 pub(super) const CALL: Call = Call { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
 
 impl Call {
-    // Where a host on the command line is listened for. A name may stand for an address of either family.
+    // The address at which the tester listens for a host of the command line. A name may resolve to either address
+    // family.
     fn address(host: &str) -> IpAddr {
         match host {
             "[::1]" | "::1" => Ipv6Addr::LOCALHOST.into(),
@@ -86,20 +87,20 @@ pub(super) struct Stage<'a> {
     pub(super) gui: UdpSocket,
     screen: Line,
     name: &'static str,
-    /// Where the client listens for its GUI.
+    /// The port at which the client listens for its GUI.
     pub(super) port: u16,
-    // What the client must make of the server's messages.
+    // The reference client, which computes the expected pictures.
     oracle: Client,
-    // Of the last messages none leads to a picture.
+    // None of the last messages leads to a picture.
     quiet: bool,
-    // Kinds of messages after which no picture came, and the pictures that are late or missing for that reason.
+    // Kinds of messages after which no picture arrived, and the pictures that are therefore late or missing.
     without_picture: Vec<Discriminant<ServerMessage>>,
     missing: Vec<DrawMessage>,
-    // A picture that came too early.
+    // A picture that arrived too early.
     ahead: Option<DrawMessage>,
-    // Inputs in the lobby that may still be answered by a Join.
+    // The number of inputs in the lobby that may still lead to a Join.
     joins: u32,
-    // It has answered an input.
+    // Whether the client has reacted to an input.
     listens: bool,
     crash_counts: bool,
 }
@@ -110,7 +111,7 @@ impl<'a> Stage<'a> {
         Self::called(context, judge, CALL)
     }
 
-    /// As [`Stage::open`], of a client that is started like this.
+    /// Like [`Stage::open`], with other arguments.
     pub(super) fn called(context: &'a Context<'a>, judge: &'a mut Judge, call: Call) -> Played<Self> {
         let gui = UdpSocket::bind((Call::address(call.gui), 0))?;
         let to = format!("{}:{}", call.gui, gui.local_addr()?.port());
@@ -142,7 +143,7 @@ impl<'a> Stage<'a> {
         Ok(Ok(datagram(&gui, &mut *run, by).is_some()))
     }
 
-    /// As [`Stage::called`], with this address of the GUI on the command line.
+    /// Like [`Stage::called`], with this GUI address on the command line.
     pub(super) fn shown_at(
         context: &'a Context<'a>,
         judge: &'a mut Judge,
@@ -156,7 +157,7 @@ impl<'a> Stage<'a> {
         let values = [("gui", to), ("name", call.name.to_owned()), ("port", port.to_string()), ("server", server)];
         let mut run =
             if call.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
-        // A client that waits for its first input is known since the first scenario.
+        // The first scenario has already shown that the client waits for its first input.
         let patience = if judge.has_failed(&CONNECTS) { AGAIN } else { context.options.patience };
         let mut server = Connection::accept(&listener, &mut *run, Instant::now() + patience)?;
         if server.is_none() && run.exit(Instant::now()).is_none() {
@@ -191,28 +192,28 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The turns of a game with these parameters. Other numbers give other games.
+    /// The turns of a game with these parameters. Each `number` selects a different game.
     pub(super) fn turns(&self, parameters: &Parameters, number: u32) -> Vec<ServerMessage> {
         turns(parameters, self.context.options.drawn(number))
     }
 
-    /// Sends bytes that stand for a message, and expects the picture that is due.
+    /// Sends bytes that represent a message, and expects its picture.
     pub(super) fn tell_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
         self.server.send(bytes);
         self.picture_of(message, rule)
     }
 
-    /// Sends a message, and expects the picture that is due. `rule` is broken if none comes or another one than is right.
+    /// Sends a message and expects its picture. If no picture or a wrong one arrives, `rule` is broken.
     pub(super) fn tell(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         self.tell_bytes(&encoded(message), message, rule)
     }
 
-    /// Sends messages one after the other, as [`Stage::tell`] does.
+    /// Sends messages one after another, each as [`Stage::tell`] does.
     pub(super) fn tell_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         messages.iter().try_for_each(|message| self.tell(message, rule))
     }
 
-    /// Expects the picture that is due after a message that was sent. What is wrong with it is noted, and the scenario continues.
+    /// Expects the picture for a message that was sent. Errors in the picture are recorded, and the scenario continues.
     pub(super) fn picture_of(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         let is_hello = matches!(message, ServerMessage::Hello(_));
         let rule = if is_hello { &HELLO_PICTURE } else { rule };
@@ -267,11 +268,11 @@ impl<'a> Stage<'a> {
                 return Ok(());
             }
             if came != right && self.missing.contains(&came) {
-                // It is that of an earlier message, and its absence was noted.
+                // The picture belongs to an earlier message, and its absence was recorded.
                 continue;
             }
             let quiet = std::mem::replace(&mut self.quiet, false);
-            // A picture of what was before is one too many.
+            // A repeated picture of the previous state is unexpected.
             let empty = match &came {
                 DrawMessage::Lobby { .. } => true,
                 DrawMessage::Game(game) => game.player_positions.is_empty() && game.blocks.is_empty(),
@@ -303,7 +304,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    // The picture in a datagram, also if it has more bytes.
+    // Decodes the picture in a datagram, even if further bytes follow it.
     fn read(&mut self, bytes: &[u8], after: &str) -> Option<DrawMessage> {
         self.screen.came(bytes);
         let came = read(bytes);
@@ -314,7 +315,7 @@ impl<'a> Stage<'a> {
         came.ok().or_else(|| read_front(bytes))
     }
 
-    /// Sends messages, and expects the picture that is due after the last of them. Others may come before.
+    /// Sends messages and expects the picture for the last of them. Other pictures may precede it.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
@@ -346,7 +347,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Players of whom one is the client, under its own name and address.
+    /// A list of players that includes the client under its own name and address.
     pub(super) fn party(&self, count: u8) -> Played<Vec<Player>> {
         let mut all = players(count)?;
         let address = self.server.stream.peer_addr()?;
@@ -356,11 +357,11 @@ impl<'a> Stage<'a> {
         Ok(all)
     }
 
-    // Compares pictures of games, so that what differs says which rule is broken.
+    // Compares pictures of games, so that each difference is assigned to the rule that it breaks.
     fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
-        // Scenes of these rules differ from others in nothing else.
+        // Scenes of these rules differ from others only in this respect.
         let whole = [&SECOND_GAME, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
-        // What is wrong in any game says nothing of theirs.
+        // Errors that occur in any game do not count against these rules.
         let known: Vec<_> = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES]
             .into_iter()
             .filter(|rule| self.judge.has_failed(rule))
@@ -389,7 +390,7 @@ impl<'a> Stage<'a> {
         differ(bombs, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b));
         let (a, b) = (&came.explosions, &right.explosions);
         let explosions = if a != b && known.contains(&&BLOCKS) {
-            // Wrong blocks make wrong explosions.
+            // Wrong blocks lead to wrong explosions.
             &BLOCKS
         } else if scene.page.ends_with("#the-board-and-explosions") || scene == &BLAST_OVER {
             scene
@@ -403,7 +404,8 @@ impl<'a> Stage<'a> {
         all
     }
 
-    /// Sends turns of which the first need lead to no picture, since its events make no sense. The last must lead to one.
+    /// Sends turns and expects a picture for the last of them. The earlier turns contain invalid events and need not
+    /// lead to a picture.
     pub(super) fn goes_on(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> Played {
         for turn in turns {
             self.server.send(&encoded(turn));
@@ -425,7 +427,7 @@ impl<'a> Stage<'a> {
 
     pub(super) fn input(&mut self, bytes: &[u8]) {
         self.screen.sent(bytes);
-        // A client that has ended is found when one waits for it.
+        // If the client has ended, the next wait detects it.
         let host: IpAddr = match self.gui.local_addr() {
             Ok(own) if own.ip() == Ipv6Addr::LOCALHOST => own.ip(),
             _ => Ipv4Addr::LOCALHOST.into(),
@@ -433,7 +435,7 @@ impl<'a> Stage<'a> {
         let _ = self.gui.send_to(bytes, (host, self.port));
     }
 
-    /// Somebody else than the GUI sends a datagram, to and from this address.
+    /// Sends a datagram to the client from and to this address, not from the GUI.
     pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> Played {
         let host = host.into();
         self.screen.sent(bytes);
@@ -441,16 +443,16 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Nobody was there to get the pictures of these messages.
+    /// Updates the expected state by messages whose pictures no GUI received.
     pub(super) fn missed(&mut self, messages: &[ServerMessage]) {
         for message in messages {
             self.oracle.feed(&encoded(message));
-            // The right client makes something of it.
+            // The reference client handles the messages.
             let _ = self.oracle.poll_event();
         }
     }
 
-    /// The GUI sends an input in a game until the client, which may not listen yet, passes it on.
+    /// Sends an input of the GUI in a game until the client forwards it. The client may not listen yet.
     pub(super) fn input_until(&mut self, input: &[u8], right: &[u8]) {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {
@@ -470,12 +472,12 @@ impl<'a> Stage<'a> {
         });
     }
 
-    /// The GUI sends inputs in the lobby until the client joins.
+    /// Sends inputs of the GUI in the lobby until the client joins.
     pub(super) fn joins(&mut self) -> Played {
         self.joins_for(&JOIN)
     }
 
-    /// As [`Stage::joins`]. `rule` is broken if it does not.
+    /// Like [`Stage::joins`]. If the client does not join, `rule` is broken.
     pub(super) fn joins_for(&mut self, rule: &'static Rule) -> Played {
         let right = encoded_join(self.name)?;
         let by = self.context.options.deadline();
@@ -484,7 +486,7 @@ impl<'a> Stage<'a> {
         loop {
             self.input(&[0]);
             self.joins += 1;
-            // The client may not listen yet when it is asked for the first time. Joining more than once is allowed.
+            // The client may not listen yet when it receives the first input. It may join more than once.
             self.server.more(by.min(Instant::now() + again));
             if !self.server.buffer.is_empty() || self.server.closed || Instant::now() >= by {
                 break;
@@ -507,7 +509,7 @@ impl<'a> Stage<'a> {
                 show::bytes(&right)
             )
         };
-        // A Join of another name is one, too.
+        // A Join with another name also counts.
         let length = match *came {
             [0, length, ..] if came.len() >= usize::from(length) + 2 => usize::from(length) + 2,
             _ => return self.judge.require(rule, kept, shown),
@@ -518,7 +520,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// The GUI sends further inputs in the lobby. Each may be answered by a Join, and by nothing else.
+    /// Sends further inputs of the GUI in the lobby. Each may lead to a Join, but to no other message.
     pub(super) fn joins_again(&mut self) -> Played {
         let join = encoded_join(self.name)?;
         for input in LOBBY_INPUTS {
@@ -530,7 +532,7 @@ impl<'a> Stage<'a> {
         let came = self.server.buffer.to_vec();
         let count = came.chunks(join.len()).take_while(|part| **part == *join).count();
         let kept = came.len() == count * join.len();
-        // A Join of another name was noted, and may come again.
+        // A Join with another name was recorded and may be repeated.
         let is_known = self.judge.has_failed(&JOIN) && came.first() == Some(&0);
         self.judge.check(&JOIN, kept || is_known, || {
             format!(
@@ -543,10 +545,10 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Nothing may have come from the client yet.
+    /// Requires that the client has not sent any message yet.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn silent(&mut self) -> Played {
-        // What was sent before is there by now, since a picture has come since.
+        // Earlier messages have arrived by now, since a picture has arrived later.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let came = self.server.buffer.to_vec();
         self.judge.check(&SILENT, came.is_empty(), || {
@@ -556,7 +558,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// The next bytes to the server are exactly these.
+    /// Requires that the next bytes to the server are exactly these.
     pub(super) fn passes_on(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
         let by = self.context.options.deadline();
         let join = encoded_join(self.name)?;
@@ -576,7 +578,7 @@ impl<'a> Stage<'a> {
             if !self.server.buffer.starts_with(&join) {
                 break;
             }
-            // Inputs in the lobby may be answered one by one, and no others.
+            // In the lobby, the client may react to each input once and to no other data.
             let blamed = if self.judge.has_failed(&SILENT) { &SILENT } else { &BAD_INPUT };
             self.judge.check(blamed, self.joins > 0, || {
                 "the client sent more Joins than there were valid inputs in the lobby".to_owned()
@@ -592,14 +594,14 @@ impl<'a> Stage<'a> {
         if kept {
             self.server.buffer.advance(right.len());
         } else {
-            // The next input is judged by what comes after it.
+            // The next input is judged by the data that arrives after it.
             while self.server.more(Instant::now() + QUIET) {}
             self.server.buffer.clear();
         }
         Ok(())
     }
 
-    /// Behind a Join nothing but further Joins may have come.
+    /// Requires that only further Joins follow a Join.
     pub(super) fn only_joins(&mut self, rule: &'static Rule) -> Played {
         let join = encoded_join(self.name)?;
         self.server.more(Instant::now() + AGAIN);
@@ -610,7 +612,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-// Whether a picture belongs to a later message than the one that is right.
+// Whether a picture belongs to a later message than the expected picture.
 fn is_later(came: &DrawMessage, right: &DrawMessage) -> bool {
     match (came, right) {
         (DrawMessage::Game(came), DrawMessage::Game(right)) => came.turn > right.turn,

@@ -26,7 +26,7 @@ use crate::{
 type Given = Vec<(&'static str, String)>;
 
 impl Context<'_> {
-    // A server with these values must end. `why` says what is wrong with them.
+    // Checks that a server with these values exits. `why` describes the error.
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> Played {
         let mut run = self.start(judge, values)?;
         if self.ends(judge, rule, &mut *run, why) {
@@ -36,7 +36,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    // As `refuses`, with one value that is wrong at a time.
+    // Like `refuses`, with one wrong value at a time.
     fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> Played {
         for (name, value) in wrong {
             let mut values = usual(self)?;
@@ -51,12 +51,12 @@ fn usual(context: &Context<'_>) -> Played<Given> {
     Ok(small(context).values(&free_tcp_port()?.to_string()))
 }
 
-/// The course starts each program without any.
+/// The course starts each program without arguments.
 pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.refuses(judge, &NO_ARGUMENTS, &[], "without arguments")
 }
 
-/// What nobody can guess.
+/// Options without a sensible default.
 pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
     for missing in ["players", "x", "y"] {
         let mut values = usual(context)?;
@@ -90,7 +90,7 @@ pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // Only our own servers refuse them, so that one that runs has not failed `wrong-arguments`.
+    // Only our own servers reject them, so a server that runs has not broken `wrong-arguments`.
     for name in ["players", "x", "y", "bomb-timer"] {
         let mut values = usual(context)?;
         values.iter_mut().filter(|(given, _)| *given == name).for_each(|(_, given)| "0".clone_into(given));
@@ -130,7 +130,7 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
     let line = run.line(context.options.deadline());
     let exit = run.exit(context.options.deadline());
     let code = exit.as_ref().and_then(|exit| exit.code);
-    // A program may write its help on standard error, where it also writes what is wrong.
+    // A program may write its help to standard error, where it also writes errors.
     let kept = if line.is_some() { code.is_some() } else { code == Some(0) && !run.errors().is_empty() };
     judge.require(&HELP, kept, || {
         let printed = line.map_or("nothing", |_| "a text");
@@ -158,7 +158,7 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// The names of options that students need not know.
+/// The long option names, which students need not implement.
 pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);

@@ -1,8 +1,9 @@
-//! Which rule a deviation costs.
+//! Assigns a deviation to a rule.
 //!
-//! A deviation breaks one rule. What the lobby, the clock or the generator does wrong is the same in every scenario, and breaks the general rule. What a
-//! turn does wrong breaks, in a scenario for a detail, the rule of the detail, unless the general rule was broken before. In other
-//! scenarios it breaks the general rule, unless a detail of it was broken before.
+//! A deviation breaks one rule. Errors of the lobby, the clock or the generator are the same in every scenario, and
+//! break the general rule. In a scenario for a detail, an error in a turn breaks the rule of the detail, unless the
+//! general rule was broken before. In other scenarios it breaks the general rule, unless one of its details was broken
+//! before.
 
 use super::rules::{
     ACCEPTED, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER,
@@ -14,7 +15,7 @@ use super::rules::{
 };
 use crate::{judge::Judge, robots::context::Context, rule::Rule};
 
-/// General rules, each with the details of it that its scenarios show too.
+/// General rules, each with its details that its scenarios also observe.
 const DETAILS: [(&Rule, &[&Rule]); 11] = [
     (&BLAST, &[&SHELTER, &ON_BOMBED_BLOCK, &STOOD, &LISTED_ONCE, &ZERO_RADIUS]),
     (&UNITED, &[&BLAST, &SHELTER, &ON_BOMBED_BLOCK, &STOOD, &LISTED_ONCE]),
@@ -29,7 +30,7 @@ const DETAILS: [(&Rule, &[&Rule]); 11] = [
     (&HELLO, &[&MANY_CLIENTS]),
 ];
 
-/// What a turn of the busy game shows of the players' actions.
+/// The rules about the players' actions that a turn of the busy game observes.
 const ACTIONS: &[&Rule] = &[
     &MOVE,
     &EDGE,
@@ -54,17 +55,17 @@ const ACTIONS: &[&Rule] = &[
     &OWN_EVENTS,
 ];
 
-/// Rules that no detail of a game can lead a server to break.
+/// Rules that a server cannot break because of a detail of a game.
 const ALWAYS_GENERAL: [&Rule; 6] = [&NEXT_GAME, &NOT_RESET, &TURN_0, &TURN_DURATION, &LEAVER, &MANY_CLIENTS];
-/// Rules that only the network can lead a server to break.
+/// Rules that a server can break only because of the network.
 const LOBBY: [&Rule; 6] = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED];
-/// General rules whose breach in a turn says nothing of a detail.
+/// General rules whose breach in a turn does not affect a detail.
 const HARMLESS: [&Rule; 4] = [&PLAYED_ONCE, &OWN_EVENTS, &HELLO, &LISTENS];
-/// Details that only draws show, besides those of the page about draws.
+/// Details that only draws can show, other than those of the page about draws.
 const OF_DRAWS: [&Rule; 4] = [&BLOCKS_UNDER_ROBOTS, &REBIRTH_ON_BLOCK, &LARGE_BOARD, &WIDE_BLAST];
 
 impl Context<'_> {
-    /// The rule that a deviation costs which usually breaks `general`.
+    /// The rule that is broken by a deviation which usually breaks `general`.
     pub(super) fn blamed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
         let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
         let broken = details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
@@ -80,7 +81,7 @@ impl Context<'_> {
         }
         if judge.has_failed(general) {
             if focus != general && !LOBBY.contains(&general) && !HARMLESS.contains(&general) {
-                // The first one counts.
+                // The first rule counts.
                 let _ = self.hidden_by.set(general);
             }
             return general;
@@ -88,8 +89,8 @@ impl Context<'_> {
         focus
     }
 
-    /// Notes whether a general rule was kept. A deviation costs the rule that is to blame. What is right in a scenario for a detail shows
-    /// nothing else.
+    /// Records whether a general rule was kept. A deviation breaks the rule that is to blame. In a scenario for a
+    /// detail, correct behavior is no observation of other rules.
     pub(super) fn check(
         &self,
         judge: &mut Judge,

@@ -1,4 +1,4 @@
-//! Scenarios of a few turns, each for one rule of what robots and bombs do.
+//! Scenarios of a few turns, each for one rule about robots and bombs.
 
 use robots::{Action, Blast, Direction, Position};
 
@@ -25,7 +25,7 @@ const BLOCK: Action = Action::PlaceBlock;
 
 /// A bomb whose arms end at its radius and at blocks, with more blocks behind.
 pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // Rebirths on a board whose sizes are no powers of 2 show whether all bits of a draw count.
+    // Rebirths on a board whose sizes are not powers of 2 show whether all bits of a draw are used.
     let setup = Setup { radius: 2, blocks: 20, size: (9, 7), ..row(context, 9) };
     let setup = setup.staged(|opening| {
         let mut board = opening.board.clone();
@@ -56,7 +56,7 @@ pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
         table.play(0, &[way], &FAR_EDGE)?;
         table.pass(1, &FAR_EDGE)?;
     }
-    // Had it gone off the board, it would be elsewhere now.
+    // If it had left the board, it would be elsewhere now.
     table.play(0, &[DOWN], &FAR_EDGE)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn both_block(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.pass(1, &BOTH_BLOCK)
 }
 
-/// A bomb takes a block away, and somebody enters its field in the same turn.
+/// A bomb destroys a block, and a robot enters its field in the same turn.
 pub(super) fn freed(context: &Context<'_>, judge: &mut Judge) -> Played {
     let block = Position::new(1, 0);
     let setup = Setup { blocks: 1, ..row(context, 3) };
@@ -177,7 +177,7 @@ pub(super) fn last_words(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.pass(1, &LAST_WORDS)
 }
 
-/// The bomb lies on a block, and another robot stands beside it.
+/// The bomb is on a block, and another robot is beside it.
 pub(super) fn on_bombed_block(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { radius: 2, ..row(context, 3) }.with_robots(&[(0, 0), (1, 0)])?;
     let mut table = begun(context, judge, setup)?;

@@ -25,7 +25,7 @@ const LONGEST: &str = concat!(
 
 const _: () = assert!(LONGEST.len() == 255, "it is the longest text that there is");
 
-// A name as the only one in a lobby of two.
+// Uses a name as the only one in a lobby for two players.
 fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     table.connect("an observer")?;
@@ -55,7 +55,7 @@ pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.start()
 }
 
-/// Who has left the lobby and comes back under the same name.
+/// A player leaves the lobby and returns under the same name.
 pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
     table.connect("an observer")?;
@@ -77,7 +77,7 @@ pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A Join and the first byte of a Move at once.
+/// A Join and the first byte of a Move in one batch.
 pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&PIECES) {
         judge.leave_out_for([&HALF_MORE], &PIECES);
@@ -96,7 +96,7 @@ pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.play(ann, &[], &HALF_MORE)
 }
 
-/// A Join with a wrong byte behind it.
+/// A Join followed by a wrong byte.
 pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     table.connect("an observer")?;
@@ -119,7 +119,7 @@ pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played 
     Ok(())
 }
 
-/// Names that some decoders of UTF-8 let pass.
+/// Names that some UTF-8 decoders wrongly accept.
 pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 9, ..small(context) })?;
     let names: [(&[u8], &str); 4] = [

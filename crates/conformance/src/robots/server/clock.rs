@@ -1,4 +1,4 @@
-//! A game with short turns, which shows whether turns are sent when they are due; and servers without a seed.
+//! A game with short turns, which shows whether turns are sent on time, and servers without a seed.
 
 use std::{
     thread,
@@ -18,38 +18,39 @@ use crate::{
     robots::{context::Context, show},
 };
 
-/// How long a turn of the fast game lasts.
+/// The duration of a turn in the fast game.
 const TURN: Duration = Duration::from_millis(8);
-/// The most turns of the fast game. It lasts no longer than patience does.
+/// The maximum number of turns in the fast game. The game does not exceed the patience.
 const TURNS: u128 = 600;
-/// The fewest, also for the impatient.
+/// The minimum number of turns, even if the patience is short.
 const FEW: u128 = 100;
-/// After this time a clock that counts seconds shows another one.
+/// After this time, a clock with a resolution of seconds shows another value.
 const ANOTHER_SECOND: Duration = Duration::from_millis(1_100);
-/// How often a server may try.
+/// The number of attempts of a server.
 const ATTEMPTS: usize = 3;
-/// Turns at the start and at the end, of which one at least is on time also on a busy machine.
+/// The number of turns at the start and at the end that are compared. At least one of them is on time, even on a busy
+/// machine.
 const WINDOW: usize = 50;
-/// Turns that are acknowledged in the same way, one block after the other.
+/// The number of successive turns that are acknowledged in the same way.
 const BLOCK: u16 = 25;
-/// The ways in which turns are acknowledged.
+/// The index of a way to acknowledge turns.
 const PROMPT: usize = 0;
 const LATE: usize = 1;
-/// How much later the last turns may come, besides the time that they are due.
+/// The maximum additional delay of the last turns compared with the first ones.
 const DRIFT: Duration = Duration::from_millis(25);
 
-/// On a machine that is too busy for it, a right server cannot be in time either; so it may try again.
+/// If the machine is too busy, even a correct server is late, so the server gets several attempts.
 pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
     let length = u16::try_from(turns)?;
     let mut drift = f64::INFINITY;
-    // The parts of the attempt in which most turns that were acknowledged at once came one by one, as far as there was one.
+    // The reads of the attempt with the most reads of turns that were acknowledged immediately.
     let mut parts = [0; 2];
     let mut is_prompt = false;
     for _ in 0..ATTEMPTS {
         let measured = measure(context, judge, length)?;
         drift = drift.min(measured.0);
-        // Where the tester itself is held up, turns come together in either way, and nothing can be said.
+        // If the tester itself is delayed, turns arrive together in both cases, and the attempt proves no delay.
         if measured.1[PROMPT] > parts[PROMPT] {
             parts = measured.1;
         }
@@ -66,7 +67,7 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
             drift * 1000.0
         )
     });
-    // Elsewhere nothing can be said of it.
+    // On other systems, the measurement is not meaningful.
     if cfg!(target_os = "linux") {
         judge.check(&NO_DELAY, is_prompt, || {
             format!(
@@ -82,8 +83,8 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// Plays a game. Returns how many seconds later the last turns came than the first ones, and in how many parts the turns came that were
-// acknowledged at once or late. A busy machine merges both alike.
+// Plays a game. Returns by how many seconds the last turns were later than the first ones, and the number of reads of
+// the turns that were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
 fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, [u64; 2])> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
@@ -93,7 +94,7 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     let judge = &mut *table.judge;
     let guest = &mut table.guests[ann];
     let begin = Instant::now();
-    // How late each turn is, compared with the others.
+    // The delay of each turn, compared with the other turns.
     let mut late = Vec::new();
     let mut parts = [0; 2];
     for number in 1..=length {
@@ -116,7 +117,8 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     Ok((earliest(last) - earliest(first), parts))
 }
 
-/// Without a seed the server must run, and draw something else each time. The task proposes the time in seconds as a seed.
+/// Without a seed, the server must run and use different draws each time. The task proposes the time in seconds as a
+/// seed.
 pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut drawn = Vec::new();
     let mut last = None;
@@ -124,7 +126,7 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
         if let Some(last) = last {
             thread::sleep(ANOTHER_SECOND.saturating_sub(Instant::elapsed(&last)));
         }
-        // So many draws that they are never the same by chance.
+        // With this number of draws, two games are never the same by chance.
         let setup = Setup { players: 1, blocks: 20, size: (40, 30), ..small(context) };
         last = Some(Instant::now());
         let mut host = context.host_without_seed(judge, &setup)?;

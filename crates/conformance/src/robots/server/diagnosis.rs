@@ -1,4 +1,4 @@
-//! What is wrong with the players' events of a turn that no actions explain.
+//! Diagnoses the players' events of a turn if no actions explain them.
 
 use robots::{BombId, Event, PlayerId, Position};
 
@@ -15,10 +15,10 @@ use crate::{
     rule::Rule,
 };
 
-/// Rules about what was sent and is no action in a turn, so that whatever happens then breaks them.
+/// Rules about data that must not act in a turn. Any event in such a turn breaks them.
 const OF_OTHERS: [&Rule; 5] = [&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER, &PIECES];
 
-/// Notes what is wrong. `rule` is broken if nothing else is more likely, `next` an id that no bomb had.
+/// Records the error. If no other rule is more likely, `rule` is broken. `next` is an id that no bomb has had.
 pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, turn: &Turn<'_>, mut next: u32) {
     let Turn { number, robots, reborn, events, .. } = *turn;
     let mut board = turn.board.clone();
@@ -44,7 +44,8 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             }
             if came.first() != Some(&position) {
                 known = true;
-                // Draws in a detail about rebirths show that detail; other details are about what happened before.
+                // In a detail about rebirths, wrong draws break the detail's rule. Other details are about earlier
+                // events.
                 let is_detail = context.focus == Some(&REBIRTH_ON_BLOCK);
                 let blamed = if is_detail { context.blamed(judge, &DRAWS) } else { &DRAWS };
                 judge.check(blamed, false, || {
@@ -87,7 +88,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             return;
         }
     }
-    // What a player who has sent nothing does is an action that was played before.
+    // If a player has sent no action, its event is an action that was played before.
     let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
     let general = match missing.first().or(extra.first()) {
         _ if missing.is_empty() && are_acts_of_leavers(robots, &extra) => &LEAVER,
@@ -132,7 +133,7 @@ fn sent(robots: &[Robot]) -> String {
     if sent.is_empty() { "no player had sent an action".to_owned() } else { sent.join(", ") }
 }
 
-// Whether players who have disconnected may have caused all of these events, of which there are some.
+// Whether there are events, and players that have disconnected may have caused all of them.
 fn are_acts_of_leavers(robots: &[Robot], events: &[Event]) -> bool {
     let is_act = |event: &Event, id: u8, robot: &Robot| match event {
         Event::PlayerMoved { id: of, .. } => of.0 == id,
@@ -144,7 +145,7 @@ fn are_acts_of_leavers(robots: &[Robot], events: &[Event]) -> bool {
     !events.is_empty() && events.iter().all(is_of_leaver)
 }
 
-// Those of the first events that the second ones lack.
+// The events of the first list that the second list lacks.
 fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
     let mut left: Vec<_> = from.iter().map(without_id).collect();
     let is_missing = |event: &&Event| match left.iter().position(|other| *other == without_id(event)) {
@@ -157,7 +158,7 @@ fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
     of.iter().filter(is_missing).cloned().collect()
 }
 
-// Bombs may have any ids.
+// A bomb may have any id.
 fn without_id(event: &Event) -> String {
     match event {
         Event::BombPlaced { position, .. } => format!("BombPlaced {}", show::field(*position)),

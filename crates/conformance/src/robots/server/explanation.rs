@@ -1,4 +1,4 @@
-//! Which of the actions that were sent for the robots explain the players' events of a turn.
+//! Finds the sent actions of the robots that explain the players' events of a turn.
 
 use std::{
     collections::BTreeMap,
@@ -7,24 +7,24 @@ use std::{
 
 use robots::{Action, Board, BombId, Event, Position};
 
-/// Turns in which a server must read what was sent.
+/// A server must read sent data within this number of turns.
 const MOST_TURNS: u16 = 8;
 
-/// An action that was sent and not seen yet.
+/// An action that was sent and not observed yet.
 pub(super) struct Pending {
     pub(super) action: Action,
     at: Instant,
-    // The turn at whose arrival the server was found to have read it, and at how many it was not.
+    // The turn at whose arrival the server had read the action, and the number of turns at which it had not.
     read: Option<u16>,
     overlooked: u16,
-    /// Actions that were sent at once have the same.
+    /// Actions of the same batch have the same number.
     pub(super) burst: u32,
-    /// It may have been played without an effect, or dropped.
+    /// The action may have been played without an effect, or dropped.
     pub(super) optional: bool,
 }
 
 impl Pending {
-    /// Whether the server had read it in time for an earlier turn, or has not read it for many turns.
+    /// Whether the server had read the action in time for an earlier turn, or has not read it for many turns.
     pub(super) fn is_old(&self, turn: u16, duration: Duration) -> bool {
         let is_read = self.read.is_some_and(|read| turn > read) && self.at.elapsed() >= duration * 3 / 2;
         is_read || self.overlooked >= MOST_TURNS
@@ -33,9 +33,9 @@ impl Pending {
 
 pub(super) struct Robot {
     pub(super) position: Position,
-    /// In how many turns it was destroyed.
+    /// How many turns have destroyed the robot.
     pub(super) score: u32,
-    /// By how many bombs.
+    /// The number of bombs that destroyed it.
     pub(super) hits: u32,
     pub(super) pending: Vec<Pending>,
     /// Whether its player has disconnected.
@@ -47,7 +47,7 @@ impl Robot {
         Self { position, score: 0, hits: 0, pending: vec![], has_left: false }
     }
 
-    /// Notes actions that are sent at once.
+    /// Records actions that are sent in one batch.
     pub(super) fn sent(&mut self, actions: &[Action], burst: u32) {
         let at = Instant::now();
         self.pending.extend(actions.iter().map(|&action| Pending {
@@ -60,18 +60,18 @@ impl Robot {
         }));
     }
 
-    /// How many of the pending actions must have arrived by this turn.
+    /// The number of pending actions that must have arrived by this turn.
     pub(super) fn arrived(&self, turn: u16, duration: Duration) -> usize {
         let last = self.pending.iter().rposition(|pending| pending.is_old(turn, duration) && !pending.optional);
         last.map_or(0, |last| last + 1)
     }
 
-    /// Whether there are actions that the server may not have read.
+    /// Whether the server may not have read all actions.
     pub(super) fn has_unread(&self) -> bool {
         self.pending.iter().any(|pending| pending.read.is_none())
     }
 
-    /// Notes at the arrival of a turn whether the server has read all actions.
+    /// Records at the arrival of a turn whether the server has read all actions.
     pub(super) fn note_reading(&mut self, turn: u16, is_read: bool) {
         for pending in self.pending.iter_mut().filter(|pending| pending.read.is_none()) {
             if is_read {
@@ -83,24 +83,24 @@ impl Robot {
     }
 }
 
-/// What an action does to the board or its robot.
+/// The effect of an action on the board or its robot.
 pub(super) enum Effect {
     Moved(Position),
     Bomb(Position),
     Block(Position),
 }
 
-/// What each of the first players did, if the events up to here are explained by it.
+/// The actions of the first players, if they explain the events up to this point.
 #[derive(Clone)]
 pub(super) struct Trial {
     pub(super) board: Board,
     pub(super) positions: Vec<Position>,
     pub(super) bombs: Vec<(BombId, Position)>,
-    /// How many of the pending actions have arrived, and whether there was an event.
+    /// For each player, the number of pending actions that have arrived, and whether there was an event.
     pub(super) choices: Vec<(usize, bool)>,
 }
 
-/// What an action does that a robot at `from` plays, or `None` if it has no event.
+/// The effect of an action of a robot at `from`, or `None` if it has no event.
 pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> Option<Effect> {
     match action? {
         Action::PlaceBomb => Some(Effect::Bomb(from)),
@@ -109,22 +109,22 @@ pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> O
     }
 }
 
-/// The players' part of a turn, which comes behind the explosions.
+/// The players' part of a turn, which follows the explosions.
 pub(super) struct Turn<'a> {
     pub(super) number: u16,
     pub(super) duration: Duration,
-    /// After the explosions.
+    /// The board after the explosions.
     pub(super) board: &'a Board,
-    /// As they were before it.
+    /// The robots before the turn.
     pub(super) robots: &'a [Robot],
-    /// The players whose robots were destroyed, and where they must appear if that is known.
+    /// The players whose robots were destroyed, and the fields at which they must reappear, if they are known.
     pub(super) reborn: &'a BTreeMap<u8, Option<Position>>,
     pub(super) events: &'a [Event],
 }
 
 impl Turn<'_> {
-    /// Finds out which of the pending actions explain the events. An action that was sent just before the end of a turn may fall
-    /// into the next one.
+    /// Finds the pending actions that explain the events. An action that was sent just before the end of a turn may
+    /// fall into the next one.
     pub(super) fn explain(&self) -> Option<Trial> {
         let positions = self.robots.iter().map(|robot| robot.position).collect();
         let start = Trial { board: self.board.clone(), positions, bombs: vec![], choices: vec![] };
@@ -137,7 +137,7 @@ impl Turn<'_> {
         moves.len() == 1 && moves.first().copied() == to
     }
 
-    // Continues `explain` with the players that the trial has not assigned an action to, and the remaining events.
+    // Continues `explain` with the players without an assigned action in the trial, and with the remaining events.
     fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
         let index = trial.choices.len();
         let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };
@@ -159,7 +159,7 @@ impl Turn<'_> {
         })
     }
 
-    // The first `arrived` pending actions of a player are there, and the last of them is played.
+    // The first `arrived` pending actions of a player have arrived, and the last of them is played.
     fn attempt<'e>(
         &self,
         trial: &Trial,
@@ -192,7 +192,7 @@ impl Turn<'_> {
     }
 }
 
-/// Where an event moves this player.
+/// The target field of a player's move.
 pub(super) fn moved(event: &Event, of: u8) -> Option<Position> {
     match event {
         Event::PlayerMoved { id, position } if id.0 == of => Some(*position),

@@ -23,7 +23,7 @@ use crate::{
     rule::Rule,
 };
 
-/// Turns of a long game before somebody comes.
+/// The number of turns in a long game before a client connects.
 const LONG: u16 = 1_200;
 const PLAYERS: u8 = 255;
 
@@ -39,7 +39,7 @@ pub(super) fn zero_radius(context: &Context<'_>, judge: &mut Judge) -> Played {
     bomb_explodes(context, judge, setup, &ZERO_RADIUS)
 }
 
-/// The blast reaches from one end of the longest row to the other, and no further.
+/// The blast reaches from one end of the longest row exactly to the other.
 pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { radius: u16::MAX, ..row(context, u16::MAX) };
     let setup = setup.staged(|opening| opening.robots[0].x > 60_000 && opening.robots[1].x < 20_000)?;
@@ -66,7 +66,7 @@ pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// All is far from (0, 0), where numbers of 15 bits end and where no array of the board's size fits.
+/// All positions are far from (0, 0), beyond 15-bit numbers and on a board too large for an array.
 pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.staged(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
@@ -77,14 +77,14 @@ pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A game that has turn 0 only.
+/// A game that only has turn 0.
 pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 0, ..one_field(context, 1) };
     let mut table = begun(context, judge, setup)?;
     table.ended_for(&NO_TURNS)
 }
 
-// A late joiner receives GameStarted. The players of a lobby that is over are too many, and no fault of this rule.
+// A late joiner receives GameStarted. Additional players of a previous lobby do not break this rule.
 fn started(judge: &mut Judge, guest: &mut Guest, by: Instant, rule: &'static Rule) -> Played {
     loop {
         let message = guest.expect(judge, rule, by, "GameStarted")?;
@@ -102,7 +102,7 @@ fn started(judge: &mut Judge, guest: &mut Guest, by: Instant, rule: &'static Rul
     }
 }
 
-/// Somebody comes after more than a thousand turns.
+/// A client connects after more than a thousand turns.
 pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: u16::MAX, duration: Duration::from_millis(1), ..one_field(context, 1) };
     let mut table = begun(context, judge, setup)?;
@@ -120,7 +120,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// The only player leaves, and somebody comes when nobody has been there for a turn.
+/// The only player leaves, and a client connects after a turn without any connection.
 pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 4, ..one_field(context, 1) };
     let duration = setup.duration;
@@ -142,7 +142,7 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
     expect(table.judge, "GameEnded", |message| matches!(message, ServerMessage::GameEnded { .. }))
 }
 
-/// A block and a bomb are left over, on the only field.
+/// A block and a bomb remain on the only field.
 pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut table = begun(context, judge, setup)?;
@@ -166,12 +166,12 @@ pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&NEXT_SCORES)
 }
 
-/// Who comes after a game is told nothing of it.
+/// A client that connects after a game receives no messages about it.
 pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut table = begun(context, judge, setup)?;
     table.finish(&OLD_HISTORY)?;
-    // A server that ends with its game has no next one.
+    // A server that ends with its game plays no next one.
     table.host.suspect = Some(&NEXT_GAME);
     let mut newcomer = context.guest(table.judge, &mut table.host, "a newcomer")?;
     let came = newcomer.next(Instant::now() + context.turn());
@@ -184,7 +184,7 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-/// As many players as the option may name.
+/// The maximum number of players that the option allows.
 pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
     let duration = context.turn() * 2;
     let setup =
@@ -195,7 +195,7 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
         .collect::<Played<_>>()?;
     for (id, mut guest) in (0..PLAYERS).zip(guests) {
         guest.join(&format!("player {id}"))?;
-        // Whoever came before is of no interest here.
+        // The messages about earlier clients are not checked here.
         let mut next = || guest.expect(table.judge, &MANY_PLAYERS, context.options.deadline(), "an AcceptedPlayer");
         let name = loop {
             match next()? {

@@ -20,7 +20,7 @@ use crate::{
     robots::{context::Context, draws::Draws, show},
 };
 
-/// Events of a turn 0 whose bytes fill a buffer in a few games.
+/// The number of events in a turn 0 that fill a buffer within a few games.
 const LARGE_TURN: usize = 20_000;
 const TO_AND_FRO: [Direction; 4] = [Direction::Up, Direction::Down, Direction::Up, Direction::Down];
 
@@ -30,7 +30,7 @@ fn lonely<'a>(context: &'a Context<'a>, judge: &'a mut Judge, size: (u16, u16), 
     begun(context, judge, setup.with_robots(&[at])?)
 }
 
-/// One robot on an empty board goes everywhere.
+/// One robot moves everywhere on an empty board.
 pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = lonely(context, judge, (3, 4), (1, 1))?;
     for way in [Direction::Up, Direction::Down, Direction::Left, Direction::Down] {
@@ -46,7 +46,7 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     for way in [Direction::Up, Direction::Right] {
         table.play(0, &[Action::Move(way)], &MOVE)?;
-        // Nothing is sent, so that nothing happens.
+        // No action is sent, so no event may occur.
         table.turn(&PLAYED_ONCE)?;
     }
     Ok(())
@@ -56,7 +56,7 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = lonely(context, judge, (3, 1), (1, 0))?;
     table.play(0, &[Action::PlaceBlock], &BLOCK)?;
-    // Separates the two blocks. Otherwise the second event could be one of the first turn that was not cleared.
+    // Separates the two blocks. Otherwise, the second event could be an event of the first turn that was not cleared.
     table.turn(&PLAYED_ONCE)?;
     table.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
     table.pass(1, &BLOCK_TWICE)?;
@@ -83,7 +83,7 @@ pub(super) fn several(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// Everybody does something in each turn; somebody comes late and looks on.
+/// All players act in each turn, and a late client observes.
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup {
         players: 3,
@@ -112,13 +112,13 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut observer = None;
     while table.is_running() {
         let turn = table.mirror.as_ref().map_or(0, |mirror| mirror.turn);
-        // Where turns have come that were not read, the game may be over already.
+        // If turns were received but not read, the game may be over already.
         if turn >= 12 && observer.is_none() && table.is_current() {
             let late = table.connect("a late joiner")?;
             table.ask(late, "late")?;
             observer = Some(late);
         }
-        // In some turns nobody else does anything, so that whatever happens is the observer's.
+        // In some turns no other client acts, so that any event is caused by the observer.
         let quiet = observer.filter(|_| turn % 5 == 0);
         if let Some(observer) = quiet {
             table.act(observer, &[Action::PlaceBomb]);
@@ -138,7 +138,7 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.ended()
 }
 
-/// Players who leave in the lobby and in the game.
+/// Players leave in the lobby and in the game.
 pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup {
         players: 3,
@@ -160,7 +160,7 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(bob, "Bob")?;
     table.judge.check(&LOBBY_LEAVER, true, String::new);
     table.start()?;
-    // All robots stand in both blasts.
+    // All robots are in both blasts.
     table.act(bob, &[Action::PlaceBomb]);
     table.play(cid, &[Action::PlaceBomb], &BOMB)?;
     table.leave(cid);
@@ -179,19 +179,20 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(bob, "Bob")?;
     table.start()?;
     table.turn(&PLAYED_ONCE)?;
-    // Joins that come too early for the next game: each is followed by an action, which shows that it was read in this one.
+    // Each Join that is too early for the next game is followed by an action, which shows that the Join was read in
+    // this game.
     for index in [ann, bob] {
         table.ask(index, "too early")?;
         let way = table.any_way(index);
         table.play(index, &[Action::Move(way)], &JOIN_IN_GAME)?;
     }
-    // A bomb that is left over.
+    // A bomb that remains after the game.
     table.act(bob, &[Action::PlaceBomb]);
     table.finish(&BOMB)?;
-    // Those who played are known no more.
+    // The players of the previous game are removed.
     table.join_for(bob, "Bob's second", &NEXT_GAME)?;
     table.judge.check(&JOIN_IN_GAME, true, String::new);
-    // A clock that has run since the last turn would end turn 1 early.
+    // A clock that runs since the last turn would end turn 1 early.
     thread::sleep(context.turn() / 2);
     table.join(ann, "Ann's second")?;
     table.judge.check(&NEXT_GAME, true, String::new);
@@ -199,13 +200,13 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&NEXT_GAME)
 }
 
-/// Turns so long that one sees what must come at once.
+/// Turns long enough to distinguish messages that must be sent immediately.
 pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     let duration = context.options.patience * 5 / 4;
     let setup = Setup { players: 1, length: 1, duration, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
-    // Waits are as long as patience only.
+    // Waits are limited to the patience.
     table.setup.duration = std::time::Duration::ZERO;
     table.join(ann, "Ann")?;
     table.start()?;
@@ -217,7 +218,7 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.judge.require(&ENDED, true, String::new)
 }
 
-/// A client that never reads, while everybody is sent more than any buffer holds.
+/// A client never reads while the server sends all clients more data than any buffer holds.
 pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played {
     // A turn 0 of some 250 KiB in each game, on a board that fits an array.
     let setup = Setup {
@@ -230,7 +231,7 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     };
     let mut table = Table::open(context, judge, setup)?;
     table.connect("Ann")?;
-    // Only games with a turn 0 fill the buffers between server and client.
+    // Games with only turn 0 fill the buffers between server and client.
     for rule in [&GAME_STARTED, &NEXT_GAME] {
         let told = table.blind_game(rule)?;
         let is_large = |message: &ServerMessage| match message {
@@ -248,11 +249,12 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     }
     table.judge.check(&NEVER_READS, true, String::new);
     if table.judge.has_failed(&WELL_FORMED) {
-        // What a client gets that reads late cannot be told from what is no message.
+        // For a client that reads late, missing data cannot be distinguished from invalid messages.
         table.judge.leave_out_for([&NOTHING_LOST], &WELL_FORMED);
         return Ok(());
     }
-    // A server may have dropped it, but may not have left anything out. Whether a Hello comes too often is judged elsewhere.
+    // A server may have dropped the client but must not have omitted data. Whether a Hello is sent too often is judged
+    // elsewhere.
     let is_hello = |message: &ServerMessage| matches!(message, ServerMessage::Hello(_));
     for (number, right) in told.iter().filter(|message| !is_hello(message)).enumerate() {
         let got = loop {

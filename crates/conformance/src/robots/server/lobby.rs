@@ -22,7 +22,7 @@ use crate::{
     rule::Rule,
 };
 
-/// How long a server that ends may still run when its connections are closed.
+/// How long a server that exits may still run after its connections are closed.
 const ENDING: Duration = Duration::from_millis(200);
 
 /// Options of a small game.
@@ -41,7 +41,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
     }
 }
 
-/// Players and observers gather, and the game starts and ends.
+/// Players and observers connect, and the game starts and ends.
 pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Blocks on robots are tested elsewhere.
     let setup = Setup { blocks: 5, ..small(context) };
@@ -65,7 +65,7 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played 
             table.join_for(ann, name, &LOBBY_ACTIONS)?;
         }
         table.act(ann, &[Action::PlaceBomb]);
-        // Bob joins when it was read.
+        // Bob joins after the server has read it.
         table.guests[ann].wait_until_read(&table.host, context.options.deadline());
     }
     table.join_for(bob, "Bob", &LOBBY_ACTIONS)?;
@@ -73,7 +73,7 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played 
     table.finish(&LOBBY_ACTIONS)
 }
 
-/// Messages in the lobby arrive together, and the last one is a Join.
+/// Messages in the lobby arrive together, with a Join as the last one.
 pub(super) fn at_once(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&LOBBY_ACTIONS) {
         judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
@@ -90,7 +90,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let ann = table.connect("Ann")?;
     table.join(ann, "Ann")?;
     table.ask(ann, "Ann again")?;
-    // Whatever the server makes of it comes before the answer to Bob.
+    // Any reaction of the server precedes its response to Bob.
     let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
     bob.join("Bob")?;
     let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)?;
@@ -106,12 +106,12 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = table.connect("Ann")?;
     table.connect("an observer")?;
-    // They stay, since it is no matter here what a server makes of those who leave.
+    // They stay connected, since the server's handling of disconnects is not tested here.
     let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
         table.guests[ann].send_bytes(&[byte]);
         table.guests[ann].wait_until_read(&table.host, context.options.deadline());
-        // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
+        // The service of a client in between shows that the server has read the piece and does not block on the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
         let what = "Hello to a second client while the first has sent a part of a Join";
         other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
@@ -136,7 +136,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&PIECES)
 }
 
-/// Clients that send what is no message, in the lobby and in the game.
+/// Clients that send invalid messages in the lobby and in the game.
 pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = table.connect("Ann")?;
@@ -173,7 +173,7 @@ fn closes(
 ) -> Played {
     guest.connection.send(bytes);
     let by = context.options.deadline();
-    // What it is sent before is of no interest.
+    // The messages before the disconnect are not checked.
     let closed = loop {
         match guest.next(by) {
             Got::Message(_) => {}
@@ -186,7 +186,7 @@ fn closes(
             show::bytes(bytes)
         )
     })?;
-    // A server that ends closes this connection a little before it has ended.
+    // A server that exits closes this connection slightly before its exit.
     table.host.suspect = Some(rule);
     if let Some(exit) = table.host.run.exit(Instant::now() + ENDING) {
         if exit.is_crash(&table.host.run.errors()) {
@@ -214,7 +214,7 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join_for(ann, "Ann", &UNDISTURBED)
 }
 
-/// As many clients as a server must be able to serve.
+/// The number of clients that a server must be able to serve.
 pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     for number in 1..=25 {
@@ -234,10 +234,10 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     let first = table.connect("a client over IPv4")?;
     let address = SocketAddr::from((Ipv6Addr::LOCALHOST, table.host.address.port()));
-    // It stays: what becomes of a server whose clients leave at once is judged elsewhere.
+    // The connection stays open, since clients that disconnect immediately are tested elsewhere.
     let probe = Connection::once(address, context.options.patience);
     if probe.is_err() {
-        // A server that serves one client refuses another one over IPv4, too.
+        // A server that serves one client also rejects another one over IPv4.
         table.connect("a second client over IPv4")?;
         return table.judge.broken(&IPV6, || {
             format!("the server accepts connections to {}, and none to {address}", table.host.address)
@@ -251,7 +251,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // Whoever listens on both families is refused for either.
+    // A server that binds both families fails if either is taken.
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();

@@ -1,4 +1,4 @@
-//! A game as it must go on, folded from what the server told, and the judgement of each turn.
+//! A model of the game that is built from the server's messages, and the checks of each turn.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ pub(super) struct Mirror {
     radius: u16,
     timer: u16,
     duration: Duration,
-    // The field and the turn of the explosion.
+    // The field and the turn of each explosion.
     bombs: BTreeMap<BombId, (Position, u32)>,
     used: BTreeSet<BombId>,
     // Bombs that should have exploded.
@@ -42,8 +42,8 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Judges turn 0, which places the robots and the blocks, and takes over what it places. `blocks` and `draws` are those of a server whose
-    /// options are known, `first` whether it is its first game.
+    /// Judges turn 0, which places the robots and the blocks, and adopts these positions. `blocks` and `draws` are
+    /// those of a server whose options are known. `first` is whether this is the server's first game.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn begin(
         context: &Context<'_>,
@@ -91,7 +91,7 @@ impl Mirror {
             let fields: Vec<_> = positions.iter().map(|_| draws.field(&board)).collect();
             let right: BTreeSet<_> = (0..blocks).map(|_| draws.field(&board)).collect();
             let rule = if first { &DRAWS } else { &NOT_RESET };
-            // A server that draws otherwise can still keep all other rules.
+            // A server with other draws can still keep all other rules.
             let kept = context.check(
                 judge,
                 rule,
@@ -127,19 +127,19 @@ impl Mirror {
         })
     }
 
-    /// Notes that a player sends actions all at once.
+    /// Records that a player sends actions in one batch.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
         self.bursts += 1;
         self.robots[usize::from(seat)].sent(actions, self.bursts);
     }
 
-    /// Whether an action must still be played.
+    /// Whether any action is still to be played.
     pub(super) fn waits(&self) -> bool {
         self.robots.iter().any(|robot| robot.pending.iter().any(|pending| !pending.optional))
     }
 
-    /// Judges a turn, and takes over what it says, right or wrong. `rule` is broken when the players' events are not what their actions lead
-    /// to.
+    /// Judges a turn and adopts its events, whether they are correct or not. If the players' events do not follow from
+    /// their actions, `rule` is broken.
     #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn turn(
         &mut self,
@@ -174,7 +174,7 @@ impl Mirror {
                 });
             }
         }
-        // The draws do not depend on what the others do.
+        // The draws do not depend on the other players' actions.
         let mut draws = self.draws;
         let reborn: BTreeMap<u8, Option<Position>> =
             destroyed.iter().map(|id| (id.0, draws.as_mut().map(|draws| draws.field(&self.board)))).collect();
@@ -207,7 +207,7 @@ impl Mirror {
         Ok(())
     }
 
-    // Takes over the events of players that nothing explains.
+    // Adopts the events of players that no action explains.
     fn adopt(&mut self, events: &[Event]) {
         for robot in &mut self.robots {
             robot.pending.clear();
@@ -233,7 +233,7 @@ impl Mirror {
         self.bombs.insert(id, (position, u32::from(self.turn) + u32::from(self.timer)));
     }
 
-    // Judges the explosions, takes away the blocks that they list, and returns the robots that they list.
+    // Judges the explosions, removes the blocks that they list, and returns the robots that they list.
     fn explode(&mut self, context: &Context<'_>, judge: &mut Judge, events: &[Event]) -> BTreeSet<PlayerId> {
         let turn = self.turn;
         let due = self.bombs.values().filter(|bomb| bomb.1 == u32::from(turn)).count();
@@ -315,7 +315,7 @@ impl Mirror {
         destroyed
     }
 
-    // Takes over what the turn was found to be.
+    // Adopts the explanation of a turn.
     fn settle(
         &mut self,
         context: &Context<'_>,
@@ -330,7 +330,7 @@ impl Mirror {
             let least = robot.arrived(self.turn, self.duration);
             let pending = &mut robot.pending;
             if reborn.contains_key(&id) {
-                // They may have been dropped, or be late.
+                // The actions may have been dropped, or be late.
                 for pending in pending {
                     pending.optional = true;
                 }
@@ -345,7 +345,7 @@ impl Mirror {
                 pending[first..arrived].iter_mut().for_each(|pending| pending.optional = true);
                 pending.drain(..first);
             } else {
-                // Without an effect one cannot tell whether they have arrived.
+                // If an action has no effect, it is unknown whether it has arrived.
                 for pending in pending.iter_mut().take(arrived) {
                     pending.optional = true;
                 }
@@ -353,7 +353,7 @@ impl Mirror {
         }
         self.splits += splits;
         let turn = self.turn;
-        // One turn may end between two actions that are sent at once. A second such turn is a fault.
+        // One turn may end between two actions of a batch. A second such turn is an error.
         context.check(judge, rule, splits == 0 || self.splits == 1, || {
             format!(
                 "turn {turn}: {} is not what the last of the actions leads to that were sent at once after turn {}",
@@ -378,7 +378,7 @@ fn same<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
     told.len() == right.len() && holds(told, right)
 }
 
-// As `same`, however often each is there.
+// Like `same`, but ignores repeated elements.
 fn holds<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
     told.iter().copied().collect::<BTreeSet<_>>() == *right
 }

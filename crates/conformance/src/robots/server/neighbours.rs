@@ -1,4 +1,4 @@
-//! Scenarios with clients that come in crowds, or do to others what they can.
+//! Scenarios with many clients, and with clients that disturb others.
 
 use std::{
     io::Write as _,
@@ -28,18 +28,18 @@ use crate::{
 
 /// Another address of the same machine.
 const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// Connections at the same time.
+/// The number of simultaneous connections.
 const MANY: usize = 500;
-/// Connections after one another: more than files that a process may have open in a test.
+/// The number of successive connections: more than the files that a process may open in a test.
 const PASSING: usize = 1_100;
 const RESETS: usize = 5;
 const MOMENT: Duration = Duration::from_millis(500);
-/// Turns that a flood lasts.
+/// The number of turns during a flood.
 const FLOOD_TURNS: u16 = 4;
-/// Messages that nobody needs, which are written at once.
+/// The number of useless messages in one write.
 const FLOOD_MESSAGES: usize = 64;
 
-/// Clients that break their connections off, in the lobby and in a game.
+/// Clients that reset their connections, in the lobby and in a game.
 pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = table.connect("Ann")?;
@@ -51,7 +51,7 @@ pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&RESET)
 }
 
-// Whoever closes a connection without having read what came resets it.
+// Closing a connection with unread data resets it.
 fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule) -> Played {
     table.host.suspect = Some(rule);
     for _ in 0..RESETS {
@@ -60,7 +60,7 @@ fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule)
         let came = guest.connection.stream.peek(&mut [0]);
         let kept = came.is_ok_and(|bytes| bytes > 0);
         if !kept {
-            // Connections of who crashes are closed a little before the system says that it has ended.
+            // The connections of a crashed server are closed slightly before the system reports its exit.
             let _ = table.host.run.exit(Instant::now() + MOMENT);
         }
         table
@@ -70,7 +70,7 @@ fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule)
     Ok(())
 }
 
-/// Somebody writes without a pause during a game.
+/// A client writes without a pause during a game.
 pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
     let mut table = begun(context, judge, setup)?;
@@ -78,7 +78,7 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.host.suspect = Some(&FLOOD);
     let mut stream = flooder.connection.stream.try_clone()?;
     thread::scope(|scope| {
-        // A Join has most bytes for least work, and an observer's is ignored.
+        // A Join has the most bytes for the least work, and an observer's Join is ignored.
         let flood = [[0, 254].as_slice(), &[b'x'; 254]].concat().repeat(FLOOD_MESSAGES);
         scope.spawn(move || while stream.write_all(&flood).is_ok() {});
         let played = table.finish(&FLOOD);
@@ -88,13 +88,13 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-/// Far more clients than a process can have files, one after the other.
+/// Successive clients, far more than the files that a process can open.
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
-    // It stays until it has a Hello, as those that follow.
+    // Like the following clients, this one stays connected until it has received Hello.
     context.stranger(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
     for number in 0..PASSING {
-        // The recording of each would be the same.
+        // The recordings of these connections would all be the same.
         let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
         let mut came = false;
         if let Ok(mut connection) = opened {
@@ -118,7 +118,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
     let _first = context.stranger(judge, &mut host, "the first client")?;
     let first = host.address;
-    // A server may limit what one host takes, so that half of them come from another address, if there is one.
+    // A server may limit the connections of one host, so half of the clients use another address, if there is one.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
     let mut all = Vec::new();
     for number in 0..MANY {
@@ -142,20 +142,20 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// The port is free again as soon as a server has ended.
+/// The port is free immediately after a server has ended.
 pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = small(context);
     let mut host = context.host(judge, &setup)?;
     let guest = context.guest(judge, &mut host, "a client of the first server")?;
     let Host { run, address, .. } = host;
-    // The server closes first, so that the system keeps its end of the connection for a while.
+    // The server closes first, so that the system keeps its side of the connection for a while.
     drop(run);
     drop(guest);
     let by = context.options.deadline();
     loop {
         let mut run = context.host_at(judge, &setup, &address.port().to_string())?;
         let opened = Connection::to_server(&mut *run, address, by);
-        // The first one may need a moment to end.
+        // The first server may need a moment to end.
         if opened.is_ok() || Instant::now() >= by {
             return judge.require(&RESTART, opened.is_ok(), || {
                 format!(
@@ -169,7 +169,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !cfg!(target_os = "linux") {
-        // Elsewhere a machine has one address of its own.
+        // Other systems have only one local address.
         return Err(Halt::Broken);
     }
     let mut host = context.host(judge, &small(context))?;
@@ -181,7 +181,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     host.address.set_ip(OTHER.into());
     let opened = Connection::once(host.address, context.options.patience);
     if opened.is_err() {
-        // A server that serves one client refuses another one at the usual address, too.
+        // A server that serves one client also rejects another one at the usual address.
         host.address.set_ip(Ipv4Addr::LOCALHOST.into());
         context.guest(judge, &mut host, "a second client of the usual address")?;
         host.address.set_ip(OTHER.into());
@@ -191,14 +191,14 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     })
 }
 
-/// Parts of two messages arrive in turns.
+/// Parts of two messages arrive alternately.
 pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     let (ann, bob) = (table.connect("Ann")?, table.connect("Bob")?);
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
         table.guests[index].send_bytes(piece);
         table.guests[index].wait_until_read(&table.host, context.options.deadline());
-        // Who is served in between shows that the piece was read.
+        // The service of a client in between shows that the piece was read.
         drop(context.guest(table.judge, &mut table.host, "a third client")?);
     }
     table.accepted(ann, "Ann", &OWN_BUFFERS)?;
@@ -213,14 +213,14 @@ pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     guest.connection.send(&[0, 5, b'H', b'a']);
     drop(guest);
     table.host.suspect = Some(&HALF_A_JOIN);
-    // Whoever is served meanwhile shows that its end was noticed too.
+    // The service of a client in the meantime shows that the server has also detected the end.
     for _ in 0..3 {
         drop(context.guest(table.judge, &mut table.host, "who comes after that")?);
     }
     table.join_for(ann, "Ann", &HALF_A_JOIN)
 }
 
-/// A player sends wrong bytes in a game. Its robot stays, as if it had left.
+/// A player sends wrong bytes in a game. Its robot stays, as if the player had left.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&BAD_BYTES) {
         judge.leave_out_for([&OFFENDER], &BAD_BYTES);

@@ -1,4 +1,4 @@
-//! What the protocol requires of a server.
+//! The requirements of the protocol for a server.
 
 use crate::rule::rules;
 

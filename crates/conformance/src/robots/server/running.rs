@@ -1,4 +1,5 @@
-//! The scenario for a server that runs already: a game on its terms, as far as it can be judged without its options.
+//! The scenario for a running server: a game with its parameters, judged to the extent that is possible without its
+//! options.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -15,13 +16,13 @@ use crate::{
     robots::context::Context,
 };
 
-/// The most turns that are played; longer games are left.
+/// The maximum number of turns that are played. The tester leaves longer games.
 const TURNS: u16 = 20;
 
 /// Joins until a game starts, and plays its first turns.
 pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
     let run = judge.start(context.launcher, &[])?;
-    // Nobody knows how long its turns are. All else is taken from its Hello.
+    // The duration of its turns is unknown. All other parameters are in its Hello.
     let known = Setup { duration: context.options.patience * 6, ..small(context) };
     let mut host = Host::new(run, address, known.parameters()?);
     let mut first = context.stranger(judge, &mut host, "the first client")?;
@@ -42,7 +43,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     host.parameters = parameters;
     let mut table = Table::at(context, judge, host, known, false);
     let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
-    // Players who wait there already, or a game that goes on, leave nothing to test here.
+    // If players are already waiting or a game is running, the server cannot be tested.
     if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Got::Nothing) {
         return Ok(());
     }

@@ -21,15 +21,16 @@ use crate::{
     sockets,
 };
 
-/// How often to look whether the server has read what was sent, and how long it may take to play it.
+/// The interval at which to check whether the server has read the sent data, and the time that it may take to play it.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The least time between Hello and Join. A user needs longer, and a server may greet a client and read from it in two threads.
+/// The minimum time between Hello and Join. A user needs longer, and a server may greet a client and read from it in
+/// two threads.
 const BEFORE_JOIN: Duration = Duration::from_millis(100);
 
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
     pub(super) players: u8,
-    /// Of a turn.
+    /// The duration of a turn.
     pub(super) duration: Duration,
     pub(super) radius: u16,
     pub(super) blocks: u16,
@@ -37,12 +38,12 @@ pub(super) struct Setup {
     pub(super) name: &'static str,
     pub(super) seed: u32,
     pub(super) size: (u16, u16),
-    /// Where the robots must stand at the start, if that matters.
+    /// The required initial positions of the robots, if they matter.
     pub(super) robots: Vec<(u16, u16)>,
 }
 
 impl Setup {
-    /// What the placeholders stand for, with a port as it is written.
+    /// The values of the placeholders, with the port in the given notation.
     pub(super) fn values(&self, port: &str) -> Vec<(&'static str, String)> {
         vec![
             ("bomb-timer", self.bomb_timer.to_string()),
@@ -59,7 +60,7 @@ impl Setup {
         ]
     }
 
-    /// What Hello says.
+    /// The parameters that Hello must contain.
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         Ok(Parameters {
             server_name: self.name.parse()?,
@@ -74,7 +75,8 @@ impl Setup {
 }
 
 impl Context<'_> {
-    /// How long a turn lasts: long enough that an action sent at once arrives in time, and no longer than patience allows.
+    /// The duration of a turn: long enough that an action that is sent immediately arrives in time, and no longer than
+    /// patience allows.
     pub(super) fn turn(&self) -> Duration {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250)) * self.slowness
     }
@@ -85,7 +87,7 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    /// As [`Context::host`], without the option for the seed.
+    /// Like [`Context::host`], without the option for the seed.
     pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let mut values = setup.values(&port.to_string());
@@ -94,12 +96,12 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    /// Starts a server with these options on a port as it is written.
+    /// Starts a server with these options and with the port in the given notation.
     pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
         self.start(judge, &setup.values(port))
     }
 
-    /// Connects to a server, and checks its Hello. Another message than Hello counts as the next one.
+    /// Connects to a server and checks its Hello. Any other message counts as the next message.
     pub(super) fn guest(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
         let general = host.missing_service(&HELLO);
         let mut guest = self.stranger(judge, host, label)?;
@@ -108,7 +110,7 @@ impl Context<'_> {
         guest.since = Instant::now();
         let right = ServerMessage::Hello(host.parameters.clone());
         let kept = hello == right;
-        // What a late joiner gets does not depend on a detail.
+        // The messages for a late joiner do not depend on a detail.
         let rule = if kept || host.is_playing { &HELLO } else { self.blamed(judge, &HELLO) };
         judge.check(rule, kept, || {
             let (came, right) = (show::message(&hello), show::message(&right));
@@ -120,7 +122,7 @@ impl Context<'_> {
         Ok(guest)
     }
 
-    /// Connects to a server, whatever it sends.
+    /// Connects to a server without checking what it sends.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
         let rule = self.blamed(judge, host.missing_service(&LISTENS));
         let opened = host.open(self.options.patience);
@@ -155,7 +157,7 @@ pub(super) struct Host {
     pub(super) parameters: Parameters,
     /// Whether a game is running.
     pub(super) is_playing: bool,
-    /// The rule about what was done to the server, if that may keep it from serving further clients.
+    /// The rule about an earlier action that may prevent the server from serving further clients.
     pub(super) suspect: Option<&'static Rule>,
     // Whether a client has connected before.
     has_served: bool,
@@ -166,7 +168,7 @@ impl Host {
         Self { run, address, parameters, is_playing: false, suspect: None, has_served: false }
     }
 
-    // The rule that is broken if a client gets nothing, which is `first` for the first client.
+    // The rule that is broken if a client receives nothing. For the first client, that is `first`.
     fn missing_service(&self, first: &'static Rule) -> &'static Rule {
         match self.suspect {
             Some(suspect) => suspect,
@@ -176,7 +178,7 @@ impl Host {
         }
     }
 
-    /// Connects, over IPv6 if the server does not accept connections over IPv4. Returns also whether that was not needed.
+    /// Connects, over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
     fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
         let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
@@ -189,7 +191,7 @@ impl Host {
     }
 }
 
-/// What came from the server.
+/// The result of waiting for a message of the server.
 pub(super) enum Got {
     Message(ServerMessage),
     Wrong(String),
@@ -203,21 +205,21 @@ pub(super) struct Guest {
     incoming: Incoming,
     // A message that was read too early.
     ahead: Option<ServerMessage>,
-    /// How breaches call it.
+    /// The name of the connection in breaches.
     pub(super) label: String,
     pub(super) local: SocketAddr,
-    /// Its number among the players.
+    /// The client's number among the players.
     pub(super) seat: Option<u8>,
-    // When it connected, or got Hello.
+    // When the client connected or received Hello.
     since: Instant,
-    /// How often bytes arrived.
+    /// The number of reads that returned bytes.
     pub(super) reads: u64,
-    /// A message that was due did not come, so that no further one is waited for.
+    /// An expected message did not arrive, so no further message is awaited.
     pub(super) is_lost: bool,
 }
 
 impl Guest {
-    /// The next message will be this one.
+    /// Returns a message to the front, so that it is the next one again.
     pub(super) fn put_back(&mut self, message: ServerMessage) {
         self.ahead = Some(message);
     }
@@ -244,7 +246,7 @@ impl Guest {
         }
     }
 
-    /// Waits for a message that the server must send. `what` says which, such as `a Turn`.
+    /// Waits for a message that the server must send. `what` names it, such as `a Turn`.
     pub(super) fn expect(
         &mut self,
         judge: &mut Judge,
@@ -255,7 +257,7 @@ impl Guest {
         self.receive(judge, rule, by, what).ok_or(Halt::Broken)
     }
 
-    /// As [`Guest::expect`]. If the message does not come, no further one is waited for.
+    /// Like [`Guest::expect`]. If the message does not arrive, no further one is awaited.
     pub(super) fn receive(
         &mut self,
         judge: &mut Judge,
@@ -288,14 +290,14 @@ impl Guest {
         None
     }
 
-    /// Forgets what has come and was not read, and returns it.
+    /// Drops the received data that was not read, and returns it.
     pub(super) fn drop_rest(&mut self) -> BytesMut {
         let mut rest = std::mem::take(&mut self.incoming).buffer().split();
         rest.extend_from_slice(&self.connection.rest());
         rest
     }
 
-    /// Sends Join. Returns a time before the server can have read it.
+    /// Sends Join. Returns a time at which the server cannot have read it yet.
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<Instant> {
         self.wait_to_join();
         let at = Instant::now();
@@ -313,7 +315,7 @@ impl Guest {
         thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
     }
 
-    /// Waits until the server has read all that was sent, where the system shows that.
+    /// Waits until the server has read all sent data, if the system provides that information.
     pub(super) fn wait_until_read(&self, host: &Host, by: Instant) {
         while self.has_unread(host) && Instant::now() < by {
             thread::sleep(GLANCE);
@@ -321,17 +323,17 @@ impl Guest {
         thread::sleep(GLANCE);
     }
 
-    /// Whether bytes have come that were not read.
+    /// Whether received bytes were not read yet.
     pub(super) fn has_more(&mut self) -> bool {
         self.ahead.is_some() || !self.incoming.buffer().is_empty() || self.connection.has_more()
     }
 
-    /// Whether the system shows that the server has not read all that was sent.
+    /// Whether the system reports that the server has not read all sent data.
     pub(super) fn has_unread(&self, host: &Host) -> bool {
         sockets::unread(host.address, self.local).is_some_and(|bytes| bytes > 0)
     }
 
-    /// Sends messages all at once.
+    /// Sends messages in one batch.
     pub(super) fn send(&mut self, messages: impl IntoIterator<Item = ClientMessage>) {
         let mut bytes = BytesMut::new();
         messages.into_iter().for_each(|message| protocol::encode(&message, &mut bytes));

@@ -1,4 +1,4 @@
-//! Small games whose seed is looked for, so that all robots and blocks stand where a rule needs them.
+//! Small games whose seed is chosen so that all robots and blocks are at the positions that a rule needs.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -12,17 +12,17 @@ use crate::{
     rule::Rule,
 };
 
-/// Seeds that are looked at.
+/// The maximum number of seeds to try.
 const SEEDS: u32 = 1_000_000;
-/// Turns in which a robot must reach its field.
+/// A robot must reach its field within this number of turns.
 const MOST_STEPS: usize = 8;
 const NAMES: [&str; 3] = ["Ann", "Bob", "Cid"];
 
-/// What the draws of turn 0 lead to.
+/// The result of the draws of turn 0.
 pub(super) struct Opening {
     pub(super) robots: Vec<Position>,
     pub(super) blocks: BTreeSet<Position>,
-    /// For what is drawn later.
+    /// The generator for later draws.
     pub(super) draws: Draws,
     pub(super) board: Board,
 }
@@ -36,7 +36,7 @@ impl Setup {
         Opening { robots, blocks, draws, board }
     }
 
-    /// With the first seed behind its own whose turn 0 fits.
+    /// Tries later seeds until turn 0 matches.
     pub(super) fn staged(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
@@ -44,7 +44,7 @@ impl Setup {
         Ok(Self { seed, ..self })
     }
 
-    /// With the robots on these fields.
+    /// Chooses a seed that places the robots on these fields.
     pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> Played<Self> {
         Self { robots: fields.to_vec(), ..self }
             .staged(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
@@ -56,12 +56,12 @@ pub(super) fn row(context: &Context<'_>, size_x: u16) -> Setup {
     Setup { blocks: 0, radius: 1, bomb_timer: 2, length: 40, size: (size_x, 1), ..small(context) }
 }
 
-/// A board of one field, on which all robots stand.
+/// A board of one field with all robots on it.
 pub(super) fn one_field(context: &Context<'_>, players: u8) -> Setup {
     Setup { players, ..row(context, 1) }
 }
 
-/// Everybody has joined and turn 0 has come. The guests have the numbers of their robots.
+/// A table at which all players have joined and turn 0 has arrived. The guests have the numbers of their robots.
 pub(super) fn begun<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Table<'a>> {
     let mut table = Table::open(context, judge, setup)?;
     for (id, name) in PlayerId::all().zip(NAMES).take(table.setup.players.into()) {
@@ -75,7 +75,7 @@ pub(super) fn begun<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: S
 }
 
 impl Table<'_> {
-    // A server that draws other fields has robots that can walk to where they must stand.
+    // If the server draws other fields, the robots can walk to the required ones.
     fn walk(&mut self) -> Played {
         let focus = self.context.focus.unwrap_or(&MOVE);
         for (seat, &(x, y)) in self.setup.robots.clone().iter().enumerate() {
@@ -97,20 +97,20 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Players act at once, and the turn follows in which they are played.
+    /// Sends actions of several players in one batch, and receives the turn that should play them.
     pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> Played {
         for &(index, action) in actions {
             self.act(index, &[action]);
         }
         self.turn(focus)?;
         if self.mirror.as_ref().is_some_and(Mirror::waits) {
-            // What follows is sent too early for the turn that it is meant for.
+            // The next actions are too late for their turn.
             self.judge.fall_behind();
         }
         Ok(())
     }
 
-    /// This number of turns in which no player sends anything, and more until all actions are played.
+    /// Plays this number of turns without actions, and further turns until all pending actions are played.
     pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> Played {
         (0..turns).try_for_each(|_| self.turn(focus))?;
         while self.is_running() && self.mirror.as_ref().is_some_and(Mirror::waits) {

@@ -1,4 +1,4 @@
-//! A server and all connections to it, which are told the same.
+//! A server and all connections to it, which must receive the same messages.
 
 use std::{
     collections::BTreeMap,
@@ -22,11 +22,11 @@ use crate::{
     rule::Rule,
 };
 
-/// How long the rest of a message may take.
+/// How long the rest of a message may take to arrive.
 const MOMENT: Duration = Duration::from_millis(50);
-/// On a board of so many fields two games may begin alike by chance.
+/// On a board with at most this number of fields, two games may start alike by chance.
 const FEW_FIELDS: u32 = 20;
-/// The most messages that may come in the place of one.
+/// The maximum number of unexpected messages that are skipped in place of the expected one.
 const MOST_STRAYS: usize = 20;
 
 pub(super) struct Table<'a> {
@@ -35,27 +35,27 @@ pub(super) struct Table<'a> {
     pub(super) host: Host,
     pub(super) setup: Setup,
     pub(super) guests: Vec<Guest>,
-    /// Who was accepted for the game or the coming one.
+    /// The players that were accepted for the current or the next game.
     pub(super) players: Vec<Player>,
     pub(super) mirror: Option<Mirror>,
-    // What everybody was told of the lobby or the game.
+    // The messages of the lobby or the game that all clients received.
     log: Vec<ServerMessage>,
-    // Players whose ids are others than those that were due.
+    // Players whose ids differ from the expected ones.
     renamed: BTreeMap<PlayerId, PlayerId>,
-    // Of the coming game.
+    // The draws of the next game.
     draws: Option<Draws>,
     blocks: Option<u16>,
     games: u32,
-    // How much more the numbers of turns are than they should be.
+    // The difference between the received and the expected turn numbers.
     surplus: u16,
-    // How long each turn lasts, if that is known, and when the last Join was sent, which no turn 0 precedes.
+    // The duration of a turn, if it is known, and when the last Join was sent. Turn 0 cannot precede that Join.
     pace: Option<Duration>,
     asked: Instant,
     // The events of the first turn 0.
     first: Option<Vec<Event>>,
 }
 
-// Lists that are sets, in one order.
+// Sorts lists that represent sets.
 fn canonical(message: &ServerMessage) -> ServerMessage {
     let mut message = message.clone();
     if let ServerMessage::Turn { events, .. } = &mut message {
@@ -75,7 +75,7 @@ impl<'a> Table<'a> {
         Ok(Self::at(context, judge, host, setup, true))
     }
 
-    /// A server that is there already, and whose seed and blocks may be `known`.
+    /// A table at a running server, whose seed and blocks may be `known`.
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (guests, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Connects a client, which receives what all others received. Returns its index.
+    /// Connects a client, which receives everything that the other clients have received. Returns its index.
     pub(super) fn connect(&mut self, label: &str) -> Played<usize> {
         let mut guest = self.context.guest(self.judge, &mut self.host, label)?;
         let general = if self.mirror.is_some() { &LATE } else { &NEWCOMER };
@@ -112,7 +112,7 @@ impl<'a> Table<'a> {
             let by = self.context.options.deadline();
             let Some(told) = guest.receive(self.judge, rule, by, &show::message(right)) else { break };
             self.no_early_start(&told)?;
-            // Where a message is missing or too many, the next one that is right shows where to continue.
+            // If a message is missing or unexpected, the next correct one shows where to continue.
             let place = self.log.iter().skip(due).position(|right| canonical(&told) == canonical(right));
             if place != Some(0) && wrong.is_none() {
                 wrong = Some((due, told.clone()));
@@ -133,8 +133,9 @@ impl<'a> Table<'a> {
         Ok(self.guests.len() - 1)
     }
 
-    /// Takes the next message of a kind to everybody, which must be the same. `rule` is broken if it does not come. What comes in its place
-    /// breaks a rule and is skipped, unless it shows that the message was left out: then there is none.
+    /// Receives the next message of a kind at all clients, which must be the same for each. If it does not arrive,
+    /// `rule` is broken. An unexpected message breaks a rule and is skipped. If it shows that the server left the
+    /// expected message out, the result is empty.
     pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str, due: Kind) -> Played<Option<ServerMessage>> {
         let by = self.context.options.deadline() + self.setup.duration;
         let mut told: Option<ServerMessage> = None;
@@ -204,7 +205,7 @@ impl<'a> Table<'a> {
         Ok(None)
     }
 
-    // A game that starts before the lobby is full leaves nothing to continue with.
+    // If the game starts before the lobby is full, the scenario cannot continue.
     fn no_early_start(&mut self, message: &ServerMessage) -> Played {
         let count = usize::from(self.setup.players);
         let is_early = matches!(message, ServerMessage::GameStarted { players } if players.len() < count);
@@ -216,7 +217,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    // With the ids that players should have.
+    // Replaces wrong player ids by the expected ones.
     fn translated(&self, mut message: ServerMessage) -> ServerMessage {
         let right = |id: PlayerId| self.renamed.get(&id).copied().unwrap_or(id);
         if self.renamed.is_empty() {
@@ -247,7 +248,7 @@ impl<'a> Table<'a> {
         message
     }
 
-    /// Somebody sends Join.
+    /// Sends Join from a client.
     pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
         let at = self.guests[index].join(name)?;
         if self.mirror.is_none() {
@@ -256,18 +257,18 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Somebody sends Join; everybody is told.
+    /// Sends Join from a client and expects that all clients are notified.
     pub(super) fn join(&mut self, index: usize, name: &str) -> Played {
         self.join_for(index, name, &ACCEPTED)
     }
 
-    /// As [`Table::join`], to show whether `rule` is kept.
+    /// Like [`Table::join`], but as an observation of `rule`.
     pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
         self.ask(index, name)?;
         self.accepted(index, name, rule)
     }
 
-    /// Everybody is told that somebody has joined.
+    /// Expects that all clients are notified of a new player.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
         let rule = if *rule == ACCEPTED && self.games > 0 { &NEXT_GAME } else { rule };
         let blamed = self.context.blamed(self.judge, rule);
@@ -298,7 +299,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The lobby is full: everybody is told that the game starts, and turn 0.
+    /// Expects that the server sends the start of the game and turn 0 to all clients once the lobby is full.
     pub(super) fn start(&mut self) -> Played {
         let rule = self.context.blamed(self.judge, &GAME_STARTED);
         let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
@@ -320,11 +321,11 @@ impl<'a> Table<'a> {
         self.surplus = *turn;
         let places = events.iter().filter(|event| matches!(event, Event::PlayerMoved { .. })).count();
         if is_next && *turn != 0 && places < usize::from(self.setup.players) {
-            // It is a later turn, and where the robots are is not known.
+            // It is a later turn, and the positions of the robots are unknown.
             return Err(Halt::Broken);
         }
         let mut events = events.clone();
-        // Which robot of players with wrong ids comes first is not known.
+        // The order of the robots of players with wrong ids is unknown.
         let is_renamed = !self.renamed.is_empty();
         if is_renamed {
             events.sort_by_key(|event| match event {
@@ -336,7 +337,7 @@ impl<'a> Table<'a> {
         let (blocks, draws) = if is_known { (self.blocks, self.draws) } else { (None, None) };
         let fields = u32::from(self.setup.size.0) * u32::from(self.setup.size.1);
         if is_next && draws.is_none() && fields > FEW_FIELDS {
-            // Which fields are right is not known, but those of the first game are wrong.
+            // The right fields are unknown, but those of the first game are wrong.
             let is_again = self.first.as_ref() == Some(&events);
             self.context.check(self.judge, &NOT_RESET, !is_again, || {
                 format!("a game begins as the first one did, with {}", show::events(&events))
@@ -353,7 +354,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Somebody sends actions all at once.
+    /// Sends actions of a client in one batch.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
         if self.mirror.is_some() && !self.is_current() {
             // The server plays them later than the scenario expects.
@@ -366,11 +367,11 @@ impl<'a> Table<'a> {
         guest.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
-    /// The next turn, which shows whether `rule` is kept.
+    /// Receives the next turn as an observation of `rule`.
     pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
         let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
         if !self.is_running() {
-            // The tester was held up until the game was over.
+            // The tester was delayed until the game was over.
             self.judge.fall_behind();
             return Err(Halt::Broken);
         }
@@ -384,7 +385,7 @@ impl<'a> Table<'a> {
         });
         if let Some(pace) = self.pace {
             let (least, took) = (pace * u32::from(due), self.asked.elapsed());
-            // A clock of the server may count milliseconds.
+            // The server's clock may have a resolution of milliseconds.
             let is_early = took + pace / 10 + Duration::from_millis(u64::from(due) + 5) < least;
             self.context.check(self.judge, &TURN_DURATION, !is_early, || {
                 format!(
@@ -403,7 +404,7 @@ impl<'a> Table<'a> {
                     (robot, player.is_none_or(|guest| !guest.has_unread(&self.host)))
                 })
                 .collect();
-            // If the next turn has come already, it may be older than what was read since.
+            // If the next turn has already arrived, it may be older than the data that was read since.
             if !noted.is_empty() && is_current(&mut self.guests) {
                 for (robot, is_read) in noted {
                     robot.note_reading(due, is_read);
@@ -416,9 +417,9 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Somebody sends actions all at once, and the turns follow until they are played.
+    /// Sends actions of a client in one batch and receives turns until all of them are played.
     pub(super) fn play(&mut self, index: usize, actions: &[Action], focus: &'static Rule) -> Played {
-        // Turns that have come already are older than the actions.
+        // Turns that have already arrived are older than the actions.
         while self.is_running() && !self.is_current() {
             self.turn(focus)?;
         }
@@ -426,23 +427,23 @@ impl<'a> Table<'a> {
         self.pass(1, focus)
     }
 
-    /// Whether all that has come was read.
+    /// Whether all received data was read.
     pub(super) fn is_current(&mut self) -> bool {
         is_current(&mut self.guests)
     }
 
-    /// Whether there are turns to come.
+    /// Whether the game has further turns.
     pub(super) fn is_running(&self) -> bool {
         let length = self.host.parameters.game_length;
         self.mirror.as_ref().is_some_and(|mirror| mirror.turn.saturating_add(self.surplus) < length)
     }
 
-    /// Where the robot of a player stands.
+    /// The position of a player's robot.
     pub(super) fn robot(&self, seat: usize) -> Position {
         self.mirror.as_ref().map_or(Position::new(0, 0), |mirror| mirror.robots[seat].position)
     }
 
-    /// A direction in which the robot of a player can go, if there is one.
+    /// A direction for a possible move of a player's robot, if there is one.
     pub(super) fn any_way(&self, seat: usize) -> Direction {
         let from = self.robot(seat);
         let board = self.mirror.as_ref().map(|mirror| &mirror.board);
@@ -451,7 +452,7 @@ impl<'a> Table<'a> {
         Direction::ALL.into_iter().find(free).unwrap_or(Direction::Up)
     }
 
-    /// All turns that are left, and the end of the game.
+    /// Receives the remaining turns and the end of the game.
     pub(super) fn finish(&mut self, focus: &'static Rule) -> Played {
         while self.is_running() {
             self.turn(focus)?;
@@ -459,12 +460,12 @@ impl<'a> Table<'a> {
         self.ended()
     }
 
-    /// Everybody is told that the game is over.
+    /// Expects that all clients are notified of the end of the game.
     pub(super) fn ended(&mut self) -> Played {
         self.ended_for(&ENDED)
     }
 
-    /// As [`Table::ended`], to show whether `rule` is kept.
+    /// Like [`Table::ended`], but as an observation of `rule`.
     pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
         let told = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
             let broken = if self.judge.has_failed(&WELL_FORMED) { &WELL_FORMED } else { rule };
@@ -507,8 +508,8 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    // Whether bytes follow a GameEnded that has too few scores. A map without its count looks like an empty one, and the rest of it like
-    // further messages, which are not judged.
+    // Whether bytes follow a GameEnded message that has too few scores. A map without its count looks like an empty
+    // map, and its remaining bytes look like further messages. These are not judged.
     fn has_rest_of_scores(&mut self) -> bool {
         let mut has_rest = false;
         for guest in self.guests.iter_mut().filter(|guest| !guest.is_lost) {
@@ -534,11 +535,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The first client joins, and a game is played whose messages are not judged. `rule` is broken if it does not end. Returns what the
-    /// client received, from the lobby on.
+    /// Lets the first client join and plays a game whose messages are not judged. If the game does not end, `rule` is
+    /// broken. Returns the messages that the client received from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
-            // What is behind the last message may be no message.
+            // The bytes after the last message may not be a valid message.
             self.guests[0].connection.more(Instant::now() + MOMENT);
             self.guests[0].drop_rest();
         }
@@ -555,7 +556,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Leaves a game, whose robot stays.
+    /// Disconnects a client from a game. Its robot stays on the board.
     pub(super) fn leave(&mut self, index: usize) {
         let guest = self.guests.remove(index);
         if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
@@ -568,12 +569,12 @@ fn is_current(guests: &mut [Guest]) -> bool {
     !guests.iter_mut().filter(|guest| !guest.is_lost).any(Guest::has_more)
 }
 
-// An IPv4 address may be written as an IPv6 one.
+// Converts an IPv4-mapped IPv6 address to IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// What is sent to all clients, in its order.
+/// The kinds of messages that are sent to all clients, in the order of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Hello,
@@ -611,7 +612,7 @@ fn turn_of(message: &ServerMessage) -> Option<u16> {
     }
 }
 
-// Whether it is an IP address, with or without a port.
+// Whether the text is an IP address, with or without a port.
 fn is_address(text: &str) -> bool {
     let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

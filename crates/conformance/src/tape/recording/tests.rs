@@ -1,8 +1,8 @@
-//! How a recording cuts bytes into messages and which it shows.
+//! Tests how a recording splits bytes into messages, and which messages it shows.
 
 use super::{super::talk::Told, *};
 
-// Messages end with a full stop; a '!' is wrong.
+// Messages end with a full stop. A '!' is an error.
 static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
 const STOP: Speech = Speech {
     carrier: Carrier::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
@@ -28,7 +28,7 @@ fn bytes_become_messages_wherever_they_are_cut() {
     recording.focus = Some(channel);
     let beginning = "(2 bytes of a message that is not complete)";
     assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
-    // What the tester has not read yet is not what it judges, apart from where reading stops.
+    // Messages that the tester has not read yet are omitted, except where reading stops.
     recording.took(channel, 2);
     assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
     recording.add(channel, Sender::Program, b"ur!five.");
@@ -52,7 +52,7 @@ fn report_has_the_messages_of_its_connection() {
     recording.focus = Some(one);
     let last: Vec<String> = (20 - SHOWN..20).map(|number| format!("{number}.")).collect();
     assert_eq!(texts(&mut recording), last);
-    // Of pictures only the last is whole.
+    // Only the last picture is complete.
     recording.add(one, Sender::Program, b"first\npicture.second\npicture.");
     let shown = texts(&mut recording);
     assert_eq!(shown[SHOWN - 2..], ["first (1 lines)", "second\npicture."]);

@@ -1,4 +1,4 @@
-//! Reads texts leniently: also those that have no NUL.
+//! Parses texts leniently, including texts without a NUL.
 
 use std::time::{Duration, Instant};
 
@@ -10,27 +10,27 @@ use crate::{
     words::{Form, prefix},
 };
 
-/// After this time without further bytes a complete message has no NUL.
+/// If no further bytes arrive for this time, a complete message has no NUL.
 const QUIET: Duration = Duration::from_millis(500);
-/// After this time without further bytes what came is no message.
+/// If no further bytes arrive for this time, the received bytes are not a message.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A text that came.
+/// A received text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Text {
-    /// Without the NUL that ended it.
+    /// A text without the NUL that terminated it.
     Ended(BytesMut),
-    /// It had no NUL.
+    /// A text that had no NUL.
     Unended(BytesMut),
 }
 
 /// Reads the texts of one peer.
 pub(crate) struct Reader {
     forms: &'static [Form],
-    // The bytes that were there when the last ones arrived, and when that was.
+    // The number of bytes when the last ones arrived, and the time of that arrival.
     length: usize,
     arrived: Instant,
-    // The peer has sent a text without its NUL, so that none is waited for any more.
+    // The peer has sent a text without its NUL, so the reader no longer waits for one.
     is_unended: bool,
 }
 
@@ -39,10 +39,10 @@ impl Reader {
         Self { forms, length: 0, arrived: Instant::now(), is_unended: false }
     }
 
-    /// The next text, if one comes by then.
+    /// The next text, if one arrives in time.
     pub(crate) fn next(&mut self, connection: &mut Connection, by: Instant) -> Option<Text> {
         loop {
-            // A NUL in a segment of its own, behind a text that was taken without it.
+            // A NUL in a separate segment belongs to a text that was returned without it.
             while self.is_unended && connection.buffer.first() == Some(&0) {
                 connection.buffer.advance(1);
             }

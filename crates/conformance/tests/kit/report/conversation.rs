@@ -1,4 +1,4 @@
-//! The messages before a breach, up to the byte that is wrong.
+//! The messages before a breach, up to the wrong byte.
 
 use std::{
     io::{Read as _, Write as _},
@@ -9,7 +9,7 @@ use conformance::{DEALER, Message, NUGGETS_SERVER, Plan, ROBOTS_SERVER, Report, 
 
 use crate::support::{Console, Thread, only, plan, planned, value};
 
-// What is reported when this rule alone is tested: all of it, the messages of its first breach, and the last of them.
+// The report of a test with only this rule, with the messages of its first breach and the last of these messages.
 fn breach(tester: &Tester, program: Thread, rule: &str, millis: u64) -> (Report, Vec<Message>, Message) {
     let report = planned(tester, program, &Plan { only: Some(only(tester, [rule])), ..plan(millis) });
     let breach = report.finding(rule).unwrap().breaches.first().unwrap_or_else(|| panic!("{report}"));
@@ -18,12 +18,12 @@ fn breach(tester: &Tester, program: Thread, rule: &str, millis: u64) -> (Report,
     (report, conversation, last)
 }
 
-// There is none when the port is no port, or is taken.
+// `None` if the port is invalid or taken.
 fn listener(values: Values<'_>) -> Option<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, value(values, "port")?)).ok()
 }
 
-// Deals a card that does not exist, and goes on at once as if nothing had happened.
+// Deals a card that does not exist, and continues immediately.
 fn dealer(values: Values<'_>, _: &Console) -> i32 {
     let Some(listener) = listener(values) else { return 1 };
     if let Ok((mut player, _)) = listener.accept() {
@@ -54,7 +54,7 @@ fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before()
     assert!(text.contains("WRONG at byte 16 (byte 22 of the connection): 6f 'o'; 'arts' would be right"), "{text}");
 }
 
-// Says Hello as it should, and then sends a Turn whose second event has a tag that does not exist.
+// Sends a correct Hello, and then a Turn whose second event has an unknown tag.
 fn robots(values: Values<'_>, _: &Console) -> i32 {
     let Some(listener) = listener(values) else { return 1 };
     let name: String = value(values, "name").unwrap();
@@ -85,7 +85,7 @@ fn a_binary_message_is_told_as_names_and_fields_up_to_where_decoding_stops() {
     assert!(hello.is_some() && texts.contains(&"Join { name: \"Ann with ó\" }"), "{texts:?}");
 }
 
-// Sends a GRID whose second number is none.
+// Sends a GRID whose second number is invalid.
 fn nuggets(_: Values<'_>, console: &Console) -> i32 {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     console.print(format!("port {}", socket.local_addr().unwrap().port()));

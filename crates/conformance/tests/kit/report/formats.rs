@@ -1,4 +1,4 @@
-//! Reports in all formats, with whatever a hostile program may have written in them.
+//! Reports in all formats, with the output of a hostile program.
 
 use conformance::{
     Basis, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Style, Trouble, Verdict,
@@ -6,7 +6,7 @@ use conformance::{
 };
 use roxmltree::{Document, ParsingOptions};
 
-/// What programs write to leave the place where a report puts it.
+/// Output that tries to escape from its place in a report.
 const HOSTILE: [&str; 12] = [
     "\0\x07\x1b[2J\x1b]0;title\x07",
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -81,7 +81,7 @@ fn hostile() -> Report {
     }
 }
 
-// What no report may hold, whatever its format does with other characters.
+// Characters that no report may contain, whatever its format does with other characters.
 fn acts(letter: char) -> bool {
     cmdkit::is_steering(letter) && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -90,7 +90,7 @@ fn acts(letter: char) -> bool {
 fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
     for format in Format::ALL {
         let written = hostile().write(format);
-        // A program that reads JSON gets what the program under test wrote.
+        // A JSON report contains the original output of the program.
         let is_kept = |letter| format == Format::Json && matches!(letter, '\u{fffe}' | '\u{ffff}');
         let found = written.chars().find(|&letter| acts(letter) && !is_kept(letter));
         assert_eq!(found, None, "{format:?}");
@@ -102,7 +102,7 @@ fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
 fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
     for format in Format::ALL {
         let written = hostile().write(format);
-        // Why a rule was not tested is said too, with quotes as the format writes them.
+        // The reason why a rule was not tested is included too, with quotes as the format requires.
         assert!(written.contains("ended early, at broken"), "{format:?}");
         let parts: &[&str] = match format {
             Format::Json => &["\"points\":29", "\"of\":31", "\"score\":93", "\"seed\":99", "\"failed_in\":2"],
@@ -142,7 +142,7 @@ fn a_report_that_is_not_complete_says_so_and_why_in_every_format() {
         assert_eq!(report.outcome(), outcome);
         for format in Format::ALL {
             let written = report.write(format);
-            // What was found until then is there too.
+            // The results up to that point are included too.
             assert!(written.contains(words) && written.contains("broken"), "{format:?}: {written}");
             let marks = match format {
                 Format::Junit => "<error ",
@@ -218,7 +218,7 @@ fn what_only_we_ask_for_is_noted_and_what_was_not_tested_is_neither_kept_nor_bro
     assert_eq!((noted.outcome(), noted.failed(), noted.points()), (Outcome::Passed, vec!["two"], (3, 3)));
     let mut untested = report(vec![kept(), finding("two", Basis::Protocol, 1, Verdict::NotTested)]);
     assert_eq!((untested.outcome(), untested.points()), (Outcome::Incomplete, (3, 4)));
-    // A server that runs already cannot show all.
+    // A test of a running server cannot cover all rules.
     untested.whole = false;
     assert_eq!(untested.outcome(), Outcome::Passed);
     untested.rules.remove(0);
@@ -266,7 +266,8 @@ fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
     let mut points = Vec::new();
     while let Some(line) = lines.next() {
         if line == "  ---" {
-            // All that is in the block is indented, up to its end. Each text is a string in quotes, as JSON and YAML have it.
+            // All lines of the block are indented up to its end. Each text is a quoted string, as JSON and YAML
+            // require.
             let block: Vec<_> = lines.by_ref().take_while(|line| *line != "  ...").collect();
             assert!(block.iter().all(|line| line.starts_with("  ")), "{block:?}");
             let quoted = |key: &str| block.iter().filter(|line| line.trim_start().starts_with(key)).count();
@@ -310,7 +311,7 @@ fn markdown_has_a_row_for_each_rule_and_what_programs_wrote_stays_within_its_fen
                 fence = Some(ticks);
             }
             None => {
-                // Outside of them nothing is markup that is not ours.
+                // The rest contains only our own markup.
                 assert!(!line.replace("\\<", "").contains('<'), "{line}");
                 rows += usize::from(line.starts_with('|'));
                 if line.starts_with('|') {

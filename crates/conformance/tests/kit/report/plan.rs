@@ -1,4 +1,4 @@
-//! What the user can choose of a test: rules, the seed, repetition and transcripts.
+//! The user's options for a test: rules, the seed, repetition and transcripts.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Outcome, Plan, Run, 
 
 use crate::support::{self, Console, plan, planned, value};
 
-// Does not listen when it is started for the first time. Later it begins one round on each connection, and closes it.
+// Does not listen on its first start. Later, it starts one round on each connection and closes it.
 fn late(values: Values<'_>, console: &Console) -> i32 {
     if console.number > 0 {
         let Some(port) = value(values, "port") else { return 1 };
@@ -33,7 +33,8 @@ fn late(values: Values<'_>, console: &Console) -> i32 {
 
 #[test]
 fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
-    // The program plays no game to its end, and what takes part in no game keeps no rule if all rules are asked for.
+    // The program plays no game to its end. A program that takes part in no game keeps no rule if all rules are
+    // selected.
     let only = Some(support::only(&DEALER, ["listens", "round-begins", "closes"]));
     let report = planned(&DEALER, late, &Plan { runs: NonZero::new(2).unwrap(), only, ..plan(1_000) });
     let listens = report.finding("listens").unwrap();
@@ -71,7 +72,7 @@ fn closes(values: Values<'_>, _: &Console) -> i32 {
 
 static SEEDS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-// Notes its seed.
+// Records its seed.
 fn noting(values: Values<'_>, _: &Console) -> i32 {
     SEEDS.lock().unwrap().push(value(values, "seed").unwrap());
     1
@@ -92,7 +93,7 @@ fn what_a_program_is_given_follows_from_the_seed() {
     let other = seeds(Some(7));
     assert!(other != ["2021"] && other == seeds(Some(7)) && other != seeds(Some(8)), "{other:?}");
 
-    // Values drawn from a secret are not reported either: a known generator could lead back to it.
+    // Values that depend on a secret are not reported, since a known generator could reveal it.
     let folder = tempfile::tempdir().unwrap();
     let mut secret = Plan { transcripts: Some(folder.path().to_owned()), ..plan(500) };
     secret.options.seed = Seed::Secret([7; 32]);
@@ -107,7 +108,7 @@ fn what_a_program_is_given_follows_from_the_seed() {
     }
 }
 
-// A server of nuggets that says one wrong thing.
+// A nuggets server that sends one wrong message.
 fn babbles(_: Values<'_>, console: &Console) -> i32 {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     console.print(format!("port {}", socket.local_addr().unwrap().port()));
