@@ -1,7 +1,7 @@
-//! The other hubs of an arcade of several, and what this one shares with them: `docs/fleet.md`.
+//! The other hubs of an arcade with several hubs, and the data that they share: `docs/fleet.md`.
 //!
-//! A hub that is one of several is a *node*. A task keeps its entry and those of its rooms in the directory, and a view of all others.
-//! Nothing here knows what a room is: its row is a text.
+//! Each of several hubs is a *node*. A task maintains the entries of the node and its rooms in the directory, and a
+//! view of the entries of all other nodes. The row of a room is opaque text here.
 
 mod command;
 mod common;
@@ -42,21 +42,22 @@ use self::{
     task::{Pulse, Task, Tools},
 };
 
-/// Commands that wait for the task.
+/// Capacity of the command queue of the task.
 const MAX_COMMANDS: usize = 1_024;
-/// How long a name or a code of a room is waited for.
+/// Timeout for claiming the name or a code of a room.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a node waits at the start until it is in the directory. Longer than another one that has crashed stays there.
+/// How long a starting node waits for its entry in the directory. Longer than the entry of a crashed node stays
+/// there.
 const WELCOME: Duration = Duration::from_secs(30);
-/// How long the directory may take to hear that the node leaves.
+/// Timeout for notifying the directory that the node leaves.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Where a node joins, and as what.
+/// The arcade that a node joins, and the properties of the node.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Addresses of NATS servers.
     pub(crate) servers: Vec<String>,
-    /// The name of the arcade, with which the names of streams and buckets begin.
+    /// The name of the arcade, which is the prefix of its streams and buckets.
     pub(crate) arcade: Name,
     /// The name of the node.
     pub(crate) name: Name,
@@ -64,21 +65,21 @@ pub(crate) struct Settings {
     pub(crate) host: String,
     /// Its page, as `HOST:PORT`.
     pub(crate) address: String,
-    /// What of its rooms survives the node.
+    /// The durability of its rooms.
     pub(crate) durability: Durability,
-    /// The rules that it knows, as rooms need them.
+    /// The rules that the node supports, in the format of `Claim::needs`.
     pub(crate) runs: Vec<String>,
 }
 
-/// A room that the data directory has.
+/// A room in the data directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) room: String,
-    /// The rules that it needs.
+    /// The rules that the room requires.
     pub(crate) needs: String,
 }
 
-/// This node among the others.
+/// This node, as the rest of the hub sees it.
 #[derive(Debug)]
 pub(crate) struct Fleet {
     name: Name,
@@ -89,10 +90,10 @@ pub(crate) struct Fleet {
     broker: Option<Nats>,
     /// Copies of its rooms.
     pub(crate) copies: Arc<Copies>,
-    /// What watchers at other nodes are shown.
+    /// Streams for watchers at other nodes.
     pub(crate) feeds: Feeds,
     secrets: Secrets,
-    // Each socket that is passed on to another node has a clone.
+    // Each socket that is relayed to another node holds a clone.
     relayed: Arc<()>,
 }
 
@@ -110,11 +111,13 @@ fn place(servers: Vec<String>, arcade: Name) -> mesh::Place {
     mesh::Place { servers, prefix: arcade, limits: Limits::default() }
 }
 
-/// Reaches the broker, and creates there what is missing. `data` is the data directory, which is locked; `secret` is that of the hub, which
-/// becomes that of all if this is the first one. Gives what happens to rooms later.
+/// Connects to the broker, and creates the missing streams and buckets.
+///
+/// `data` is the locked data directory. `secret` is the secret of this hub, which becomes the common secret if this is
+/// the first node. Also returns the events of rooms.
 ///
 /// # Errors
-/// When no server answers, when it cannot be used, and when the data directory cannot be written.
+/// If no server responds, if the server cannot be used, or if the data directory cannot be written.
 pub(crate) async fn connect(
     settings: Settings,
     data: &Path,
@@ -141,7 +144,7 @@ fn begin(
     *shared.key() = RelayKey::read(&secrets.relay);
     let (commands, receiver) = mpsc::channel(MAX_COMMANDS);
     let (pulse, beats) = watch::channel(Pulse::default());
-    // One for each room.
+    // Capacity for one event per room.
     let (events, happens) = mpsc::channel(mesh::MAX_ROOMS);
     let copies = Arc::new(Copies::new(durability, journals, events.clone()));
     let fleet = Fleet {
@@ -161,15 +164,15 @@ fn begin(
 }
 
 impl Joining {
-    /// This node, as it will be.
+    /// This node, which is not present in the directory yet.
     pub(crate) const fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
-    /// Joins, with the rooms that this data directory has. Gives those of them whose names other nodes have.
+    /// Joins with the rooms of this data directory. Returns those whose names other nodes own.
     ///
     /// # Errors
-    /// When the directory does not answer, or another node has the name.
+    /// If the directory does not respond, or another node has the name.
     pub(crate) async fn join(self, rooms: &[Claim]) -> anyhow::Result<Vec<String>> {
         let Self { fleet, directory, settings, commands, pulse, events } = self;
         let mut awaited = vec![];
@@ -218,17 +221,19 @@ impl Fleet {
         Arc::clone(&self.host)
     }
 
-    /// Whether the directory has this node, as far as it knows. Otherwise what it knows of others may be old.
+    /// Whether the directory has this node, to the knowledge of this node. If not, its view of other nodes may be
+    /// outdated.
     pub(crate) fn is_present(&self) -> bool {
         self.pulse.borrow().present
     }
 
-    /// How long a change takes to come back from the directory: of the last heartbeat, or of one that is on its way.
+    /// The delay until the directory returns a change: that of the last heartbeat, or of one in flight if that is
+    /// longer.
     pub(crate) fn lag(&self) -> Duration {
         self.pulse.borrow().lag
     }
 
-    /// The results of all nodes, on their way to the database.
+    /// The stream of the results of all nodes, from which they are written to the database.
     pub(crate) fn results(&self) -> Option<Arc<dyn mesh::Results>> {
         self.broker.clone().map(|broker| Arc::new(broker) as Arc<dyn mesh::Results>)
     }
@@ -238,7 +243,8 @@ impl Fleet {
         self.broker.as_ref().map_or(0, mesh::Results::dead_letters)
     }
 
-    /// Values of the directory, and copies of rooms, that were skipped, since a later version wrote them or they are damaged.
+    /// Values of the directory and copies of rooms that were skipped, because a later version has written them or
+    /// they are damaged.
     pub(crate) fn skipped(&self) -> u64 {
         self.broker.as_ref().map_or(0, Nats::skipped) + self.copies.skipped()
     }
@@ -253,39 +259,39 @@ impl Fleet {
         self.shared.view().remotes(&self.name)
     }
 
-    /// The nodes, this one among them.
+    /// All nodes, including this one.
     pub(crate) fn nodes(&self) -> Vec<NodeShown> {
         self.shared.view().nodes()
     }
 
-    /// The node that has a room, if it is another one.
+    /// The node that owns a room, if it is another node.
     pub(crate) fn owner_of(&self, room: &str) -> Option<NodeShown> {
         self.shared.view().owner(&room.parse().ok()?).filter(|owner| owner.name != self.name)
     }
 
-    /// The room of a code, if it is one of another node.
+    /// The room with this code, if another node owns it.
     pub(crate) fn room_of(&self, code: &str) -> Option<String> {
         let room = self.shared.view().coded(&code.parse().ok()?)?;
         self.owner_of(room.as_str()).map(|_| room.to_string())
     }
 
-    /// The highest number that any room has, or had while this node was there.
+    /// The highest number of any room since this node started.
     pub(crate) fn highest(&self) -> u32 {
         self.shared.view().highest()
     }
 
-    /// What the tokens of all nodes are made with.
+    /// The secret from which all nodes derive tokens.
     pub(crate) fn secret(&self) -> &str {
         &self.secrets.secret
     }
 
-    /// What the tokens of the nodes were made with whose common secret this data directory had before.
+    /// Former common secrets of this data directory. Tokens derived from them stay valid.
     pub(crate) fn former_secrets(&self) -> &[String] {
         &self.secrets.former
     }
 
-    /// Claims the name of a room that is about to be opened, for a node that knows the rules that it needs. It is shown to others when it has
-    /// a row.
+    /// Claims the name of a new room, for a node that supports the rules `needs`. Other nodes list the room as soon
+    /// as it has a row.
     pub(crate) async fn open(&self, room: &str, needs: &str) -> Result<(), Refused> {
         let Ok(name) = room.parse::<Name>() else { return Err(Refused::Taken) };
         let claimed = self.ask(|answer| Command::Open(name.clone(), needs.to_owned(), answer)).await;
@@ -295,7 +301,7 @@ impl Fleet {
         claimed
     }
 
-    /// Claims a code of a room of this node.
+    /// Claims a code for a room of this node.
     pub(crate) async fn claim_code(&self, code: &str, room: &str) -> Result<(), Refused> {
         let (Ok(code), Ok(room)) = (code.parse(), room.parse()) else { return Err(Refused::Taken) };
         self.ask(|answer| Command::Code { code, room, answer }).await
@@ -310,35 +316,35 @@ impl Fleet {
         timeout(PATIENCE, asked).await.ok().flatten().unwrap_or(Err(Refused::Away))
     }
 
-    /// Shows the row of a room to the other nodes, a second later at most.
+    /// Publishes the row of a room to the other nodes, within a second.
     pub(crate) async fn show(&self, room: &str, row: String) {
         self.tell(room, |room| Command::Show(room, row)).await;
     }
 
-    /// The hub has the state of a room that it has taken over.
+    /// Reports that the hub has the state of a room that it has taken over.
     pub(crate) async fn restored(&self, room: &str) {
         self.tell(room, Command::Restored).await;
     }
 
-    /// A room is over.
+    /// Reports that a room has closed.
     pub(crate) async fn close(&self, room: &str) {
         self.tell(room, Command::Close).await;
     }
 
     async fn tell(&self, room: &str, command: impl FnOnce(Name) -> Command) {
         match room.parse() {
-            // Without a task the hub ends.
+            // Without its task, the hub ends.
             Ok(name) => drop(self.commands.send(command(name)).await),
             Err(error) => warn!("a room cannot be shown to other nodes: {error}"),
         }
     }
 
-    /// This node takes no more rooms.
+    /// Stops accepting rooms on this node.
     pub(crate) async fn drain(&self) {
         let _ = self.commands.send(Command::Drain).await;
     }
 
-    /// The process ends; its rooms tell nobody anything more. The directory hears it, if it can be reached.
+    /// Leaves the directory, if it can be reached, because the process ends and its rooms no longer send output.
     pub(crate) async fn leave(&self) {
         let (answer, answered) = oneshot::channel();
         let left = async {
@@ -350,51 +356,52 @@ impl Fleet {
         }
     }
 
-    /// What another node is promised.
+    /// Returns what this node promises to another one.
     pub(crate) async fn promise(&self, plea: Plea) -> Option<Promise> {
         let (answer, answered) = oneshot::channel();
         self.commands.send(Command::Promise(plea, answer)).await.ok()?;
         answered.await.ok()
     }
 
-    /// The fence under which this node publishes a room, if it is one of its own.
+    /// The fence under which this node publishes a room, if it owns the room.
     pub(crate) fn owned(&self, room: &str) -> Option<Owned> {
         let fence = self.copies.of(room)?.fence();
         Some(Owned { name: room.parse().ok()?, fence })
     }
 
-    /// Counts a socket that is passed on to another node, while what it gives is held.
+    /// Counts a socket that is relayed to another node until the returned value is dropped.
     pub(crate) fn relaying(&self) -> Arc<()> {
         Arc::clone(&self.relayed)
     }
 
-    /// Sockets that are passed on to other nodes.
+    /// The number of sockets that are relayed to other nodes.
     pub(crate) fn relayed(&self) -> usize {
         Arc::strong_count(&self.relayed) - 1
     }
 
-    /// Proves a request to another node.
+    /// Signs a request to another node.
     pub(crate) fn seal(&self, request: &seal::SealedRequest<'_>) -> Option<String> {
         self.shared.key().as_ref().map(|key| key.seal(seal::now(), request))
     }
 
-    /// What another node has proven of a request.
+    /// Verifies the signature of a request from another node, and returns the client that it was relayed for.
     pub(crate) fn unseal(&self, text: &str, method: &str, path: &str) -> Option<seal::Relayed> {
         self.shared.key().as_ref()?.unseal(seal::now(), text, (method, path))
     }
 }
 
-/// How the broker is.
+/// Checks the broker, and returns a line about it.
 ///
 /// # Errors
-/// What is wrong, in a sentence.
+/// If the broker cannot be used.
 pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String, MeshError> {
     let version = Nats::look(&place(servers, arcade)).await?;
     Ok(format!("NATS {version} with JetStream answers"))
 }
 
 impl Fleet {
-    /// Another node is to have a room of this one, which drains. When it is to be suspended, `Ok`; none while the directory does not answer.
+    /// Requests that another node takes over a room of this draining node. Returns `Ok` once the room is to be
+    /// suspended, and `None` if the directory does not respond.
     pub(crate) async fn hand_over(&self, room: &str) -> Option<Result<(), Kept>> {
         let room: Name = room.parse().ok()?;
         let (answer, answered) = oneshot::channel();
@@ -406,37 +413,39 @@ impl Fleet {
         None
     }
 
-    /// A room that was to be handed over stays.
+    /// Cancels the hand-over of a room.
     pub(crate) async fn stay(&self, room: &str) {
         self.tell(room, Command::Stay).await;
     }
 
-    /// A room tells nobody anything more, and its copy is complete. Waits until it is another node's, or is to be; that takes as long as the
-    /// directory does. Returns whether this node has handed it over.
+    /// Reports that a room sends no more output and that its copy is complete.
+    ///
+    /// Waits until the directory has recorded the hand-over, however long that takes. Returns whether this node has
+    /// handed the room over.
     pub(crate) async fn suspended(&self, room: &str) -> bool {
         let (answer, answered) = oneshot::channel();
         self.tell(room, |room| Command::Suspended(room, answer)).await;
         answered.await.is_ok()
     }
 
-    /// Waits until a room that was handed over goes on. None if nobody can say where.
+    /// Waits until a room that was handed over is resumed. Returns `None` if the outcome is unknown.
     pub(crate) async fn follow(&self, room: &str) -> Option<Settled> {
         let (answer, answered) = oneshot::channel();
         self.tell(room, |room| Command::Follow(room, answer)).await;
         answered.await.ok()
     }
 
-    /// Whether a room is on its way to another node, or was claimed by one that does not have its state yet.
+    /// Whether a room is being handed over, or was claimed by a node that does not have its state yet.
     pub(crate) fn is_moving(&self, room: &str) -> bool {
         room.parse().is_ok_and(|room| self.shared.view().is_moving(&room))
     }
 }
 
-/// What is told of rooms to watchers at other nodes.
+/// The streams of rooms for watchers at other nodes.
 pub(crate) struct Feeds {
     events: Arc<dyn Events>,
     stored: AtomicU64,
-    // What runs has a clone.
+    // Each running stream or socket holds a clone.
     published: Arc<()>,
     followed: Arc<()>,
     fed: Arc<()>,
@@ -448,16 +457,16 @@ impl std::fmt::Debug for Feeds {
     }
 }
 
-/// How many streams there are.
+/// The number of streams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FeedsShown {
     /// Events that this node has published.
     pub(crate) stored: u64,
-    /// Its rooms that are published.
+    /// Rooms of this node that are published.
     pub(crate) published: usize,
     /// Rooms of other nodes that it follows.
     pub(crate) followed: usize,
-    /// Sockets that are shown one of these.
+    /// Sockets that receive the stream of a followed room.
     pub(crate) fed: usize,
 }
 
@@ -481,17 +490,17 @@ impl Feeds {
         self.events.follow(room, after).await
     }
 
-    /// Counts a room that is published, while what it gives is held.
+    /// Counts a published room until the returned value is dropped.
     pub(crate) fn publishing(&self) -> Arc<()> {
         Arc::clone(&self.published)
     }
 
-    /// Counts a room that is followed.
+    /// Counts a followed room until the returned value is dropped.
     pub(crate) fn following(&self) -> Arc<()> {
         Arc::clone(&self.followed)
     }
 
-    /// Counts a socket that is shown a room which is followed.
+    /// Counts a socket of a followed room until the returned value is dropped.
     pub(crate) fn feeding(&self) -> Arc<()> {
         Arc::clone(&self.fed)
     }
@@ -507,7 +516,7 @@ impl Feeds {
     }
 }
 
-/// The fence under which this node publishes a room, and what the room is called in the mesh.
+/// A room that this node publishes: its name in the mesh, and the fence.
 #[derive(Debug, Clone)]
 pub(crate) struct Owned {
     pub(crate) name: Name,
@@ -534,7 +543,7 @@ mod tests {
         join_knowing(mesh, name, rooms, &[]).await
     }
 
-    /// A node that knows these rules.
+    /// A node that supports these rules.
     async fn join_knowing(
         mesh: &Local,
         name: &str,
@@ -569,7 +578,7 @@ mod tests {
         assert_eq!(bob.open("nuggets-4", "").await, Err(Refused::Taken));
         ann.claim_code("abcdef", "nuggets-4").await.unwrap();
         assert_eq!(bob.claim_code("abcdef", "nuggets-5").await, Err(Refused::Taken));
-        // Without a row it is not shown.
+        // A room without a row is not listed.
         assert_eq!(bob.rooms(), []);
         ann.show("nuggets-4", "one".into()).await;
         let shown = |row: &str| bob.rooms().into_iter().find(|room| &*room.row == row);
@@ -606,7 +615,7 @@ mod tests {
         drop(ann);
         found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
         assert_eq!(bob.open("robots-2", "").await, Err(Refused::Taken), "its name is kept for it");
-        // The file of one room is lost, and it has one with the name of another's.
+        // The file of one room is lost, and another file has the name of a room of the other node.
         let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
         assert_eq!(taken, ["robots-3"]);
         ann.show("robots-1", "again".into()).await;
@@ -655,7 +664,7 @@ mod tests {
         assert_eq!(cid_events.recv().await, Some(Event::TakenOver("nuggets-1".parse().unwrap())));
         assert!(left.elapsed() > Duration::from_secs(10), "it may come back");
         assert!(bob_events.try_recv().is_err() && cid.owner_of("nuggets-1").is_none());
-        // It comes back too late, with the file of the room.
+        // It returns too late, with the file of the room.
         let (_ann, taken, _events) = join_knowing(&mesh, "ann", &["nuggets-1"], &["nuggets-3"]).await;
         assert_eq!(taken, ["nuggets-1"]);
     }
@@ -681,14 +690,14 @@ mod tests {
         assert!(!cid.is_moving(room), "it goes on until it is suspended");
         assert!(ann.suspended(room).await);
         assert_eq!(bob_events.recv().await, Some(Event::TakenOver(room.parse().unwrap())));
-        // Nobody has its state, and all show it as before.
+        // No node has its state yet, and all of them list it as before.
         found("that it moves", async || cid.is_moving(room).then_some(())).await;
         assert_eq!(cid.rooms().len(), 1);
         bob.restored(room).await;
         assert_eq!(ann.follow(room).await, Some(Settled::At("bob".parse().unwrap())));
         found("that it goes on", async || (!cid.is_moving(room)).then_some(())).await;
         assert_eq!(cid.owner_of(room).unwrap().name.as_str(), "bob");
-        // There is nothing to hand over any more, and nothing happens if somebody says so.
+        // The room is no longer being handed over, so further reports have no effect.
         assert!(!ann.suspended(room).await);
         assert_eq!(ann.follow(room).await, None);
     }
@@ -705,7 +714,8 @@ mod tests {
         let holder =
             |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
         let ask = |to| Plea { to, from: ("bob".parse().unwrap(), other) };
-        // It hears the directory, so it promises what is left until it would bury the other one.
+        // It receives changes of the directory, so it promises the time that is left until it would expire the other
+        // node.
         let promise = ann.promise(ask(holder("data-of-ann", own))).await;
         assert!(matches!(promise, Some(Promise::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{promise:?}");
         // Another data directory at this address, and a life that is over.

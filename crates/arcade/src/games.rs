@@ -1,5 +1,5 @@
-//! The games of the hub. They come from the list of the crate `games`; each native game has a file here that implements [`kind::Kind`], and
-//! all turn-based games share one.
+//! The games of the hub. They are taken from the list of the crate `games`; each native game has a file here that
+//! implements [`kind::Kind`], and all turn-based games share one.
 
 pub(crate) mod blackjack;
 mod counts;
@@ -60,7 +60,7 @@ macro_rules! define {
         })*
 
         impl Game {
-            /// All games, in the order in which users see them.
+            /// All games, in display order.
             pub(crate) const ALL: [Self; [$(stringify!($name),)* $(stringify!($table),)*].len()] =
                 [$(Self::$name,)* $(Self::$table,)*];
         }
@@ -112,17 +112,17 @@ impl Game {
         Self::ALL.into_iter().find(|game| game.name() == name)
     }
 
-    /// The games that users are offered, with or without examples.
+    /// The games that are offered to users, with or without examples.
     pub(crate) fn offered(examples: bool) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |game| examples || !game.is_example())
     }
 
-    /// The names of these games as a list in an error.
+    /// The names of these games as a list for an error message.
     pub(crate) fn names(games: impl Iterator<Item = Self>) -> String {
         games.map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether only hubs that are started with `--examples` offer it.
+    /// Whether only hubs started with `--examples` offer it.
     pub(crate) const fn is_example(self) -> bool {
         with_kind!(self, K => K::IS_EXAMPLE)
     }
@@ -132,17 +132,17 @@ impl Game {
         with_kind!(self, K => K::NAME)
     }
 
-    /// The version of its rules, as in `nuggets-3`: what a hub must know to go on with a match of another one.
+    /// The version of its rules, as in `nuggets-3`. A hub must support it to resume a match of another hub.
     pub(crate) fn rules(self) -> String {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
     }
 
-    /// Whether a watcher who is told the second of these messages has missed nothing without the first.
+    /// Whether a watcher who receives the second message does not need the first.
     pub(crate) fn supersedes(self, before: &Bytes, after: &Bytes) -> bool {
         with_kind!(self, K => <<K as Kind>::Engine as Shown>::supersedes(before, after))
     }
 
-    /// What people call it.
+    /// Its name for users.
     pub(crate) const fn title(self) -> &'static str {
         with_kind!(self, K => K::TITLE)
     }
@@ -152,12 +152,13 @@ impl Game {
         with_kind!(self, K => K::COLOUR)
     }
 
-    /// The answer by which a player is asked to repeat a message later, if processing this message takes much processor time.
+    /// The reply that requests a player to repeat a message later, if processing this message takes much processor
+    /// time.
     pub(crate) fn postponement(self, message: &[u8], framing: Framing) -> Option<Bytes> {
         with_kind!(self, K => K::postponement(message, framing))
     }
 
-    /// A score of a result in words, as on the page.
+    /// Formats a score of a result as on the page.
     pub(crate) fn score(self, score: i64) -> String {
         with_kind!(self, K => K::score(score))
     }
@@ -169,37 +170,37 @@ impl Game {
         classes
     }
 
-    /// What the board of a class is ordered by.
+    /// The order of the board of a class.
     pub(crate) fn order(self, class: &str) -> Order {
         with_kind!(self, K => K::order(class))
     }
 
-    /// Whether its players see less than those who only look on.
+    /// Whether its players see less than its spectators.
     pub(crate) const fn hides(self) -> bool {
         with_kind!(self, K => K::HIDES)
     }
 
-    /// Whether its turns come by the clock, whoever acts.
+    /// Whether its turns are timed, independent of the players' actions.
     pub(crate) const fn is_timed(self) -> bool {
         with_kind!(self, K => K::IS_TIMED)
     }
 
-    /// Whether a seat that a player has left is not given again in the same match.
+    /// Whether a seat that a player has left is not assigned again in the same match.
     pub(crate) const fn spends_seats(self) -> bool {
         with_kind!(self, K => K::SPENDS_SEATS)
     }
 
-    /// How its messages look in WebSocket frames.
+    /// The form of its messages in WebSocket frames.
     pub(crate) const fn frames(self) -> Frames {
         with_kind!(self, K => K::FRAMES)
     }
 
-    /// How native clients reach it.
+    /// The transport for native clients.
     pub(crate) const fn wire(self) -> Wire {
         with_kind!(self, K => K::WIRE)
     }
 
-    /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
+    /// The message with the reason why a player is removed, if the wire has one that any client understands.
     pub(crate) fn farewell(self, why: &str, framing: Framing) -> Option<Bytes> {
         with_kind!(self, K => K::farewell(why, framing))
     }
@@ -232,7 +233,7 @@ impl Options {
         Game::offered(examples).flat_map(rooms)
     }
 
-    /// What the room is called in the lobby.
+    /// The title of the room in the lobby.
     pub(crate) fn title(&self) -> String {
         with_options!(self, kind => kind.title())
     }
@@ -242,32 +243,32 @@ impl Options {
         with_options!(self, kind => kind.class())
     }
 
-    /// Why they do not count.
+    /// Why its matches do not count.
     fn casual(&self) -> Option<Casual> {
         with_options!(self, kind => kind.casual())
     }
 
-    /// The same options with a key of the hub, from which puzzles of the day follow.
+    /// The same options with a key of the hub, which determines the daily puzzles.
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
         with_options!(self, kind => kind.keyed(key).into())
     }
 
-    /// Whether the room has the puzzle of the day.
+    /// Whether the room has the daily puzzle.
     pub(crate) fn is_daily(&self) -> bool {
         with_options!(self, kind => kind.is_daily())
     }
 
-    /// Whether a game goes on from the first player, and others join in the middle of it.
+    /// Whether a game starts with the first player, and other players join while it runs.
     pub(crate) fn starts_at_once(&self) -> bool {
         with_options!(self, kind => kind.starts_at_once())
     }
 
-    /// Whether its map was drawn by whoever opened the room. Such a match is never rated.
+    /// Whether the user who opened the room has drawn its map. Such a match is never rated.
     pub(crate) fn has_own_map(&self) -> bool {
         with_options!(self, kind => kind.has_own_map())
     }
 
-    /// How many players a room with so many seats is filled to when somebody wants company.
+    /// The number of players up to which bots fill a room with this number of seats on request.
     pub(crate) fn party(&self, seats: u32) -> u32 {
         with_options!(self, kind => kind.party(seats))
     }
@@ -278,14 +279,14 @@ impl Options {
     }
 }
 
-/// A game and what its rooms can be asked for.
+/// A game and the options of its rooms.
 #[derive(Debug, Serialize)]
 pub(crate) struct Description {
     game: Game,
     options: Vec<Field>,
 }
 
-/// The options of all games that are offered.
+/// The options of all offered games.
 pub(crate) fn describe(examples: bool) -> Vec<Description> {
     Game::offered(examples).map(|game| Description { game, options: fields(game) }).collect()
 }

@@ -78,7 +78,7 @@ use crate::{
 /// Why a room cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// The hub or the host has enough rooms.
+    /// The hub or the host has reached its limit of rooms.
     #[error("{0}")]
     TooMany(Refusal),
     #[error("the hub is about to end")]
@@ -86,7 +86,7 @@ pub(crate) enum OpenError {
     /// The directory of an arcade of several hubs does not answer, or has no name for the room.
     #[error("{0}")]
     Unclaimed(Refused),
-    /// The options do not go together, or the system refuses.
+    /// The options are inconsistent, or the system refuses.
     #[error(transparent)]
     Impossible(#[from] anyhow::Error),
 }
@@ -95,7 +95,7 @@ pub(crate) enum OpenError {
 pub(crate) struct Hub {
     /// The rooms that are open.
     pub(crate) rooms: Arc<Rooms>,
-    /// The directory of everything that is kept.
+    /// The directory of all stored data.
     pub(crate) data: PathBuf,
     place: Place,
     ports: Ports,
@@ -107,14 +107,14 @@ pub(crate) struct Hub {
     handles: Handles,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
-    // Has the process end, with the time that matches still have.
+    // Ends the process, with the time that running matches still have.
     drain: watch::Sender<Option<Duration>>,
     lists: Arc<Lists>,
     pictures: Arc<Pictures>,
     replays: Replays,
-    /// How often codes and words were tried in vain.
+    /// Counts failed tries of codes and words.
     pub(crate) tries: Tries,
-    /// Reports of players about others.
+    /// Reports of players about other players.
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
@@ -125,7 +125,7 @@ pub(crate) struct Hub {
     pub(crate) examples: bool,
 }
 
-/// What a hub is made of.
+/// The parts of a hub.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) place: Place,
@@ -145,8 +145,8 @@ pub(crate) struct Parts {
 }
 
 impl Hub {
-    /// A hub without rooms in `directory`, and the rooms that were open there before.
-    /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
+    /// Creates a hub without rooms in `directory`, and returns the rooms that were open there before.
+    /// Fails if the secret can be neither read nor created, or if the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } =
             parts;
@@ -186,7 +186,7 @@ impl Hub {
         Ok((Arc::new(hub), before))
     }
 
-    /// How long the seat of a player is kept whose page has lost its connection.
+    /// How long the seat of a player is kept after the page has lost its connection.
     pub(crate) const fn keep_seats(&self) -> Duration {
         self.place.keep_seats
     }
@@ -195,18 +195,18 @@ impl Hub {
         &self.secret
     }
 
-    /// What there is for all, and who has how much of it.
+    /// The shared resources and their quotas.
     pub(crate) const fn resources(&self) -> &Arc<Resources> {
         &self.resources
     }
 
-    /// The page listens at this address.
+    /// Sets the address that the page listens at.
     pub(crate) fn listens(&self, address: Address) {
         // It is set once.
         let _ = self.address.set(address);
     }
 
-    /// How the page is reached, once it listens.
+    /// The address of the page, once it listens.
     pub(crate) fn address(&self) -> Option<&Address> {
         self.address.get()
     }
@@ -216,7 +216,7 @@ impl Hub {
         self.ports.are_here()
     }
 
-    /// The hosts that may not enter.
+    /// The banned hosts.
     pub(crate) fn bans(&self) -> &Bans {
         &self.place.bans
     }
@@ -238,14 +238,14 @@ impl Hub {
         self.elsewhere.as_ref()
     }
 
-    /// Whether this is an open room that no list shows, here or elsewhere.
+    /// Whether this is an open unlisted room, on this node or another.
     pub(crate) fn hides(&self, id: &str) -> bool {
         lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
     }
 
     /// Restores the rooms that were open before. A room that cannot be opened is skipped and logged.
     pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
-        // Programs have lost their connections to it, and begin another match.
+        // Programs have lost their connections to ladder rooms and start another match.
         for room in before.extract_if(.., |room| room.ladder) {
             self.rooms.files.remove(&room.id);
         }
@@ -273,7 +273,7 @@ impl Hub {
         tasks.join_all().await;
     }
 
-    // Has other nodes know a room until it is gone.
+    // Announces a room to other nodes until it closes.
     fn announce(&self, room: &Arc<Room>) {
         if let Some(elsewhere) = &self.elsewhere {
             let rooms = Arc::downgrade(&self.rooms);
@@ -281,12 +281,12 @@ impl Hub {
         }
     }
 
-    // Opens a room, writes it down, and runs it until it ends.
+    // Opens a room, stores its record, and runs it until it ends.
     fn run(self: &Arc<Self>, mut file: RoomFile) -> anyhow::Result<Arc<Room>> {
         let before = file.clone();
         let handle = self.handles.of(file.options.game()).clone();
         let (room, run) = {
-            // Its sockets and timers are those of the runtime that runs it.
+            // Its sockets and timers belong to the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
             // Programs of the ladder connect to its own port; this port is the hub's way to the room.
@@ -308,14 +308,14 @@ impl Hub {
         }
         info!(room = file.id, port = file.port, "a room is open");
         self.rooms.insert(file.id, Arc::clone(&room));
-        // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
+        // Independent of the caller's runtime, because the bots and the attendant are not part of the room.
         let _context = self.handles.rest.enter();
         room.bots.start();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        // The results of those that have ended.
+        // Discard the results of finished tasks.
         while tasks.try_join_next().is_some() {}
         let attended = async move {
             let end = AssertUnwindSafe(run).catch_unwind().await;
@@ -323,7 +323,7 @@ impl Hub {
             let suspended = hub.moves.take(&ended);
             match (&end, ended.fate()) {
                 (Ok(_), Fate::Kept) => {}
-                // Whoever hands it over does the rest.
+                // The task that hands the room over does the rest.
                 (Ok(_), Fate::Moved) => {
                     if let (Some(suspended), Ok(end)) = (suspended, end) {
                         let _ = suspended.send(end);
@@ -331,7 +331,7 @@ impl Hub {
                     return None;
                 }
                 (Ok(_), Fate::Closed) => hub.rooms.forget(&ended),
-                // The panic hook has printed the message, and the journal ends with what has led to it.
+                // The panic hook has printed the message, and the journal ends with the messages that led to it.
                 (Ok(_), Fate::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
             }
             end.ok()
@@ -343,7 +343,7 @@ impl Hub {
     // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
-        // It was closed after it was to restart.
+        // The owner closed it after the restart was requested.
         if room.is_to_close() {
             return self.rooms.forget(room);
         }
@@ -359,7 +359,7 @@ impl Hub {
         self.rooms.replaced.notify_waiters();
     }
 
-    /// What pages look at.
+    /// The lists for pages.
     pub(crate) const fn lists(&self) -> &Arc<Lists> {
         &self.lists
     }
@@ -378,11 +378,11 @@ impl Hub {
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The time that journals get to reach the disk at the end; the state that rooms need is safe before that.
+/// The time for journals to reach the disk at the end; the state that rooms need is safe before that.
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
-    /// Has the process end, and gives running matches this long.
+    /// Requests the end of the process, and gives running matches this long.
     pub(crate) fn ask_to_end(&self, patience: Duration) {
         self.drain.send_replace(Some(patience));
     }
@@ -396,8 +396,8 @@ impl Hub {
         }
     }
 
-    /// Lets running matches go on until none is left or the deadline is close, and then ends all rooms so that they come back. The
-    /// process can end at the deadline. `hurry` ends the waiting.
+    /// Waits until no match is running or the deadline is close, and then ends all rooms so that they can be restored.
+    /// The process can end at the deadline. `hurry` ends the wait early.
     pub(crate) async fn drain(&self, deadline: Instant, hurry: impl Future<Output = ()>) {
         self.rooms.drain();
         let left = deadline.saturating_duration_since(Instant::now());
@@ -437,7 +437,7 @@ impl Hub {
 }
 
 impl Hub {
-    /// What the operator is shown.
+    /// The status for the operator.
     pub(crate) fn status(&self) -> Value {
         let rooms = self.rooms.all();
         json!({

@@ -1,7 +1,8 @@
 //! The results of all rooms, and the task that stores them.
 //!
-//! Rooms report in a [`Ledger`] which journals have new results; the task reads these results from the journals and stores them. While the
-//! database is unavailable, the journals keep them. A hub that was killed finds unstored results at its next start in the same way.
+//! Rooms report in a [`Ledger`] which journals have new results; the task reads these results from the journals and
+//! stores them. While the database is unavailable, the results remain in the journals. After a crash, the next start
+//! finds unstored results in the same way.
 
 pub(crate) mod clock;
 mod copies;
@@ -45,21 +46,21 @@ const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long the hub waits for its database before it opens.
 const WELCOME: Duration = Duration::from_secs(2);
-/// How long waiting results may take when the hub ends.
+/// How long a stopping hub waits until its results are stored.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// The boards are read after this time at the latest when results are stored all the time.
+/// The maximum age of the boards while results are stored continuously.
 const REFRESH: Duration = Duration::from_secs(5);
-/// Matches that were read from a journal and wait to be stored. The reading waits meanwhile.
+/// Capacity of the queue of matches that were read from a journal. While it is full, the journal is not read.
 const FOUND: usize = 16;
 /// Limit on the memory of [`Progress`] in bytes.
 const MAX_PROGRESS: usize = 64 << 20;
-/// Matches and leaders in the lobby.
+/// The number of matches and of leaders in the lobby.
 const RECENT: u32 = 10;
 const LEADERS: u32 = 5;
 /// How long a claimed name is reserved without a match, in milliseconds.
 const UNUSED_NAME: u64 = 24 * 3600 * 1000;
 
-// Tries a query until it succeeds.
+// Retries a query until it succeeds.
 macro_rules! insist {
     ($results:expr, $what:literal, $query:expr) => {{
         let mut pause = PAUSE;
@@ -80,22 +81,22 @@ macro_rules! insist {
 /// Whether results are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Health {
-    /// Journals with results and names that wait.
+    /// The number of journals with results and of names that wait.
     pub(crate) waiting: usize,
     /// Results that were stored since the start.
     pub(crate) stored: u64,
-    /// Why results are not stored at the moment, without details of the machine.
+    /// Why results are currently not stored, without details of the machine.
     pub(crate) error: Option<Trouble>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     error: Option<Trouble>,
-    // Where the next reading of a journal starts.
+    // The positions at which the next readings of journals start.
     progress: BTreeMap<String, Progress>,
 }
 
-/// The results of all hubs, where there are several.
+/// The results of all hubs, if there are several.
 struct Shared {
     queue: Arc<dyn mesh::Results>,
     submitted: Notify,
@@ -115,18 +116,19 @@ pub(crate) struct Results {
     journals: PathBuf,
     state: Mutex<State>,
     stored: AtomicU64,
-    // Whether the tables are there.
+    // Whether the tables exist.
     prepared: watch::Sender<bool>,
     // Whether the results of earlier runs are stored.
     caught_up: watch::Sender<bool>,
     boards: watch::Sender<Arc<Boards>>,
-    // Where results of all hubs wait for the database, if there are several.
+    // The queue of the results of all hubs, if there are several.
     shared: OnceLock<Shared>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Results {
-    /// Results in `store`, of matches whose journals are in the directory `journals`. They are stored after [`start`](Self::start).
+    /// Creates the results in `store`, for matches whose journals are in the directory `journals`. They are stored
+    /// after [`start`](Self::start).
     pub(crate) fn new(store: Store, journals: PathBuf) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -154,19 +156,19 @@ impl Results {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
-    /// Waits up to [`WELCOME`] until results can be queried. The hub opens without its database too.
+    /// Waits up to [`WELCOME`] until results can be queried. The hub also opens without its database.
     pub(crate) async fn prepared(&self) {
-        // The sender lives as long as this.
+        // The sender is never dropped before `self`.
         let _ = timeout(WELCOME, self.prepared.subscribe().wait_for(|prepared| *prepared)).await;
     }
 
     /// Waits until the results of earlier runs are stored.
     pub(crate) async fn caught_up(&self) {
-        // The sender lives as long as this.
+        // The sender is never dropped before `self`.
         let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
     }
 
-    /// Waits up to [`FAREWELL`] until everything is stored. The next start finds the rest in the journals.
+    /// Waits up to [`FAREWELL`] until all results are stored. The next start finds the rest in the journals.
     pub(crate) async fn finish(&self) {
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut task) = task else { return };
@@ -247,8 +249,8 @@ impl Results {
         }
     }
 
-    /// Stores the results that earlier runs did not store, from all `wanted` journals that have grown since they were last read. Returns
-    /// `false` if the journals cannot be listed.
+    /// Stores the results that earlier runs did not store, from all `wanted` journals that have grown since they were
+    /// last read. Returns `false` if the journals cannot be listed.
     pub(crate) async fn catch_up(&self, wanted: impl Fn(&str) -> bool) -> bool {
         let directory = self.journals.clone();
         let found = spawn_blocking(move || journal_core::find(&SystemDisk, &directory)).await;
@@ -268,7 +270,7 @@ impl Results {
         true
     }
 
-    // Stores all matches of a journal that are over and not stored.
+    // Stores all finished matches of a journal that are not stored yet.
     async fn read(&self, file: &str) -> Reading {
         let progress = self.state().progress.remove(file);
         if let Some(progress) = progress {
@@ -321,7 +323,7 @@ impl Results {
     fn keep(&self, file: &str, progress: Progress) {
         let all = &mut self.state().progress;
         all.insert(file.to_owned(), progress);
-        // A journal without progress is read again from its last state in the file.
+        // A journal without progress is read again from the last state in its file.
         while all.values().map(Progress::size).sum::<usize>() > MAX_PROGRESS {
             all.pop_first();
         }
@@ -339,8 +341,8 @@ impl Results {
         }
     }
 
-    // Stores a match in the database. Returns `None` if the database does not respond. A match that the database rejects must not delay
-    // other matches.
+    // Stores a match in the database. Returns `None` if the database does not respond. A match that the database
+    // rejects must not delay other matches.
     async fn commit(&self, over: &Match) -> Option<Committed> {
         match self.store.record(over).await {
             Ok(is_new) => {
@@ -362,7 +364,7 @@ impl Results {
         }
     }
 
-    // Reads the boards of the lobby. Returns whether the database has answered.
+    // Reads the boards of the lobby. Returns whether the database has responded.
     async fn refresh(&self) -> bool {
         match self.read_boards().await {
             Ok(boards) => {
@@ -382,7 +384,7 @@ impl Results {
         let recent = self.store.matches(&filter).await?;
         let mut leaders = BTreeMap::new();
         for game in Game::ALL {
-            // That of usual rooms.
+            // The class of rooms with default options.
             let Some(class) = game.classes().into_iter().next() else { continue };
             let (order, board) = (game.order(&class), Board { game: game.name(), class: &class, season: ALL_TIME });
             let best = self.store.leaders(board, (order, true), LEADERS, unix_now()).await?;
@@ -404,8 +406,8 @@ impl Results {
         }
     }
 
-    /// Removes journals that are too many or too old, after their results were stored. Those of rooms stay; those of matches
-    /// without people or without a result go first.
+    /// Removes journals that are too many or too old, after their results were stored. Journals of rooms stay; those
+    /// of matches without people or without a result are removed first.
     pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
         self.catch_up(|file| !is_of_room(file)).await;
         let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
@@ -440,14 +442,14 @@ impl Results {
     }
 }
 
-/// How the reading of a journal has ended.
+/// The outcome of reading a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All results are stored: this many were found.
+    /// All results are stored; this many were found.
     Done(usize),
-    /// The system cannot read the file at the moment.
+    /// The system cannot read the file at present.
     Away,
-    /// The journal is damaged; what is before the damage is stored.
+    /// The journal is damaged. The results before the damage are stored.
     Damaged,
 }
 
@@ -457,7 +459,7 @@ fn is_away(error: &anyhow::Error) -> bool {
     of_system.is_some_and(|error| error.kind() != io::ErrorKind::NotFound)
 }
 
-// The file name of a journal, by which it is stored.
+// The file name of a journal, which identifies it in the database.
 fn name_of(journal: &Path) -> Option<&str> {
     journal.file_name().and_then(|name| name.to_str())
 }

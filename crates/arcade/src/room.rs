@@ -1,7 +1,7 @@
-//! One room: its state for the rest of the hub, and what its owner and the operator do with it.
+//! One room: its shared state in the hub, and the actions of its owner and of the operator.
 //!
-//! The user who opens a room receives a token. The hub stores its hash only, with the room, so it is valid after a restart too. Rooms of
-//! the house have no owner.
+//! The user who opens a room receives a token. The hub stores the hash of the token with the room, so the token
+//! remains valid after a restart. Rooms of the house have no owner.
 
 pub(crate) mod admission;
 pub(crate) mod bans;
@@ -53,7 +53,7 @@ use self::{
 };
 use crate::games::Game;
 
-/// A room that is open.
+/// An open room.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) game: Game,
@@ -61,34 +61,34 @@ pub(crate) struct Room {
     pub(crate) access: Access,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
-    /// What its pages receive beside the messages of the game.
+    /// The messages of the hub to its pages, besides those of the game.
     pub(crate) news: News,
     /// The number of its journal.
     pub(crate) number: u64,
-    /// The address at which a program on this machine reaches it.
+    /// The address at which a program on this machine reaches the room.
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
     /// The state of its seats.
     pub(crate) roster: Arc<Roster>,
-    /// How its journal is doing.
+    /// The state of its journal.
     pub(crate) journal: JournalWatch,
     removals: Arc<Removals>,
     register: Arc<Register>,
-    // Changes its state; the strong references belong to its task.
+    // The sender of its state. The task of the room owns the strong references.
     sender: Weak<watch::Sender<Info>>,
     broken: Broken,
     file: Mutex<RoomFile>,
     ending: Ending,
 }
 
-/// Its life.
+/// The lifecycle of the room.
 impl Room {
-    /// Ends the room. A room that is to be closed is closed, also if it was to end in another way before.
+    /// Ends the room. Closing takes precedence over an earlier request of another kind.
     pub(crate) fn stop(&self, leave: Leave, fate: Fate) {
         self.ending.stop(leave, fate);
     }
 
-    /// Closes the room permanently; its pages receive the reason.
+    /// Closes the room permanently. Its pages receive the reason.
     pub(crate) fn close(&self, why: &str) {
         info!(room = self.file().id, why, "the room is closed");
         self.change(|info| info.closing = Some(why.to_owned()));
@@ -96,13 +96,13 @@ impl Room {
         self.stop(Leave::Over, Fate::Closed);
     }
 
-    /// Ends the room here, since another hub has it. Its clients are not told that its match is over.
+    /// Ends the room here, because another hub owns it. Its clients receive no end of the match.
     pub(crate) fn give_up(&self) {
         self.bots.abort();
         self.stop(Leave::Resumable, Fate::Closed);
     }
 
-    /// Suspends the room, so that another hub resumes it. Returns `false` if it was about to end in another way.
+    /// Suspends the room, so that another hub resumes it. Returns `false` if it was already about to end.
     pub(crate) fn suspend(&self) -> bool {
         let is_suspended = self.ending.suspend();
         if is_suspended {
@@ -111,33 +111,33 @@ impl Room {
         is_suspended
     }
 
-    /// Whether it was suspended, so that another hub resumes it.
+    /// Whether the room was suspended, so that another hub resumes it.
     pub(crate) fn is_suspended(&self) -> bool {
         self.ending.fate() == Fate::Moved
     }
 
-    /// What becomes of it when its task has ended.
+    /// What happens to the room after its task has ended.
     pub(crate) fn fate(&self) -> Fate {
         if self.ending.is_unasked() && self.broken.is_set() { Fate::Renewed } else { self.ending.fate() }
     }
 
-    /// Whether it is to be closed permanently.
+    /// Whether the room is to be closed permanently.
     pub(crate) fn is_to_close(&self) -> bool {
         self.ending.is_to_close()
     }
 
-    /// Whether it has ended, or is about to be closed.
+    /// Whether the room has ended or is about to be closed.
     pub(crate) fn is_over(&self) -> bool {
         let info = self.info.borrow();
         info.phase == "over" || info.closing.is_some() || self.info.has_changed().is_err()
     }
 
-    /// What is stored of the room.
+    /// The stored state of the room.
     pub(crate) fn file(&self) -> MutexGuard<'_, RoomFile> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Changes what is shown of it.
+    // Changes the public state.
     fn change(&self, change: impl FnOnce(&mut Info)) {
         self.change_if(|info| {
             let before = info.clone();
@@ -146,7 +146,7 @@ impl Room {
         });
     }
 
-    // Changes what is shown of it; `change` returns whether it has.
+    // Changes the public state. `change` returns whether it has modified the state.
     fn change_if(&self, change: impl FnOnce(&mut Info) -> bool) {
         if let Some(sender) = self.sender.upgrade() {
             sender.send_if_modified(change);
@@ -154,14 +154,14 @@ impl Room {
     }
 }
 
-/// Its people.
+/// The players and watchers of the room.
 impl Room {
-    /// Publishes in how many seconds bots join, if they do.
+    /// Publishes the number of seconds until bots join, if they do.
     pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
         self.change_if(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
-    /// Checks again whose names are proven, after names of a seat were set. Returns the names that are proven now.
+    /// Verifies the names of players again after the names of a seat were set. Returns the newly proven names.
     pub(crate) fn prove_names(&self) -> Vec<String> {
         self.change_if(|info| {
             let mut changed = false;
@@ -174,7 +174,8 @@ impl Room {
         self.register.prove()
     }
 
-    /// Revokes names that keys of seats in this room may have lost, also in the results of the current matches.
+    /// Revokes names that the keys of seats in this room may have lost, including in the results of the current
+    /// matches.
     pub(crate) fn revoke_names(&self, names: &[String]) {
         self.roster.remove_names(names);
         self.register.revoke(names);
@@ -188,12 +189,12 @@ impl Room {
         });
     }
 
-    /// Adds watchers at other nodes, or removes them.
+    /// Changes the number of watchers at other nodes by `more`.
     pub(crate) fn watch_elsewhere(&self, more: isize) {
         self.change_if(|info| {
             let before = info.elsewhere;
             info.elsewhere = before.saturating_add_signed(more);
-            // They were counted with the others.
+            // The previous watchers are included in the counts.
             info.people = (info.people + info.elsewhere).saturating_sub(before);
             info.watchers = (info.watchers + info.elsewhere).saturating_sub(before);
             true
@@ -201,13 +202,13 @@ impl Room {
         self.roster.notify();
     }
 
-    /// Whether the client at this address has a seat, or waits for one.
+    /// Whether the client at this address has a seat or waits for one.
     pub(crate) fn plays(&self, seat: SocketAddr) -> bool {
         let address = address_text(seat);
         self.info.borrow().players.iter().any(|player| player.address.as_deref() == Some(&address))
     }
 
-    /// Removes a player for the operator.
+    /// Removes a player on behalf of the operator.
     pub(crate) fn remove(&self, player: &Player) {
         self.dismiss(player, CloseReason::Removed, "The host of this hub has removed you.");
     }
@@ -234,16 +235,16 @@ impl Room {
         found.with_context(|| format!("nobody has the seat '{}' in this room", seat.escape_debug()))
     }
 
-    // The host of a player, given by its pseudonym.
+    // The host of a player, by its pseudonym.
     fn pseudonym(&self, player: &Player) -> Option<HostId> {
         let address = player.seat_address()?;
-        // Only over datagrams the address is not a pseudonym already.
+        // Only over datagrams, the address is not yet a pseudonym.
         let is_true = matches!(self.game.wire(), servekit::Wire::Udp) && !self.roster.has_seat(address);
         Some(if is_true { self.roster.mask.host(address.into()) } else { address.into() })
     }
 }
 
-/// Its owner.
+/// The owner of the room.
 impl Room {
     /// Whether it has an owner.
     pub(crate) fn is_owned(&self) -> bool {
@@ -255,8 +256,8 @@ impl Room {
         self.file().owner.as_ref().is_some_and(|owner| owner.has(token))
     }
 
-    /// The owner has acted from this host. An owner with a page is present as long as the page is; without one a native player of the
-    /// same host may be the owner.
+    /// Records an action of the owner from this host. An owner with a page is present as long as the page is open;
+    /// without a page, a native player of the same host may be the owner.
     pub(crate) fn set_owner_active(&self, host: HostId) {
         self.roster.set_owner_active();
         let host = if self.roster.has_owner_page() { HostId::Other } else { host };
@@ -265,7 +266,8 @@ impl Room {
         }
     }
 
-    /// Whether the owner is present: with a page, or as a native player of the host from which the token was last used.
+    /// Whether the owner is present: with a page, or as a native player of the host from which the token was last
+    /// used.
     pub(crate) fn has_present_owner(&self) -> bool {
         let Some(host) = self.file().owner.as_ref().map(|owner| owner.host) else { return false };
         let is_native = |player: &Player| {
@@ -276,12 +278,14 @@ impl Room {
             || self.info.borrow().players.iter().any(|player| is_native(player) && self.pseudonym(player) == Some(host))
     }
 
-    /// Makes the client at this seat the owner. Only its page receives the token. Returns `false` if there is no such page.
+    /// Makes the client at this seat the owner.
+    ///
+    /// Only its page receives the token. Returns `false` if it has no page.
     ///
     /// # Errors
     /// If the system has no random numbers.
     pub(crate) fn hand_on(&self, seat: SocketAddr) -> anyhow::Result<bool> {
-        // The true host of a browser is not known here; its page is.
+        // The true host of a browser is unknown here, but its page is known.
         let (token, owner) = Owner::draw(HostId::Other)?;
         let text: Arc<str> = json!({ "owner": token }).to_string().into();
         let mut file = self.file();
@@ -296,10 +300,10 @@ impl Room {
         Ok(true)
     }
 
-    /// Makes the player with this seat of the match the owner.
+    /// Makes the player at this seat of the match the owner.
     ///
     /// # Errors
-    /// If no player has it, or the player has no page to receive the token.
+    /// If the seat has no player, or the player has no page to receive the token.
     pub(crate) fn hand_on_to(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot || !player.seat_address().map_or(Ok(false), |address| self.hand_on(address))? {
@@ -308,7 +312,7 @@ impl Room {
         Ok(())
     }
 
-    /// Updates which of the players is the owner.
+    /// Updates which player is marked as the owner.
     pub(crate) fn mark_owner(&self) {
         self.change_if(|info| {
             let mut changed = false;
@@ -327,16 +331,16 @@ impl Room {
         self.change(|info| info.locked = locked);
     }
 
-    /// Gives it a name, or none.
+    /// Sets or removes the name of the room.
     pub(crate) fn rename(&self, name: Option<String>) {
         self.file().name.clone_from(&name);
         self.change(|info| info.name = name);
     }
 
-    /// Removes the player with this seat, and rejects its host while the match lasts.
+    /// Removes the player at this seat, and rejects its host until the match is over.
     ///
     /// # Errors
-    /// If no player has it, or it is that of the owner or a bot.
+    /// If the seat has no player, or belongs to the owner or a bot.
     pub(crate) fn remove_by_owner(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot {

@@ -1,4 +1,5 @@
-//! What the task of a node and the rest of the hub share: commands, events, and rooms on their way to other nodes.
+//! The types that the task of a node shares with the rest of the hub: commands, events, and rooms that are being
+//! handed over.
 
 use std::{
     collections::BTreeMap,
@@ -10,61 +11,61 @@ use tokio::sync::oneshot;
 
 use super::{seal::RelayKey, view::View};
 
-/// Who waits for something that is claimed.
+/// The sender that is notified of the outcome of a claim.
 pub(super) type Answer = oneshot::Sender<Result<(), Refused>>;
 
-/// What the hub wants.
+/// A command of the hub to the task.
 #[derive(Debug)]
 pub(super) enum Command {
     /// Claims the name of a room with these needs.
     Open(Name, String, Answer),
-    /// A room that was taken over goes on.
+    /// The hub has restored a room that it has taken over.
     Restored(Name),
     /// Claims a code for a room.
     Code { code: Name, room: Name, answer: Answer },
-    /// Shows a row of a room.
+    /// Publishes the row of a room.
     Show(Name, String),
-    /// A room is over.
+    /// A room has closed.
     Close(Name),
-    /// No more rooms.
+    /// Stops accepting rooms on this node.
     Drain,
-    /// Another node is to have a room. The answer is whether the room is to be suspended for that.
+    /// Hands a room over to another node. The reply states whether the room is to be suspended for that.
     HandOver(Name, oneshot::Sender<Result<(), Kept>>),
     /// A room that was to be handed over stays.
     Stay(Name),
-    /// A room was suspended. The answer is that it was handed over.
+    /// A room was suspended. The reply confirms that it was handed over.
     Suspended(Name, oneshot::Sender<()>),
-    /// Says where a room goes on that was handed over.
+    /// Waits until a room that was handed over is resumed, and replies where.
     Follow(Name, oneshot::Sender<Settled>),
-    /// Another node asks for how long its rooms are left alone.
+    /// Another node requests a promise: for how long this node leaves the rooms of that one alone.
     Promise(Plea, oneshot::Sender<Promise>),
     /// The process ends.
     Leave(oneshot::Sender<()>),
 }
 
-/// Why something cannot be claimed.
+/// Why a claim was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
-    /// Another node has it.
+    /// Another node owns it.
     #[error("another node has it")]
     Taken,
-    /// The directory does not answer, so nobody knows who has it.
+    /// The directory does not respond, so the owner is unknown.
     #[error(
         "the directory of the arcade does not answer; what runs goes on, and new rooms can be opened when it is back"
     )]
     Away,
 }
 
-/// What happens to rooms of this node.
+/// An event that concerns a room of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// Somebody else has the room: it is to end here.
+    /// Another node owns the room, so it has to end here.
     Lost(Name),
-    /// The node has taken the room over: it is to go on here.
+    /// The node has taken the room over, so it has to be resumed here.
     TakenOver(Name),
 }
 
-/// What the task and the rest of the hub know together.
+/// State shared by the task and the rest of the hub.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     view: Mutex<View>,
@@ -84,18 +85,18 @@ impl Shared {
 /// Why a room is not handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// It cannot be.
+    /// The room cannot be handed over.
     Stays(Stays),
-    /// Another node has it already, or it is over.
+    /// Another node owns it already, or it has closed.
     Lost,
 }
 
-/// Where a room that was handed over goes on.
+/// Where a room that was handed over was resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     /// At another node.
     At(Name),
-    /// Nobody took it, so this node has it again.
+    /// No node has taken it, so this node owns it again.
     Back,
 }
 
@@ -106,44 +107,44 @@ struct Handing {
     offer: Waiting<Result<(), Kept>>,
     handed: Waiting<()>,
     settled: Waiting<Settled>,
-    // Whether this node has it again, if that was so before anybody asked.
+    // Whether this node owned the room again before any caller followed it.
     is_back: bool,
 }
 
-/// Rooms on their way to other nodes. Whoever waits for one that is forgotten hears that too.
+/// Rooms that are being handed over. Forgetting a room drops its senders, which notifies their receivers.
 #[derive(Debug, Default)]
 pub(super) struct Handings(BTreeMap<Name, Handing>);
 
 impl Handings {
-    /// A room is to be handed over. The answer is whether it is to be suspended.
+    /// Starts the hand-over of a room. The reply states whether the room is to be suspended.
     pub(super) fn begin(&mut self, room: Name, answer: oneshot::Sender<Result<(), Kept>>) {
         self.0.insert(room, Handing { offer: Some(answer), ..Handing::default() });
     }
 
-    /// It is to be suspended.
+    /// Replies that the room is to be suspended.
     pub(super) fn suspend(&mut self, room: &Name) {
-        // Under another fence it is asked for again.
+        // Under another fence this is requested again.
         answer(self.0.get_mut(room).and_then(|handing| handing.offer.take()), Ok(()));
     }
 
-    /// It stays.
+    /// Replies that the room stays.
     pub(super) fn stays(&mut self, room: &Name, why: Stays) {
         answer(self.0.remove(room).and_then(|handing| handing.offer), Err(Kept::Stays(why)));
     }
 
-    /// It was suspended. Returns whether it can be handed over.
+    /// Records that the room was suspended. Returns whether it can be handed over.
     pub(super) fn suspended(&mut self, room: &Name, handed: oneshot::Sender<()>) -> bool {
         let Some(handing) = self.0.get_mut(room) else { return false };
         handing.handed = Some(handed);
         true
     }
 
-    /// It was handed over.
+    /// Confirms that the room was handed over.
     pub(super) fn handed_over(&mut self, room: &Name) {
         answer(self.0.get_mut(room).and_then(|handing| handing.handed.take()), ());
     }
 
-    /// Somebody waits until it goes on.
+    /// Registers a sender that is notified when the room is resumed.
     pub(super) fn follow(&mut self, room: &Name, settled: oneshot::Sender<Settled>) {
         let Some(handing) = self.0.get_mut(room) else { return };
         if handing.is_back {
@@ -154,12 +155,12 @@ impl Handings {
         }
     }
 
-    /// Whether somebody waits until it goes on.
+    /// Whether a caller waits until the room is resumed.
     pub(super) fn is_followed(&self, room: &Name) -> bool {
         self.0.get(room).is_some_and(|handing| handing.settled.is_some())
     }
 
-    /// It goes on.
+    /// Reports where the room was resumed.
     pub(super) fn settled(&mut self, room: &Name, at: Settled) {
         let Some(handing) = self.0.get_mut(room) else { return };
         handing.is_back |= at == Settled::Back;
@@ -169,13 +170,13 @@ impl Handings {
         }
     }
 
-    /// It is not handed over.
+    /// Cancels the hand-over of the room.
     pub(super) fn forget(&mut self, room: &Name) {
         self.0.remove(room);
     }
 }
 
 fn answer<T>(waiting: Waiting<T>, said: T) {
-    // Whoever has asked may not wait any more.
+    // The receiver may no longer wait.
     let _ = waiting.map(|waiting| waiting.send(said));
 }

@@ -1,7 +1,7 @@
 //! The secrets that all nodes have in common: the first node draws them.
 //!
-//! They are entries of the directory that do not expire, and each node keeps them in its data directory. So they are the same after
-//! the whole arcade was down, also where the broker has lost everything.
+//! They are entries of the directory that do not expire, and each node stores them in its data directory. They
+//! therefore survive a shutdown of the whole arcade, even if the broker loses all its data.
 
 use std::{
     fs,
@@ -22,19 +22,19 @@ use super::seal::{self, RelayKey};
 const FILE: &str = "fleet";
 /// The entry with the secret from which all nodes derive tokens.
 const SECRET: &str = "secret";
-/// Former secrets of a data directory that are remembered.
+/// Former secrets that a data directory remembers.
 const MAX_FORMER: usize = 8;
 
 /// The secrets that all nodes have in common.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Secrets {
-    // Those of one arcade are not put into another one.
+    // The secrets of one arcade are not used for another.
     arcade: Name,
     /// All nodes derive tokens from it.
     pub(super) secret: String,
-    /// Nodes prove requests to each other by it.
+    /// The key with which nodes sign requests to each other.
     pub(super) relay: String,
-    /// What this data directory had in common with other nodes before: tokens of that time stay valid.
+    /// Former common secrets of this data directory. Tokens derived from them stay valid.
     #[serde(default)]
     pub(super) former: Vec<String>,
 }
@@ -46,10 +46,11 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// The secrets of an arcade. The first node of it takes those that its data directory has, or its own secret and a new key.
+    /// Returns the secrets of an arcade. The first node uses those of its data directory, or else its own secret and
+    /// a new key.
     ///
     /// # Errors
-    /// That of the directory, of the system that draws, or of the data directory.
+    /// If the directory, the random number generator or the data directory fails.
     pub(super) async fn establish(
         directory: &dyn Directory,
         (data, arcade): (&Path, &Name),
@@ -73,11 +74,11 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// Writes again what may be missing from the directory, and what nodes of earlier versions read there. Returns the key by which nodes prove
-    /// requests.
+    /// Writes entries again that may be missing from the directory, including those for nodes of earlier versions.
+    /// Returns the key with which nodes sign requests.
     ///
     /// # Errors
-    /// That of the directory.
+    /// If the directory fails.
     pub(super) async fn keep(&self, directory: &dyn Directory) -> Result<Option<RelayKey>, MeshError> {
         let secret = establish(directory, SECRET, || Ok(self.secret.clone())).await?;
         if secret != self.secret {
@@ -87,7 +88,8 @@ impl Secrets {
         Ok(RelayKey::read(&relay))
     }
 
-    /// Whether the directory has this under a name for nodes of earlier versions. Other names do not matter.
+    /// Whether the value of an entry for nodes of earlier versions equals the secret of that name. Returns `true` for
+    /// other names.
     pub(super) fn agrees(&self, name: &Name, value: &Value) -> bool {
         let own = match name.as_str() {
             SECRET => &self.secret,
@@ -98,7 +100,8 @@ impl Secrets {
     }
 }
 
-// The lasting value with this name. Nodes of earlier versions have it in an entry that expires, which is written again.
+// Returns the lasting value with this name. Nodes of earlier versions read it from an entry that expires, which is
+// written again.
 async fn establish(
     directory: &dyn Directory,
     name: &str,
@@ -120,7 +123,8 @@ async fn establish(
     Ok(value)
 }
 
-// What the entry that expires has, which is drawn if there is none. Also with a node of an earlier version only one is drawn.
+// Returns the value of the entry that expires, and draws it if there is none. Nodes of earlier versions then use the
+// same value.
 async fn agree(
     directory: &dyn Directory,
     name: &Name,
@@ -137,7 +141,7 @@ async fn agree(
     }
 }
 
-// Writes the entry that nodes of earlier versions read, so that it does not expire and says the same.
+// Writes the entry that nodes of earlier versions read, so that it does not expire and has the same value.
 async fn show(directory: &dyn Directory, name: &Name, value: &str) -> Result<(), MeshError> {
     let key = Key::Common(name.clone());
     let mut there = directory.entry(&key).await?;
@@ -179,7 +183,7 @@ fn read(data: &Path) -> anyhow::Result<Option<Secrets>> {
 
 fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let path = data.join(FILE);
-    // Only its owner can read it, also after it was replaced.
+    // Only the owner can read the file, even after it was replaced.
     let created = NewFile::create(&path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.finish()
@@ -191,10 +195,10 @@ fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write '{}'", path.display()))
 }
 
-/// The file with it.
+/// The file with the identity.
 const IDENTITY: &str = "identity";
 
-/// The identity of a data directory, which is drawn when it is first needed.
+/// Returns the identity of a data directory, and draws it on first use.
 pub(super) fn open_identity(data: &Path) -> anyhow::Result<Name> {
     let path = data.join(IDENTITY);
     match fs::read_to_string(&path) {
@@ -235,7 +239,7 @@ mod tests {
         Secrets::establish(mesh, (data, &name("arcade")), own).await.unwrap()
     }
 
-    /// A directory whose time is moved by hand.
+    /// A directory whose clock is advanced manually.
     fn mesh() -> (Local, Arc<AtomicU64>) {
         let clock = Arc::new(AtomicU64::new(0));
         let seconds = Arc::clone(&clock);
@@ -278,7 +282,8 @@ mod tests {
         start(&other, first.path(), "ann").await;
         let joined = start(&other, data.path(), "cid").await;
         assert_eq!((&*joined.secret, &joined.former), ("ann", &vec![before.secret]));
-        // Also after another start; and the secret of one arcade never becomes that of an empty one with another name.
+        // Another start does not change that; and the secret of one arcade never becomes that of an empty one with
+        // another name.
         assert_eq!(start(&other, data.path(), "cid").await.former, ["cid"]);
         let (empty, _) = mesh();
         let third = Secrets::establish(&empty, (data.path(), &name("third")), "own").await.unwrap();
@@ -303,7 +308,7 @@ mod tests {
         assert!(!secrets.agrees(&name(SECRET), &drawn) && secrets.agrees(&name("other"), &drawn));
         secrets.keep(&mesh).await.unwrap();
         assert_eq!(entry().await.unwrap().value, of_former);
-        // What a later version has written is left alone.
+        // A value of a later version is left unchanged.
         let lasting = Key::Lasting(name(SECRET));
         let there = mesh.entry(&lasting).await.unwrap().unwrap();
         mesh.write(&lasting, Some(&Value::Unknown), Some(there.revision)).await.unwrap();

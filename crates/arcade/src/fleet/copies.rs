@@ -1,6 +1,7 @@
-//! Copies of the rooms of this node in the mesh, from which another node goes on if this one does not come back.
+//! Copies of the rooms of this node in the mesh. Another node resumes the rooms from them if this node does not
+//! return.
 //!
-//! A copy follows the journal on the disk of the node, and never holds its room up, unless the durability is that of the cluster.
+//! A copy follows the journal on the disk of the node. It delays its room only with cluster durability.
 
 mod copy;
 pub(crate) use self::copy::{Read, RoomCopy};
@@ -26,9 +27,11 @@ use tracing::{debug, warn};
 use self::copy::{Later, Step, put_together};
 use super::command::Event;
 
-/// Questions to the broker at the same time, so that those about the node itself do not wait behind those of a thousand rooms.
+/// Concurrent requests to the broker for copies. The limit keeps requests about the node itself from queueing behind
+/// those of a thousand rooms.
 const MAX_ASKS: usize = 64;
-/// How often it is tried to remove the copy of a room that is over, and the first pause, which doubles each time: for a quarter of an hour.
+/// How many times the removal of the copy of a closed room is attempted, and the first pause, which doubles after
+/// each attempt: a quarter of an hour in total.
 const REMOVALS: u32 = 10;
 const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
@@ -70,12 +73,13 @@ impl Copies {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How durable rooms are.
+    /// The durability of rooms.
     pub(super) fn durability(&self) -> Durability {
         self.common.durability
     }
 
-    /// The node owns a room; `reads` if the mesh has its state.
+    /// Starts the copy of a room that the node owns, or updates its fence. If `reads` is set, the mesh has the state
+    /// of the room.
     pub(super) fn own(&self, room: &Name, fence: Fence, reads: bool) {
         let mut rooms = self.rooms();
         if let Some(copy) = rooms.get(room) {
@@ -88,7 +92,7 @@ impl Copies {
         tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
     }
 
-    /// The node may tell of its rooms for so long.
+    /// Sets for how long rooms of this node may send output; `None` ends the lease.
     pub(super) fn set_lease(&self, until: Option<Duration>) {
         let until = until.map_or(0, |until| {
             let until = self.common.now().plus(until);
@@ -101,7 +105,7 @@ impl Copies {
         }
     }
 
-    /// Whether rooms of this node may tell anybody anything. Otherwise another node may have them.
+    /// Whether rooms of this node may send output. Without a lease, another node may own them.
     pub(crate) fn may_tell(&self) -> bool {
         self.common.is_leased()
     }
@@ -111,19 +115,19 @@ impl Copies {
         self.rooms().get(&room.parse().ok()?).cloned()
     }
 
-    /// What is written down of a room has changed. Its copy takes a part of the share of the host that has opened it.
+    /// Updates the stored record of a room. The copy is charged to the quota of the host that has opened the room.
     pub(crate) fn note(&self, room: &str, text: Vec<u8>, maker: Option<HostId>) {
         if let Some(copy) = self.of(room) {
             copy.note(text.into(), maker.unwrap_or(HostId::Other));
         }
     }
 
-    /// Whether the stream has refused a record since this was asked last, because it is full.
+    /// Whether the stream has rejected a record as full since the last call.
     pub(super) fn take_full(&self) -> bool {
         self.common.is_stream_full.swap(false, Ordering::Relaxed)
     }
 
-    /// What removes copies of rooms that are over from the stream.
+    /// Returns a future that removes the copies of closed rooms from the stream.
     pub(super) fn discard_ended(
         &self,
         directory: Arc<dyn Directory>,
@@ -131,10 +135,10 @@ impl Copies {
         discard_ended(Arc::clone(&self.journals), directory)
     }
 
-    /// The state of a room that was taken over. None if there is nothing of which a room can be made.
+    /// Returns the state of a room that was taken over, or `None` if the copy is not sufficient to restore a room.
     ///
     /// # Errors
-    /// When the room is another node's meanwhile, was asked for before, or a later version has written its copy.
+    /// If another node owns the room now, if it was read before, or if a later version has written its copy.
     pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Unreadable> {
         let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Unreadable::Gone)?;
         let pieces = taken.await.map_err(|_| Unreadable::Gone)?;
@@ -144,37 +148,38 @@ impl Copies {
         })
     }
 
-    /// Copies that were skipped, since a later version has written them.
+    /// Copies that were skipped because a later version has written them.
     pub(super) fn skipped(&self) -> u64 {
         self.skipped.load(Ordering::Relaxed)
     }
 
-    /// A room of another node goes on here.
+    /// Counts a room of another node that was resumed here.
     pub(crate) fn count_moved(&self) {
         self.moved.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Nothing more of a room is stored.
+    /// Stops storing a room.
     pub(super) fn end(&self, room: &Name) {
         if let Some(copy) = self.rooms().remove(room) {
             copy.end();
         }
     }
 
-    /// The directory says that somebody else has a room. It is counted once, though an append that was refused may say so too.
+    /// Counts a room that another node owns according to the directory. A room whose append was rejected as well is
+    /// counted only once.
     pub(super) fn lose(&self, room: &Name) {
         if self.rooms().get(room).is_some_and(|copy| !copy.is_fenced()) {
             self.fenced.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// A room is over, and its entry is gone.
+    /// Removes the copy of a closed room, whose entry is gone from the directory.
     pub(super) fn remove(&self, room: Name, fence: Option<Fence>) {
         self.end(&room);
         let journals = Arc::clone(&self.journals);
         if let Some(fence) = fence {
             tokio::spawn(async move {
-                // Otherwise it goes when the stream is full, or when it is old enough.
+                // After the last failure, the copy stays until the stream is full or the copy expires.
                 for attempt in 0..REMOVALS {
                     match journals.remove(&room, fence).await {
                         Ok(_) => return,
@@ -186,7 +191,7 @@ impl Copies {
         }
     }
 
-    /// Waits until everything is stored, or the deadline. Returns whether it is.
+    /// Waits until all pieces are stored, or until the deadline. Returns whether they are.
     pub(crate) async fn finish(&self, deadline: Instant) -> bool {
         let copies: Vec<_> = self.rooms().values().cloned().collect();
         for copy in &copies {
@@ -206,7 +211,8 @@ impl Copies {
         timeout_at(deadline, stored).await.is_ok()
     }
 
-    /// Waits until everything of a room is stored, or all but what was added within `late`. Returns whether it is, within `patience`.
+    /// Waits at most `patience` until all pieces of a room are stored, except those added within `late`. Returns
+    /// whether they are.
     pub(crate) async fn catch_up(&self, room: &str, late: Duration, patience: Duration) -> bool {
         let Some(copy) = self.of(room) else { return false };
         copy.hurry();
@@ -224,7 +230,7 @@ impl Copies {
         timeout(patience, stored).await.is_ok()
     }
 
-    /// A room was handed over, and went on elsewhere.
+    /// Counts a room that was handed over and resumed elsewhere.
     pub(crate) fn count_handed_over(&self) {
         self.handed.fetch_add(1, Ordering::Relaxed);
     }
@@ -245,7 +251,7 @@ impl Copies {
 /// Why a copy cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// There is nothing to read here.
+    /// This node does not own the room, or the copy was read before.
     Gone,
     /// A later version has written it.
     Later,
@@ -254,23 +260,23 @@ pub(crate) enum Unreadable {
 /// Counters of all copies, for metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopiesShown {
-    /// For how long the oldest change waits to be stored.
+    /// How long the oldest change has been waiting to be stored.
     pub(crate) lag: Duration,
-    /// Bytes that wait.
+    /// Bytes that wait to be stored.
     pub(crate) bytes: usize,
     /// Rooms that were taken over from other nodes.
     pub(crate) moved: u64,
     /// Rooms that were handed over to other nodes.
     pub(crate) handed: u64,
-    /// Rooms that ended here because somebody else had taken them over.
+    /// Rooms that ended here because another node had taken them over.
     pub(crate) fenced: u64,
-    /// Bytes that the copies take of the stream of journals.
+    /// Bytes of the copies in the journal stream.
     pub(crate) stored: usize,
-    /// Rooms whose copies do not fit into the share of their hosts.
+    /// Rooms whose copies exceed the quota of their hosts.
     pub(crate) short: usize,
 }
 
-// Removes the copies of rooms that the directory does not have any more. Returns how many there were.
+// Removes the copies of rooms that are no longer in the directory. Returns the number of removed copies.
 async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
     let mut count = 0;
     for room in journals.names().await? {
@@ -282,7 +288,7 @@ async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory
     Ok(count)
 }
 
-// Does what a copy wants, until it is over.
+// Performs the steps of a copy until it is over.
 async fn drive(
     (copy, common): (Arc<RoomCopy>, Arc<Common>),
     room: Name,
@@ -294,7 +300,7 @@ async fn drive(
         match copy.step() {
             Step::Trim(before) => {
                 was_short = false;
-                // Otherwise the next state does.
+                // If this fails, the next state trims the copy.
                 if let Err(error) = journals.trim(&room, before).await {
                     debug!(room = %room, "the copy of a room is not shortened: {error}");
                 }
@@ -334,7 +340,7 @@ async fn drive(
             Step::Fenced => {
                 warn!(room = %room, "another hub has taken this room over while this one could not be heard");
                 fenced.fetch_add(1, Ordering::Relaxed);
-                // There is a place for each room.
+                // The channel has capacity for each room.
                 let _ = events.try_send(Event::Lost(room));
                 return;
             }
@@ -343,7 +349,7 @@ async fn drive(
     }
 }
 
-/// What the copies of all rooms have in common.
+/// State shared by the copies of all rooms.
 #[derive(Debug)]
 struct Common {
     start: Instant,
@@ -353,11 +359,11 @@ struct Common {
     stored: Notify,
     asks: Semaphore,
     quota: Quota,
-    // Rooms whose copies do not fit into their share.
+    // Rooms whose copies exceed their quota.
     short: AtomicUsize,
-    // Whether the stream has refused a record since it is full.
+    // Whether the stream has rejected a record because it is full.
     is_stream_full: AtomicBool,
-    // Until when the node may tell of its rooms, in nanoseconds since the start.
+    // Until when the rooms of the node may send output, in nanoseconds since the start.
     lease: AtomicU64,
 }
 
@@ -377,12 +383,14 @@ impl Common {
     }
 }
 
-/// Bytes that the copies of a node may have in the stream of journals: an eighth of its 4 GiB. One host has half of them at most.
+/// Bytes that the copies of a node may use in the journal stream: an eighth of its 4 GiB. One host may use at most
+/// half of them.
 pub(crate) const MAX_COPIES: usize = 512 << 20;
-/// Bytes of records that follow the state in the copy of a room. Then the copy begins again with a newer state, and those before are removed.
+/// Bytes of records that follow the state in the copy of a room. Beyond that the copy restarts from a newer state,
+/// and older pieces are removed.
 pub(crate) const MAX_COPY: usize = 4 << 20;
 
-/// What the copies of a node have in the stream, by the host that has opened their rooms.
+/// The bytes of the copies of a node in the stream, by the host that has opened the rooms.
 #[derive(Debug)]
 struct Quota(Mutex<Shares>);
 
@@ -391,19 +399,20 @@ impl Quota {
         Self(Mutex::new(Shares::new(most)))
     }
 
-    /// Bytes that all copies take.
+    /// Bytes of all copies.
     fn taken(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).taken()
     }
 
-    /// A copy of a room of this host takes `after` bytes in place of `before`. Returns whether it may; otherwise nothing changes.
+    /// Charges `after` bytes in place of `before` to a host. Returns `false`, without any change, if that exceeds the
+    /// quota.
     fn exchange(&self, host: HostId, before: usize, after: usize) -> bool {
         let mut shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = shares.clone();
         changed.give_back_many(host, before);
         let is_granted = after <= before || changed.take_many(host, after).is_ok();
         if after <= before {
-            // What gets smaller is granted in any case.
+            // Shrinking is always granted.
             shares.give_back_many(host, before - after);
         } else if is_granted {
             *shares = changed;
@@ -496,7 +505,7 @@ mod tests {
         assert!(copies.finish(Instant::now() + testkit::PATIENCE).await);
     }
 
-    /// The digest of the match that a node finds which takes the room over.
+    /// The digest of the match that a node restores when it takes the room over.
     async fn found(mesh: &Local, fence: u64) -> (u64, Vec<u8>) {
         let (other, _events) = copies(mesh, Durability::Node);
         other.own(&name("robots-1"), Fence(fence), true);
@@ -521,7 +530,7 @@ mod tests {
         own.note("robots-1", b"second".to_vec(), None);
         stored(&own).await;
         assert_eq!(found(&mesh, 8).await, (journal_core::digest(playing.room.room()), b"second".to_vec()));
-        // The claim of the other node is later: nothing more is stored, and the room is to end.
+        // The claim of the other node is newer: storing stops, and the room has to end.
         playing.play(1);
         let lost = timeout(testkit::PATIENCE, events.recv()).await.unwrap();
         assert_eq!((lost, own.shown().fenced), (Some(Event::Lost(name("robots-1"))), 1));
@@ -536,11 +545,11 @@ mod tests {
         own.note("robots-1", b"room".to_vec(), None);
         playing.play(3);
         stored(&own).await;
-        // The node was taken for dead and claims the room again.
+        // The node was considered dead and claims the room again.
         own.own(&name("robots-1"), Fence(9), false);
         playing.play(2);
         stored(&own).await;
-        // Somebody removes the log.
+        // The log is removed.
         assert!(Journals::remove(&mesh, &name("robots-1"), Fence(9)).await.unwrap());
         playing.play(1);
         testkit::found("that a state is wanted", async || own.of("robots-1").unwrap().wants_state().then_some(()))
@@ -569,7 +578,7 @@ mod tests {
         assert_eq!(found(&mesh, 12).await.0, journal_core::digest(playing.room.room()));
     }
 
-    /// How many bytes a copy has.
+    /// The size of a copy in bytes.
     async fn size(mesh: &Local, room: &str) -> usize {
         mesh.read(&name(room)).await.unwrap().iter().map(|piece| piece.body.len()).sum()
     }
@@ -588,7 +597,7 @@ mod tests {
         let mut playing = begin(&measured, 0, "10.0.0.1:1");
         playing.play(1);
         stored(&measured).await;
-        // One such room of a host fits into its share, and there is no place for the state of another one.
+        // One such room of a host fits into the quota, but the state of a second one does not.
         let most = measured.shown().stored * 9 / 4;
         let (events, _happens) = mpsc::channel(8);
         let own = Copies::with_most(Durability::Node, Arc::new(mesh.clone()), events, most);
@@ -605,7 +614,7 @@ mod tests {
         let mut other = begin(&own, 3, "10.0.0.2:1");
         other.play(1);
         assert!(own.catch_up("robots-3", Duration::ZERO, testkit::PATIENCE).await);
-        // What is over is given back.
+        // The bytes of ended rooms are returned to the quota.
         for room in ["robots-1", "robots-2", "robots-3"] {
             own.end(&name(room));
         }
@@ -658,14 +667,14 @@ mod tests {
         own.own(&name("robots-1"), Fence(7), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         playing.play(3);
-        // Nothing is written down of the room, so nothing can be stored.
+        // The room has no stored record yet, so no piece can be stored.
         assert!(playing.hold.reached() < playing.hold.position());
         own.note("robots-1", b"room".to_vec(), None);
         stored(&own).await;
         assert_eq!(playing.hold.reached(), 0, "it may be another node's");
         own.set_lease(Some(Duration::from_mins(1)));
         assert_eq!(playing.hold.reached(), playing.hold.position());
-        // Somebody else opens the journal.
+        // Another node opens the journal.
         assert!(matches!(mesh.open(&name("robots-1"), Fence(8)).await.unwrap(), Appended::Stored(_)));
         playing.play(1);
         testkit::found("that it is fenced", async || (own.shown().fenced == 1).then_some(())).await;
@@ -687,10 +696,10 @@ mod tests {
         let head = put_together(&pieces[..1]);
         assert!(head.is_none(), "only what is written down");
         assert!(put_together(&pieces).unwrap().journal.is_some());
-        // A journal that was given up, and a piece that is damaged.
+        // A journal that was given up, and a damaged piece.
         own.of("robots-1").unwrap().cut();
         stored(&own).await;
-        // A room without anything that is written down is none to go on with, nor is one that is not here.
+        // A room without a stored record cannot be resumed, nor can an unknown room.
         own.own(&name("robots-2"), Fence(8), false);
         for room in ["robots-2", "robots-3"] {
             assert!(!own.catch_up(room, Duration::ZERO, Duration::from_millis(1)).await);

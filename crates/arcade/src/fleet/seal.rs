@@ -1,7 +1,7 @@
-//! How a node proves to another one that it passes on the request of somebody else, and whose.
+//! Signatures with which a node proves to another node that it relays the request of a client.
 //!
-//! A header carries when, for whom, and a message authentication code over that and the request, by a key that lies in the directory.
-//! The key itself is never sent.
+//! A header carries the time, the client and a message authentication code over both and the request. The key is an
+//! entry of the directory and is never sent.
 
 use std::{
     io,
@@ -22,14 +22,14 @@ use sha2::Sha256;
 use tokio::{net::TcpStream, time::timeout};
 use tracing::debug;
 
-/// What the key is called in the directory.
+/// The name of the key in the directory.
 pub(super) const KEY: &str = "relay";
-/// The header with the proof.
+/// The header with the signature.
 pub(crate) const HEADER: &str = "arcade-relay";
-/// For how many seconds a proof holds, and by how many clocks of nodes may differ.
+/// How many seconds a signature is valid. The clocks of nodes may differ by as much.
 const HOLDS: u64 = 60;
 
-/// The key by which nodes know each other.
+/// The key with which nodes authenticate each other.
 #[derive(Clone)]
 pub(super) struct RelayKey([u8; 32]);
 
@@ -39,7 +39,7 @@ impl std::fmt::Debug for RelayKey {
     }
 }
 
-/// A request that is passed on.
+/// A request that is relayed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SealedRequest<'a> {
     pub(crate) method: &'a str,
@@ -48,7 +48,7 @@ pub(crate) struct SealedRequest<'a> {
     pub(crate) relayed: Relayed,
 }
 
-/// Whose request another node passes on.
+/// The client whose request another node relays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Relayed {
     /// The client.
@@ -63,19 +63,19 @@ pub(super) fn now() -> u64 {
 }
 
 impl RelayKey {
-    /// A new key as text.
+    /// Draws a new key, and returns it as text.
     pub(super) fn draw() -> anyhow::Result<String> {
         let mut key = [0; 32];
         SysRng.try_fill_bytes(&mut key)?;
         Ok(URL_SAFE_NO_PAD.encode(key))
     }
 
-    /// A key that was drawn.
+    /// Parses a key.
     pub(super) fn read(text: &str) -> Option<Self> {
         Some(Self(URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?))
     }
 
-    /// The proof of a request.
+    /// Signs a request.
     pub(super) fn seal(&self, now: u64, request: &SealedRequest<'_>) -> String {
         let &SealedRequest { method, path, relayed: Relayed { client, secure } } = request;
         let front = format!("{now} {client} {}", u8::from(secure));
@@ -83,7 +83,7 @@ impl RelayKey {
         format!("{front} {}", URL_SAFE_NO_PAD.encode(code))
     }
 
-    /// What a proof says, if it is one.
+    /// Verifies a signature, and returns the client in it.
     pub(super) fn unseal(&self, now: u64, text: &str, request: (&str, &str)) -> Option<Relayed> {
         let (front, code) = text.rsplit_once(' ')?;
         self.mac(front, request).verify_slice(&URL_SAFE_NO_PAD.decode(code).ok()?).ok()?;
@@ -95,9 +95,9 @@ impl RelayKey {
     }
 
     fn mac(&self, front: &str, (method, path): (&str, &str)) -> Hmac<Sha256> {
-        // A key of any length is possible; this one has the size of the hash.
+        // HMAC accepts keys of any length; this one has the size of the hash.
         let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
-        // None of the parts has a line feed.
+        // None of the parts contains a line feed.
         mac.update(format!("{front}\n{method}\n{path}").as_bytes());
         mac
     }
@@ -109,7 +109,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// Connects to a node at `HOST:PORT`.
 ///
 /// # Errors
-/// When that does not answer. If nobody listens there, the cause is an [`std::io::Error`] of that kind.
+/// If the node does not respond. If it refuses the connection, the cause is an [`std::io::Error`] of that kind.
 pub(crate) async fn dial<B>(address: &str) -> anyhow::Result<http1::SendRequest<B>>
 where
     B: hyper::body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
@@ -121,14 +121,14 @@ where
     Ok(sender)
 }
 
-/// Where a node takes them.
+/// The path for requests of promises.
 pub(crate) const PATH: &str = "/fleet/promise";
-/// How long an answer is waited for.
+/// Timeout for a reply.
 const PATIENCE: Duration = Duration::from_millis(2_500);
-/// Most bytes of an answer.
+/// The largest reply, in bytes.
 const MAX_ANSWER: usize = 1 << 10;
 
-/// A plea in the query of a request.
+/// A request for a promise, as the query of a URL.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Asked {
     to: Name,
@@ -144,11 +144,11 @@ impl From<Asked> for Plea {
     }
 }
 
-/// An answer as JSON.
+/// A reply as JSON.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answered {
-    /// For so many milliseconds.
+    /// Duration of the promise in milliseconds.
     Promised(u64),
     /// That life is over.
     Gone,
@@ -172,11 +172,11 @@ impl From<Answered> for Promise {
     }
 }
 
-/// What the node at an address answers; nothing if it cannot be asked.
+/// Requests a promise from the node at an address. Returns `None` if the node does not reply.
 pub(super) async fn ask(address: &str, key: &RelayKey, plea: &Plea) -> Option<Promise> {
     match timeout(PATIENCE, try_ask(address, key, plea)).await {
         Ok(Ok(promise)) => Some(promise),
-        // Nobody listens at its address, so its process is gone.
+        // The connection is refused, so the process has ended.
         Ok(Err(error)) if is_refused(&error) => Some(Promise::Gone),
         Ok(Err(error)) => {
             debug!("the node {} does not answer: {error:#}", plea.to.node);

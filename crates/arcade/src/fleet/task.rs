@@ -1,4 +1,4 @@
-//! The task that does what the state machine of a node wants, and tells it what happens.
+//! The task that performs the outputs of the state machine of a node, and feeds it with inputs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,27 +25,27 @@ use super::{
     seal::{self, RelayKey},
 };
 
-/// Changes that wait for the task.
+/// Capacity of the queue of directory changes.
 const MAX_CHANGES: usize = 1_024;
-/// How often the task looks whether the node is still there.
+/// How often the task checks whether the node is still present.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long after copies of rooms that are over were looked for they are looked for again.
+/// The shortest time between two searches for copies of closed rooms.
 const DISCARD_PAUSE: Duration = Duration::from_secs(30);
-/// How often what does not change is written again, so that it is not too old to be kept.
+/// How often unchanged entries are written again, so that they do not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// How the node is.
+/// The health of the node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Pulse {
-    /// Whether the directory has it.
+    /// Whether the directory has the node.
     pub(super) present: bool,
-    /// How long a change takes to come back.
+    /// The delay until the directory returns a change.
     pub(super) lag: Duration,
     /// Whether another data directory uses its name.
     pub(super) name_taken: bool,
 }
 
-/// What came of something that was asked.
+/// The outcome of a request.
 #[derive(Debug)]
 enum Done {
     Reply(Ticket, Reply),
@@ -64,25 +64,25 @@ pub(super) struct Task {
     shared: Arc<Shared>,
     copies: Arc<Copies>,
     secrets: Secrets,
-    // Fences of rooms, for what is to be removed with them.
+    // Fences of rooms, for the removal of their copies.
     fences: BTreeMap<Name, Fence>,
-    // Who waits for the name of a room.
+    // Senders that wait for the name of a room.
     waiting: BTreeMap<Name, Answer>,
-    // The rooms that the hub has, or opens.
+    // The rooms that the hub has or is opening.
     rooms: BTreeSet<Name>,
     codes: Codes,
     handings: Handings,
     asks: JoinSet<Done>,
-    // Before that, copies of rooms that are over are not looked for again.
+    // Until then, copies of closed rooms are not searched for.
     next_discard: Instant,
-    // When a heartbeat was sent that has not come back.
+    // When the heartbeat in flight was sent.
     sent: Option<Instant>,
     pulse: watch::Sender<Pulse>,
     events: mpsc::Sender<Event>,
     left: Option<oneshot::Sender<()>>,
 }
 
-/// What a node works with.
+/// The dependencies of a node.
 pub(super) struct Tools {
     pub(super) directory: Arc<dyn Directory>,
     pub(super) shared: Arc<Shared>,
@@ -119,14 +119,14 @@ impl Task {
             events,
             left: None,
         };
-        // Before anything is known of the directory: what it has of these rooms is theirs.
+        // The directory has not been read yet: its entries for these rooms take precedence.
         for ((room, needs), answer) in claims {
             task.open(room, (needs, true), answer);
         }
         task
     }
 
-    /// Runs until the hub is gone.
+    /// Runs until the hub ends.
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let (changes, mut deltas) = mpsc::channel(MAX_CHANGES);
         tokio::spawn(watch(Arc::clone(&self.directory), changes));
@@ -153,7 +153,7 @@ impl Task {
         }
     }
 
-    // If the stream of copies is full, those of rooms that are over go first.
+    // If the stream of copies is full, removes the copies of closed rooms.
     fn make_room(&mut self) {
         let now = Instant::now();
         if self.next_discard <= now && self.copies.take_full() {
@@ -163,7 +163,7 @@ impl Task {
         }
     }
 
-    // Whether a write of this entry says that the node is there.
+    // Whether this key belongs to a heartbeat of the node.
     fn is_heartbeat(&self, key: &Key) -> bool {
         matches!((key, &self.own), (Key::Node(name) | Key::Heartbeat(name), Key::Node(own)) if name == own)
     }
@@ -172,7 +172,7 @@ impl Task {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    // Whoever waits is told how the node is.
+    // Publishes the health and the lease of the node.
     fn beat(&self) {
         let present = self.node.is_present(self.now());
         let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
@@ -202,7 +202,7 @@ impl Task {
             }
             Command::Drain => self.input(Input::Drain),
             Command::HandOver(room, answer) => {
-                // Of a room that is not here nobody waits for an answer.
+                // No caller waits for a reply about a room that is not here.
                 if self.rooms.contains(&room) {
                     self.handings.begin(room.clone(), answer);
                     self.input(Input::HandOver(room));
@@ -223,7 +223,7 @@ impl Task {
             }
             Command::Promise(plea, answer) => {
                 let promise = self.node.promise(self.now(), &plea);
-                // Whoever asks may take the rooms as soon as it has the answer.
+                // The other node may take the rooms as soon as it has the reply.
                 self.beat();
                 let _ = answer.send(promise);
             }
@@ -248,7 +248,7 @@ impl Task {
                     self.pulse.send_modify(|pulse| pulse.lag = sent.elapsed());
                 }
             }
-            // A node of an earlier version has drawn another one, since that of before had expired.
+            // A node of an earlier version has drawn another secret, because the previous one had expired.
             Delta::Put(Key::Common(name), entry) if !self.secrets.agrees(name, &entry.value) => self.keep_secrets(),
             Delta::Removed(Key::Common(_), _) => self.keep_secrets(),
             _ => {}
@@ -264,7 +264,7 @@ impl Task {
         }
     }
 
-    // Tells who waits for a room that was handed over.
+    // Replies to the caller that waits for a room that was handed over.
     fn look_where_it_goes_on(&mut self, room: &Name) {
         let node = self.shared.view().settled_at(room).cloned();
         if let Some(node) = node.filter(|node| Key::Node(node.clone()) != self.own) {
@@ -278,17 +278,17 @@ impl Task {
             Done::Code { code, room, claimed, answer } => {
                 if let Ok(revision) = claimed {
                     self.codes.note(code, room.clone(), revision);
-                    // The room may be over meanwhile.
+                    // The room may have closed meanwhile.
                     if !self.rooms.contains(&room) {
                         self.codes.release(&room, &self.directory);
                     }
                 }
-                // Whoever has asked may not wait any more.
+                // The receiver may no longer wait.
                 let _ = answer.map(|answer| answer.send(claimed.map(drop)));
             }
             Done::Promised(ticket, promise) => self.input(Input::Promised(ticket, promise)),
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
-            // Written again in an hour, or when it is removed.
+            // It is written again within an hour, or when it is removed.
             Done::Key(None) => {}
             Done::Discarded(Ok(count)) => {
                 warn!(
@@ -334,7 +334,7 @@ impl Task {
                 self.handings.forget(&room);
                 self.copies.lose(&room);
                 self.release(&room);
-                // There is a place for each room.
+                // The channel has capacity for each room.
                 let _ = self.events.try_send(Event::Lost(room));
             }
             Output::NameTaken => {
@@ -360,21 +360,21 @@ impl Task {
         }
     }
 
-    // Forgets a room that somebody else has, or is to have.
+    // Forgets a room that another node owns or is about to own.
     fn release(&mut self, room: &Name) {
         self.rooms.remove(room);
         self.fences.remove(room);
         self.copies.end(room);
-        // Codes are those of its new owner.
+        // The codes belong to its new owner.
         self.codes.forget(room);
     }
 
     fn own(&mut self, room: Name, fence: Fence, how: How) {
         let answer = self.waiting.remove(&room);
-        // A machine that comes back after a power cut may have less than what was told.
+        // After a power failure, the disk may lack outputs that were already delivered.
         let is_safer_there = how == How::Returned && self.copies.durability() == Durability::Cluster;
         let reads = how == How::TakenOver || is_safer_there && self.rooms.contains(&room);
-        // An earlier run had this room, and the data directory has it no longer.
+        // An earlier run had this room, but the data directory no longer has it.
         let is_unknown = matches!(how, How::New | How::Returned) && !self.rooms.contains(&room);
         if !is_unknown {
             self.fences.insert(room.clone(), fence);
@@ -384,7 +384,7 @@ impl Task {
             self.rooms.insert(room.clone());
             self.handings.settled(&room, Settled::Back);
             if let Some(answer) = answer {
-                // The files of the hub are not its state.
+                // The files of the hub do not have its current state.
                 let _ = answer.send(Err(Refused::Taken));
             }
             let _ = self.events.try_send(Event::TakenOver(room));
@@ -404,7 +404,7 @@ impl Task {
         });
     }
 
-    /// Writes again what would be too old to be kept.
+    /// Writes entries again before they expire.
     fn touch(&mut self) {
         for (code, room) in self.codes.all() {
             self.claim(code, room, None);
@@ -428,10 +428,10 @@ impl Task {
     }
 }
 
-/// How long after an error the directory is watched again.
+/// The pause before the directory is watched again after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Passes on all changes, until nobody takes them any more.
+/// Forwards all changes until the receiver is dropped.
 pub(super) async fn watch(directory: Arc<dyn Directory>, changes: mpsc::Sender<Delta>) {
     let mut last = None;
     let mut is_away = false;
@@ -477,34 +477,34 @@ struct Claimed {
 }
 
 impl Codes {
-    /// Notes a code that was claimed.
+    /// Records a claimed code.
     pub(super) fn note(&mut self, code: Name, room: Name, revision: Revision) {
         self.0.insert(code, Claimed { room, revision });
     }
 
-    /// Gives up the codes of a room.
+    /// Releases the codes of a room.
     pub(super) fn release(&mut self, room: &Name, directory: &Arc<dyn Directory>) {
         for (code, Claimed { revision, .. }) in self.0.extract_if(.., |_, claimed| claimed.room == *room) {
             let directory = Arc::clone(directory);
             tokio::spawn(async move {
-                // Otherwise it goes when it is old enough.
+                // If this fails, the entry expires.
                 let _ = directory.write(&Key::Code(code), None, Some(revision)).await;
             });
         }
     }
 
-    /// Forgets the codes of a room that somebody else has.
+    /// Forgets the codes of a room that another node owns.
     pub(super) fn forget(&mut self, room: &Name) {
         self.0.retain(|_, claimed| claimed.room != *room);
     }
 
-    /// All of them, to be claimed again before they are too old to be kept.
+    /// All codes with their rooms, to be claimed again before they expire.
     pub(super) fn all(&self) -> Vec<(Name, Name)> {
         self.0.iter().map(|(code, claimed)| (code.clone(), claimed.room.clone())).collect()
     }
 }
 
-/// Claims a code for a room, or writes again that the room has it. Gives when.
+/// Claims a code for a room, or renews the claim. Returns its revision.
 pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, Refused> {
     try_claim(directory, code, room).await.unwrap_or_else(|error| {
         warn!("a code cannot be claimed: {error}");
@@ -522,7 +522,7 @@ async fn try_claim(
     loop {
         match directory.write(&key, Some(&value), expected).await? {
             Written::Stored(revision) => return Ok(Ok(revision)),
-            // An earlier attempt, or an earlier run.
+            // An earlier attempt, or an earlier run, has claimed the code.
             Written::Conflict(Some(Entry { revision, value: Value::Code(of) })) if of == *room => {
                 expected = Some(revision);
             }

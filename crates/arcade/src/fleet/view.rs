@@ -1,10 +1,10 @@
-//! What a node knows of all others.
+//! The view that a node has of all other nodes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
 
-/// Numbers of rooms above this are not counted on from. No arcade opens so many, and one wrong entry would use up all names.
+/// Higher room numbers are ignored. No arcade opens that many rooms, and one wrong entry would use up all names.
 const MAX_NUMBER: u32 = u32::MAX / 2;
 
 /// A room of another node.
@@ -12,21 +12,21 @@ const MAX_NUMBER: u32 = u32::MAX / 2;
 pub(crate) struct Remote {
     pub(crate) room: Name,
     pub(crate) node: Name,
-    /// What its node shows of it. A row that was not changed is the same `Arc`.
+    /// The row that its node publishes. An unchanged row is the same `Arc`.
     pub(crate) row: Arc<str>,
 }
 
-/// A node, as the operator is shown it.
+/// A node, as shown to the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeShown {
     pub(crate) name: Name,
     /// Its page, as `HOST:PORT`.
     pub(crate) address: String,
-    /// Whether it takes no more rooms.
+    /// Whether it has stopped accepting rooms.
     pub(crate) draining: bool,
 }
 
-/// What a node knows of all others. It may lag behind.
+/// The view that a node has of all other nodes. It may lag behind.
 #[derive(Debug, Default)]
 pub(super) struct View {
     nodes: BTreeMap<Name, Present>,
@@ -46,15 +46,15 @@ struct Present {
 #[derive(Debug)]
 struct Held {
     revision: Revision,
-    // The last one, of a room that is being handed over.
+    // The holder, or the last one if the room is being handed over.
     holder: Option<Holder>,
-    // Whether that one has the room, and knows its state.
+    // Whether the holder has the room and its state.
     is_settled: bool,
     row: Arc<str>,
 }
 
 impl View {
-    /// Takes a change of the directory in.
+    /// Applies a change of the directory.
     pub(super) fn apply(&mut self, delta: &Delta) {
         match delta {
             Delta::Reset => {
@@ -77,7 +77,7 @@ impl View {
                     before.life == life
                         && (&before.value.address, before.value.draining) == (&value.address, value.draining)
                 });
-                // A heartbeat is no news.
+                // A heartbeat does not count as a change.
                 self.version += u64::from(!is_same);
             }
             (Key::Room(name), Value::Room(room)) => {
@@ -91,7 +91,7 @@ impl View {
                 self.version += 1;
             }
             (Key::Code(code), Value::Code(room)) => drop(self.codes.insert(code.clone(), (*revision, room.clone()))),
-            // Names that a later version has given are taken too.
+            // Room names written by a later version are taken too.
             (Key::Room(name), _) => self.note_number(name),
             _ => {}
         }
@@ -118,17 +118,17 @@ impl View {
         self.version
     }
 
-    /// The highest number of a room that was seen.
+    /// The highest room number so far.
     pub(super) const fn highest(&self) -> u32 {
         self.highest
     }
 
-    // Whether a claim is one of a node that is there.
+    // Whether a claim belongs to the current life of a present node.
     fn holds(&self, holder: &Holder) -> bool {
         self.nodes.get(&holder.node).is_some_and(|node| node.life == Some(holder.life))
     }
 
-    /// The rooms of nodes other than this that are there, as far as they have a row.
+    /// The rooms of other present nodes that have a row.
     pub(super) fn remotes(&self, own: &Name) -> Vec<Remote> {
         let shown = self.rooms.iter().filter_map(|(room, held)| {
             let holder = held.holder.as_ref().filter(|holder| holder.node != *own && self.holds(holder))?;
@@ -138,34 +138,34 @@ impl View {
         shown.collect()
     }
 
-    /// The node that has a room.
+    /// The node that owns a room.
     pub(super) fn owner(&self, room: &Name) -> Option<NodeShown> {
         let holder = self.rooms.get(room)?.holder.as_ref()?;
         Some(shown(&holder.node, self.nodes.get(&holder.node)?))
     }
 
-    /// A node, if it is there.
+    /// A node, if it is present.
     pub(super) fn node(&self, name: &Name) -> Option<NodeShown> {
         Some(shown(name, self.nodes.get(name)?))
     }
 
-    /// Whether a room is on its way to another node, or was claimed by one that does not have its state yet.
+    /// Whether a room is being handed over, or was claimed by a node that does not have its state yet.
     pub(super) fn is_moving(&self, room: &Name) -> bool {
         self.rooms.get(room).is_some_and(|held| !held.is_settled)
     }
 
-    /// The node at which a room goes on.
+    /// The node at which a room was resumed.
     pub(super) fn settled_at(&self, room: &Name) -> Option<&Name> {
         let held = self.rooms.get(room).filter(|held| held.is_settled)?;
         Some(&held.holder.as_ref().filter(|holder| self.holds(holder))?.node)
     }
 
-    /// The room of a code.
+    /// The room with this code.
     pub(super) fn coded(&self, code: &Name) -> Option<Name> {
         self.codes.get(code).map(|(_, room)| room.clone())
     }
 
-    /// The nodes that are there.
+    /// All nodes that are present.
     pub(super) fn nodes(&self) -> Vec<NodeShown> {
         self.nodes.iter().map(|(name, node)| shown(name, node)).collect()
     }
@@ -176,7 +176,7 @@ fn shown(name: &Name, node: &Present) -> NodeShown {
 }
 
 trait RemoveIf<K, V> {
-    // Removes an entry that was there before; says whether it was.
+    // Removes an entry if the predicate holds for it. Returns whether it was removed.
     fn remove_if(&mut self, key: &K, is_before: impl FnOnce(&V) -> bool) -> bool;
 }
 
@@ -233,18 +233,18 @@ mod tests {
         let version = view.version();
         put(&mut view, node(4, Some(1)));
         assert_eq!(view.version(), version, "a heartbeat changes nothing");
-        // A row that is written again is the same.
+        // A row that is written again without a change is the same `Arc`.
         put(&mut view, room(5, 7, 1, "row"));
         assert!(Arc::ptr_eq(&view.remotes(&own)[0].row, &shown[0].row) && view.version() > version);
         view.apply(&Delta::Removed(Key::Node(name("b")), Revision(6)));
         assert_eq!(view.remotes(&own), []);
-        // The node is back, and its rooms as soon as it has claimed them again.
+        // The node returns, and its rooms follow once it has claimed them again.
         put(&mut view, node(7, None));
         assert_eq!(view.remotes(&own), []);
         put(&mut view, room(8, 7, 7, "row"));
         assert_eq!(view.remotes(&own).len(), 1);
         assert_eq!(view.owner(&name("nuggets-7")).unwrap().address, "b:1");
-        // A removal that comes late is of an entry that was there before.
+        // A late removal applies only to the entry that preceded it.
         view.apply(&Delta::Removed(Key::Room(name("nuggets-7")), Revision(6)));
         assert_eq!(view.remotes(&own).len(), 1);
         view.apply(&Delta::Removed(Key::Room(name("nuggets-7")), Revision(9)));

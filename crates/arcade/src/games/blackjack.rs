@@ -1,4 +1,4 @@
-//! Blackjack: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+//! Blackjack: the options of its rooms, their engine, bots, and marks on a timeline.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -18,14 +18,14 @@ use super::{
     shown::{Dealer, Painter, Picture, Show, Shown},
 };
 
-/// Bytes that are read from one connection to a table.
+/// Bytes per second that are read from one connection to a table.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 /// Seats at a table.
 const TABLE: RangeInclusive<u8> = 1..=6;
 /// Rounds at a table.
 const ROUNDS: RangeInclusive<u32> = 1..=10_000;
 
-/// What a new room is to be.
+/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
@@ -198,7 +198,7 @@ impl Climbed for Options {
 
     fn first(bytes: &[u8]) -> First {
         let wrong = First::Wrong("the first message is JOIN with a name, as text with a zero byte at its end");
-        // Its words are in capitals.
+        // The keywords of its messages are in capitals.
         let is_join = bytes.starts_with(&JOIN.as_bytes()[..bytes.len().min(JOIN.len())]);
         First::text(bytes, JOIN, 0).filter(|_| is_join).unwrap_or(wrong)
     }

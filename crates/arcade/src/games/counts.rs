@@ -1,4 +1,5 @@
-//! What the matches of a room count for: the board of their class, if nobody has chosen what happens in them.
+//! The board that the matches of a room count for. They are rated unless a user has chosen options that affect the
+//! outcome.
 
 use serde::Serialize;
 use store::LADDER;
@@ -8,22 +9,22 @@ use super::Options;
 /// Why a match does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Casual {
-    /// Somebody has chosen the seed, and so knows what happens.
+    /// A user has chosen the seed and therefore knows the outcome of random choices.
     Seed,
-    /// The options are not those with which results can be compared.
+    /// The options differ from those with which results are comparable.
     Options,
-    /// The game had other rules than its room.
+    /// The game had rules that differ from those of its room.
     Rules,
     /// The hub has given hints.
     Hints,
-    /// It was broken off.
+    /// The match was aborted.
     Unfinished,
-    /// There was nobody to be compared with.
+    /// There was no opponent.
     Alone,
 }
 
 impl Casual {
-    /// As programs and pages are told.
+    /// The code for programs and pages.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -36,12 +37,12 @@ impl Casual {
     }
 }
 
-/// What the matches of a room count for.
+/// The board that the matches of a room count for, and whether they do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     /// The board of its game.
     pub(crate) class: String,
-    /// Whether they count there.
+    /// Why they do not count.
     pub(crate) rated: bool,
     /// Why they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,12 +50,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Of a match of the ladder, whose options the hub has chosen.
+    /// The counts of a match of the ladder, whose options the hub has chosen.
     pub(crate) fn of_the_ladder() -> Self {
         Self { class: LADDER.to_owned(), rated: true, casual: None }
     }
 
-    /// What the matches of a room with these options count for.
+    /// Determines the counts of matches in a room with these options.
     pub(crate) fn of(options: &Options) -> Self {
         let casual = options.casual().map(Casual::code);
         Self { class: options.class(), rated: casual.is_none(), casual }

@@ -1,5 +1,5 @@
-//! The interface of a game to the hub. Each native game implements [`Kind`] in a file beside this one; the rest of the hub is the same for
-//! all games.
+//! The interface of a game to the hub. Each native game implements [`Kind`] in a file beside this one; the rest of the
+//! hub is the same for all games.
 
 use std::{net::SocketAddr, ops::RangeInclusive};
 
@@ -16,7 +16,7 @@ use super::{
     shown::{Painter, Shown},
 };
 
-/// How messages look in WebSocket frames.
+/// The form of messages in WebSocket frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
     /// Text frames that hold the message.
@@ -30,11 +30,11 @@ pub(crate) enum Frames {
 /// The board of a game that has only one.
 const STANDARD: &str = "standard";
 
-/// The options of a game's rooms, and with them all that the hub knows of the game. The default is the usual room.
+/// The options of a game's rooms, and all other properties of the game for the hub. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
-    /// What plays it.
+    /// The engine.
     type Engine: Marked + Shown;
-    /// What draws small pictures of its rooms.
+    /// Draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;
 
     /// Its name in addresses, on the page and in journals.
@@ -43,26 +43,26 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     const TITLE: &str;
     /// Its colour in pictures: red, green, blue.
     const COLOUR: [u8; 3] = [214, 214, 214];
-    /// How native clients reach it.
+    /// The transport for native clients.
     const WIRE: servekit::Wire;
-    /// How its messages look in WebSocket frames.
+    /// The form of its messages in WebSocket frames.
     const FRAMES: Frames = Frames::Text;
-    /// Whether only hubs that are started with `--examples` offer it.
+    /// Whether only hubs started with `--examples` offer it.
     const IS_EXAMPLE: bool = false;
-    /// Whether its turns come by the clock, whoever acts.
+    /// Whether its turns are timed, independent of the players' actions.
     const IS_TIMED: bool = false;
-    /// Whether a seat that a player has left is not given again in the same match.
+    /// Whether a seat that a player has left is not assigned again in the same match.
     const SPENDS_SEATS: bool = false;
-    /// Whether its players see less than those who only look on.
+    /// Whether its players see less than its spectators.
     const HIDES: bool = false;
 
-    /// What the room is called in the lobby.
+    /// The title of the room in the lobby.
     fn title(&self) -> String;
 
-    /// The engine of a new room. It goes on with another game when one is over.
+    /// Creates the engine of a new room. When a game is over, the engine starts another one.
     ///
     /// # Errors
-    /// When no game can be played so; the message says what would be possible.
+    /// If these options do not permit a game; the message names the possible values.
     fn engine(&self) -> anyhow::Result<Self::Engine>;
 
     /// The options, without their defaults.
@@ -90,54 +90,56 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         vec![STANDARD.to_owned()]
     }
 
-    /// What the board of a class is ordered by.
+    /// The order of the board of a class.
     fn order(_class: &str) -> Order {
         Order::Rating
     }
 
-    /// The options with a key of the hub, from which puzzles of the day follow.
+    /// The options with a key of the hub, which determines the daily puzzles.
     #[must_use]
     fn keyed(self, _key: [u8; 32]) -> Self {
         self
     }
 
-    /// What anybody may know of them: from the seed follows everything that happens.
+    /// The public part of the options. The seed is omitted because it determines the whole match.
     #[must_use]
     fn without_seed(self) -> Self {
         self
     }
 
-    /// Whether a game goes on from the first player, and others join in the middle of it. Otherwise it waits until its seats are taken.
+    /// Whether a game starts with the first player, and other players join while it runs. Otherwise it waits until
+    /// its seats are taken.
     fn starts_at_once(&self) -> bool {
         false
     }
 
-    /// Whether the room has the puzzle of the day.
+    /// Whether the room has the daily puzzle.
     fn is_daily(&self) -> bool {
         false
     }
 
-    /// Whether its map was drawn by whoever opened the room. Such a match is never rated.
+    /// Whether the user who opened the room has drawn its map. Such a match is never rated.
     fn has_own_map(&self) -> bool {
         false
     }
 
-    /// How many players a room with so many seats is filled to when somebody wants company.
+    /// The number of players up to which bots fill a room with this number of seats on request.
     fn party(&self, seats: u32) -> u32 {
         seats
     }
 
-    /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
+    /// The message with the reason why a player is removed, if the wire has one that any client understands.
     fn farewell(_why: &str, _framing: Framing) -> Option<Bytes> {
         None
     }
 
-    /// The answer by which a player is asked to repeat a message later, if processing this message takes much processor time.
+    /// The reply that requests a player to repeat a message later, if processing this message takes much processor
+    /// time.
     fn postponement(_message: &[u8], _framing: Framing) -> Option<Bytes> {
         None
     }
 
-    /// A score of a result in words, as on the page.
+    /// Formats a score of a result as on the page.
     fn score(score: i64) -> String {
         if score == 1 { "1 point".to_owned() } else { format!("{score} points") }
     }
@@ -152,7 +154,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         format!("Bot {name}")
     }
 
-    /// Has a bot play, until its match is over or it is to leave.
+    /// Runs a bot until its match is over or it has to leave.
     fn play<'a>(
         bot: Bot,
         way: impl Way<'a>,
@@ -165,13 +167,13 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
 pub(crate) struct Bot {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// What its choices are drawn from.
+    /// The seed of its random choices.
     pub(crate) seed: u64,
-    /// Whether it plays against programs, and does not pause as it does for people.
+    /// Whether it plays against programs, so that it does not pause as it does for people.
     pub(crate) brisk: bool,
 }
 
-/// The way from a bot to its room, and its own address there. It is made when it is first polled.
+/// Connects a bot to its room when it is first polled, and returns the connection and the bot's own address.
 pub(crate) trait Way<'a>: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send {}
 
 impl<'a, F: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send> Way<'a> for F {}
@@ -182,7 +184,7 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     #[serde(rename = "type")]
     kind: &'static str,
-    /// Null if the hub chooses.
+    /// `null` if the hub chooses the value.
     default: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) least: Option<u64>,
@@ -190,11 +192,11 @@ pub(crate) struct Field {
     pub(crate) most: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) choices: Vec<&'static str>,
-    /// What it is for, in a sentence.
+    /// A description in one sentence.
     text: &'static str,
 }
 
-/// What a number of JavaScript holds exactly.
+/// The largest integer that JavaScript represents exactly.
 pub(crate) const MAX_EXACT: u64 = (1 << 53) - 1;
 
 impl Field {
@@ -202,7 +204,7 @@ impl Field {
         Self { name, kind, default: Value::Null, least: None, most: None, choices: vec![], text }
     }
 
-    /// A whole number within these bounds.
+    /// An integer within these bounds.
     pub(crate) fn whole<T: Copy + Into<u64>>(
         name: &'static str,
         range: &RangeInclusive<T>,
@@ -222,19 +224,19 @@ impl Field {
         Self { choices: choices.into(), ..Self::new(name, "choice", text) }
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub(crate) const fn boolean(name: &'static str, text: &'static str) -> Self {
         Self::new(name, "boolean", text)
     }
 
-    /// The same with the default that these options have for it.
+    /// Sets the default to the value in these options.
     pub(crate) fn with_default_of(self, options: &Value) -> Self {
         let default = options.get(self.name).cloned().unwrap_or_default();
         Self { default, ..self }
     }
 }
 
-/// Checks one number.
+/// Checks that a number is within its range.
 pub(crate) fn within<T>(name: &str, number: T, range: &RangeInclusive<T>) -> anyhow::Result<()>
 where
     T: Copy + PartialOrd + std::fmt::Display,

@@ -1,5 +1,6 @@
-//! The games as programs play them on the ladder: what a program says first, which holds its name and its key, and what tells that it is
-//! asked for something. None of the protocols has a field for a key, so the key stands behind the name.
+//! The games as programs play them on the ladder: the first message of a program, which contains its name and its
+//! key, and the messages that request a move. None of the protocols has a field for a key, so the key follows the
+//! name.
 
 use std::time::Duration;
 
@@ -10,22 +11,23 @@ use super::{Game, Kind, Options, with_kind};
 
 /// The longest first message of a program, in bytes.
 pub(crate) const MAX_FIRST: usize = 300;
-/// The longest message of a room that is looked into, in bytes; longer ones ask nothing.
+/// The longest message of a room that is parsed, in bytes; longer ones never request a move.
 const MAX_TEXT: usize = 512;
 
-/// What the first bytes of a program are.
+/// The result of parsing the first bytes of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum First {
-    /// The wish to play, under this name and with what stands behind it. It takes so many bytes.
+    /// A join message with the name and the text that follows it, and the length of the message in bytes.
     Join(String, usize),
-    /// A part of it.
+    /// The start of a join message.
     Incomplete,
-    /// Something else; the text says what was expected.
+    /// Another message; the text describes the expected one.
     Wrong(&'static str),
 }
 
 impl First {
-    /// Reads a word in any case and a name, up to this byte. `None` if they begin otherwise.
+    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes do not start with the
+    /// word.
     pub(super) fn text(bytes: &[u8], word: &str, end: u8) -> Option<Self> {
         let front = bytes.len().min(word.len());
         if !bytes[..front].eq_ignore_ascii_case(&word.as_bytes()[..front]) {
@@ -42,25 +44,25 @@ impl First {
     }
 }
 
-/// What a room says to a program.
+/// A message of a room that matters to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     /// It is the program's turn.
     Asked,
-    /// The program has nothing more to do in this match.
+    /// The program has finished this match.
     Finished,
 }
 
-/// Follows what a room says to one program.
+/// Parses the messages of a room to one program.
 #[derive(Debug, Default)]
 pub(crate) struct Ear {
     rest: BytesMut,
-    // Of the program, where the game says so.
+    // The seat of the program, if the messages of the game contain it.
     pub(super) seat: Option<String>,
 }
 
 impl Ear {
-    // Cuts texts that end with this byte.
+    // Splits off texts that end with this byte.
     pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
         let mut texts = vec![];
@@ -77,9 +79,9 @@ impl Ear {
 
 /// A game on the ladder.
 pub(super) trait Climbed: Kind {
-    /// Whether it says whose turn it is. In other games a program has to say something all the time.
+    /// Whether its messages request moves. In other games a program sends messages on its own initiative.
     const ASKS: bool;
-    /// How long a match lasts at most.
+    /// The maximum duration of a match.
     const LIMIT: Duration = Duration::from_mins(2);
 
     /// The options of its matches, which are short and have two seats.
@@ -95,17 +97,17 @@ pub(super) trait Climbed: Kind {
         format!("PLAY {name}\n").into()
     }
 
-    /// What tells a program why it is sent away, if there is such a message on its link.
+    /// The message with the reason why a program is disconnected, if its link has such a message.
     fn refusal(why: &str) -> Option<Bytes> {
         Self::farewell(why, Self::link().framing())
     }
 
-    /// The message by which a program leaves, where a room would not notice otherwise.
+    /// The message with which a program leaves, if the room would not notice a disconnection.
     fn leave() -> Option<Bytes> {
         None
     }
 
-    /// What a room has said.
+    /// Parses messages of a room.
     fn hear(_ear: &mut Ear, _bytes: &[u8]) -> Vec<Said> {
         vec![]
     }
@@ -125,12 +127,12 @@ impl Game {
         with_kind!(self, K => <K as Climbed>::of_the_ladder().into())
     }
 
-    /// Whether it says whose turn it is.
+    /// Whether its messages request moves.
     pub(crate) const fn asks(self) -> bool {
         with_kind!(self, K => <K as Climbed>::ASKS)
     }
 
-    /// How long a match of the ladder lasts at most.
+    /// The maximum duration of a match on the ladder.
     pub(crate) const fn ladder_limit(self) -> Duration {
         with_kind!(self, K => <K as Climbed>::LIMIT)
     }
@@ -150,25 +152,26 @@ impl Game {
         with_kind!(self, K => <K as Climbed>::join(name))
     }
 
-    /// The message by which a program leaves, where a room would not notice otherwise.
+    /// The message with which a program leaves, if the room would not notice a disconnection.
     pub(crate) fn leave(self) -> Option<Bytes> {
         with_kind!(self, K => <K as Climbed>::leave())
     }
 
-    /// What tells a program why it is sent away.
+    /// The message with the reason why a program is disconnected.
     pub(crate) fn refusal(self, why: &str) -> Option<Bytes> {
         with_kind!(self, K => <K as Climbed>::refusal(why))
     }
 
-    /// What a room has said to a program.
+    /// Parses messages of a room to a program.
     pub(crate) fn hear(self, ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
         with_kind!(self, K => <K as Climbed>::hear(ear, bytes))
     }
 
-    /// What a room of the ladder says first, before anybody has joined. A program may wait for it before it says its name.
+    /// The first message of a room of the ladder, sent before any player has joined. A program may wait for it before
+    /// it sends its name.
     ///
     /// # Errors
-    /// When the options of the ladder do not go together.
+    /// If the options of the ladder contradict each other.
     pub(crate) fn greeting(self) -> anyhow::Result<Bytes> {
         with_kind!(self, K => {
             let mut out = Outbox::default();

@@ -1,4 +1,4 @@
-//! Mastermind: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+//! Mastermind: the options of its rooms, their engine, bots, and marks on a timeline.
 
 use std::{
     ops::RangeInclusive,
@@ -30,32 +30,32 @@ use super::{
     shown::{Painter, Picture, Shown},
 };
 
-/// Bytes that are read from one connection; messages are short lines.
+/// Bytes per second that are read from one connection; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 /// Pegs in a code.
 const PEGS: RangeInclusive<u8> = 4..=8;
 /// Players of a race.
 const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
-/// Minutes that a race lasts at most.
+/// The maximum duration of a race in minutes.
 const MINUTES: RangeInclusive<u8> = 1..=60;
 /// The board of races.
 const RACE: &str = "race";
 /// A day in seconds.
 const DAY: u64 = 86_400;
 
-/// What a new room is to be.
+/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
     mode: Mode,
     length: u8,
     repeats: bool,
-    /// Of a race.
+    /// The number of players in a race.
     players: u8,
-    /// How long a race lasts at most.
+    /// The maximum duration of a race in minutes.
     minutes: u8,
     seed: Option<u64>,
-    /// From which the puzzles of the day follow; none if nobody else is to have the same.
+    /// The key that determines the daily puzzles. `None` for codes that no other room shares.
     #[serde(skip)]
     key: Option<[u8; 32]>,
 }
@@ -66,7 +66,7 @@ impl Default for Options {
     }
 }
 
-/// How players have to do with each other.
+/// How the players of a room interact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -76,7 +76,7 @@ enum Mode {
 }
 
 impl Options {
-    /// The puzzle of the day.
+    /// The daily puzzle.
     fn daily() -> Self {
         Self { mode: Mode::Daily, ..Self::default() }
     }
@@ -161,7 +161,7 @@ impl Kind for Options {
 
     fn casual(&self) -> Option<Casual> {
         let standard = match self.mode {
-            // The other options mean nothing then.
+            // The other options are unused in this mode.
             Mode::Solo => true,
             mode @ (Mode::Race | Mode::Daily) => {
                 self.clone().without_seed() == Self { mode, key: self.key, ..Self::default() }
@@ -203,7 +203,7 @@ impl Kind for Options {
     }
 
     fn party(&self, seats: u32) -> u32 {
-        // Each plays alone, but in a race.
+        // Each player plays alone, except in a race.
         if self.starts_at_once() { 1 } else { seats }
     }
 
@@ -216,7 +216,7 @@ impl Kind for Options {
         is_hint.then(|| ServerMessage::No(TOO_MANY_HINTS.into()).to_frame(framing))
     }
 
-    // Even a single player loses if the code is not found.
+    // Even a single player loses by not finding the code.
     fn is_lost(score: i64) -> bool {
         score >= NOT_FOUND
     }
@@ -241,12 +241,12 @@ impl Kind for Options {
     }
 }
 
-// The board of games that each plays alone.
+// The board of games that each player plays alone.
 fn class(length: u8, repeats: bool) -> String {
     if repeats { format!("{length}-repeats") } else { length.to_string() }
 }
 
-// The day in Greenwich, and how long it still lasts.
+// The current day in UTC, and the time until it ends.
 fn today() -> anyhow::Result<FirstDay> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
     let day = u32::try_from(seconds / DAY).context("the clock is far in the future")?;
@@ -254,7 +254,7 @@ fn today() -> anyhow::Result<FirstDay> {
 }
 
 impl Marked for Server {
-    // Of each player who has a game: the name, the number of the game, what took turns, and how it is over.
+    // For each player with a game: the name, the number of the game, the lines that took turns, and the ending.
     type Probe = Vec<(String, u32, Vec<Line>, Option<Ending>)>;
 
     fn probe(&self) -> Self::Probe {
@@ -290,19 +290,19 @@ impl Marked for Server {
     }
 
     fn frame(bytes: &Bytes) -> Bytes {
-        // Over a stream a line feed ends a message.
+        // A line feed ends a message on a stream.
         bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }
 
-// Everybody is told all rows by the wire.
+// All clients receive all rows by the wire.
 impl Shown for Server {
     fn odd(&self, game: u32) -> Option<Casual> {
         let (rules, hints) = self.oddities(game);
         rules.then_some(Casual::Rules).or(hints.then_some(Casual::Hints))
     }
 
-    // Anybody could compute the codes of days then.
+    // Clients could compute the daily codes of a match that an earlier version has started.
     fn is_current(&self) -> bool {
         self.config().mode != Play::Daily
     }
@@ -323,7 +323,7 @@ impl Default for Rows {
 
 impl Painter for Rows {
     fn receive(&mut self, message: &[u8]) {
-        // What cannot be read leaves the rows as they were.
+        // A message that cannot be read leaves the rows unchanged.
         let _ = self.0.receive(Time::ZERO, message);
     }
 
@@ -337,7 +337,7 @@ impl Painter for Rows {
     }
 }
 
-// A guess with its answer, or the place and the colour that a lifeline has told, as far as a watcher may know them.
+// A guess with its feedback, or the place and the colour that a lifeline has revealed, as visible to a watcher.
 fn row(line: &Line) -> Value {
     match line {
         Line::Row { guess, feedback, .. } => json!([guess.to_string(), feedback.red, feedback.white]),
@@ -359,9 +359,9 @@ impl Climbed for Options {
         for text in ear.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
                 ["OK", seat] => ear.seat = Some(seat.to_owned()),
-                // A message that had no effect is still to be answered by a right one.
+                // After a message without effect, a valid one is still expected.
                 ["TURN" | "NO", ..] => said.push(Said::Asked),
-                // It waits for the others.
+                // The program waits for the other players.
                 ["OVER", seat, ..] if ear.seat.as_deref() == Some(seat) => said.push(Said::Finished),
                 _ => {}
             }

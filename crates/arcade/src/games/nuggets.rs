@@ -1,4 +1,4 @@
-//! Nuggets: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+//! Nuggets: the options of its rooms, their engine, bots, and marks on a timeline.
 
 pub(super) mod maps;
 
@@ -22,29 +22,29 @@ use super::{
     shown::{Painter, Picture, Show, Shown},
 };
 
-/// Players that a game is filled to with bots.
+/// Bots fill a game up to this number of players.
 const PARTY: u32 = 4;
 
-/// How long a player keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a room open for
-/// ever.
+/// How long a player keeps a seat without sending a key. Over UDP a room does not notice that a client has
+/// disconnected, and its seat would keep the room open forever.
 const IDLE: Duration = Duration::from_mins(15);
 
-/// Seconds from the first player to the start of a match, so that others begin with it.
+/// Seconds from the first player to the start of a match, so that other players can join before it.
 const COUNTDOWN: RangeInclusive<u32> = 0..=60;
-/// A newcomer is late once this part of the gold is found, in percent.
+/// A new player is late once this percentage of the gold is found.
 const LATE: u32 = 20;
 
-/// The front of a message with the whole map, and gold in it.
+/// The prefix of a message with the whole map, and the symbol of gold in it.
 const DISPLAY: &[u8] = b"DISPLAY\n";
 const GOLD: u8 = b'*';
 
-/// What a new room is to be.
+/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
-    /// One of the maps of the hub.
+    /// The name of a map of the hub.
     map: String,
-    /// The text of a map that somebody has drawn, in place of one of the hub.
+    /// The text of a map drawn by a user, which replaces a map of the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_map: Option<String>,
     countdown: u32,
@@ -53,13 +53,13 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        // Bots that were asked for come before it is over.
+        // Requested bots join before the countdown ends.
         Self { map: "main".into(), own_map: None, countdown: 8, seed: None }
     }
 }
 
 impl Options {
-    /// A match that begins as soon as both have joined, who come at the same moment.
+    /// A match that starts as soon as both players have joined, which they do at the same moment.
     pub(super) fn soon() -> Self {
         Self { countdown: 1, ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl Kind for Options {
     }
 }
 
-// Between two keys: a twentieth of what a bot takes against people, as in the league.
+// The pause between two keys: a twentieth of the pause against people, as in the league.
 const fn brisk_pause(level: Level) -> Duration {
     Duration::from_millis(match level {
         Level::Easy => 20,
@@ -187,7 +187,7 @@ impl Marked for Server {
         }
         for (index, (was, is)) in both().enumerate().filter(|(_, (was, is))| was.2 != is.2) {
             let others = both().skip(index + 1);
-            // Two that stand where the other stood.
+            // Two players that have exchanged their places.
             let other =
                 others.filter(|(_, other)| other.2.is_some() && other.2 == was.2).find(|(other, _)| other.2 == is.2);
             if let Some((_, (name, ..))) = other {
@@ -203,7 +203,7 @@ impl Shown for Server {
         let start = frame.starts_with(DISPLAY).then_some(DISPLAY.len())?;
         let mut text = BytesMut::from(&frame[..]);
         for (at, bare) in self.unseen_gold() {
-            // Somebody may stand there.
+            // A player may be on this cell.
             if let Some(byte) = text.get_mut(start + at).filter(|byte| **byte == GOLD) {
                 *byte = bare;
             }
@@ -224,7 +224,7 @@ impl Shown for Server {
     }
 
     fn version(&self) -> u64 {
-        // Purses grow only by what lies on the map, and somebody who joins has an empty one.
+        // Purses grow only by gold from the map, and a joining player has an empty purse.
         let players = u64::try_from(self.game().players().len()).unwrap_or(u64::MAX);
         (u64::from(self.game().remaining()) << 32) | players
     }
@@ -249,7 +249,7 @@ impl Default for Cave {
 
 impl Painter for Cave {
     fn receive(&mut self, message: &[u8]) {
-        // What cannot be read leaves the map as it was.
+        // A message that cannot be read leaves the map unchanged.
         let _ = self.0.receive(Time::ZERO, message);
         while self.0.take_outgoing().is_some() {}
     }
@@ -268,7 +268,7 @@ impl Painter for Cave {
 
 impl Climbed for Options {
     const ASKS: bool = false;
-    // The rules have no end but the last nugget.
+    // The rules end a match only with the last nugget.
     const LIMIT: Duration = Duration::from_secs(45);
 
     fn of_the_ladder() -> Self {
@@ -276,7 +276,7 @@ impl Climbed for Options {
     }
 
     fn first(bytes: &[u8]) -> First {
-        // Programs in C may send the zero byte at the end.
+        // Programs in C may send a zero byte at the end.
         let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
         match ClientMessage::parse(text) {
             Ok(ClientMessage::Play(Some(name))) => First::Join(name.as_str().to_owned(), bytes.len()),

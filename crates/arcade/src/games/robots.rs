@@ -1,4 +1,4 @@
-//! Robots: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+//! Robots: the options of its rooms, their engine, bots, and marks on a timeline.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -28,10 +28,10 @@ const ROBOTS: RangeInclusive<u8> = 1..=25;
 const BOARD: RangeInclusive<u16> = 4..=100;
 /// Turns of a game.
 const TURNS: RangeInclusive<u16> = 1..=10_000;
-/// Milliseconds of a turn.
+/// The duration of a turn in milliseconds.
 const TURN_DURATION: RangeInclusive<u64> = 20..=10_000;
 
-/// What a new room is to be.
+/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     columns: u16,
     rows: u16,
     turns: u16,
-    /// Milliseconds.
+    /// In milliseconds.
     turn_duration: u64,
     seed: Option<u32>,
 }
@@ -51,7 +51,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A match of two that lasts fifteen seconds, on a small field, so that robots meet.
+    /// A match of two that lasts fifteen seconds, on a small board, so that robots meet.
     pub(super) fn short() -> Self {
         Self { players: 2, columns: 12, rows: 10, turns: 150, turn_duration: 100, seed: None }
     }
@@ -153,10 +153,10 @@ impl Marked for Server {
     }
 }
 
-// Everybody counts the explosions that the wire tells.
+// All clients count the explosions in the messages.
 impl Shown for Server {}
 
-/// The most fields of a kind that a picture shows; a board may have millions.
+/// Limit on the number of fields of one kind in a picture; a board may have millions.
 const MAX_SHOWN: usize = 512;
 
 /// The board.
@@ -171,7 +171,7 @@ impl Default for BoardPainter {
 
 impl Painter for BoardPainter {
     fn receive(&mut self, message: &[u8]) {
-        // A room sends whole messages; after one that cannot be read the picture stands still.
+        // A room sends whole messages. After one that cannot be read, the picture no longer changes.
         let _ = self.0.receive(Time::ZERO, message);
         while self.0.take_outgoing().is_some() {}
     }
@@ -222,7 +222,7 @@ impl Climbed for Options {
         bytes.freeze()
     }
 
-    // The protocol has no message for that; another Hello has a text that a program may show.
+    // The protocol has no message for a refusal; another `Hello` has a text that a program may show.
     fn refusal(why: &str) -> Option<Bytes> {
         let hello = ServerMessage::Hello(Parameters {
             server_name: ShortText::try_from(why).ok()?,

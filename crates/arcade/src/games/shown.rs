@@ -1,4 +1,5 @@
-//! What pages of a room are told of its game besides the messages: the scores so far, and the hand of a dealer whose round is over.
+//! The state of a game that pages receive in addition to its messages: the current scores, and the dealer's hands of
+//! finished rounds.
 
 use std::collections::BTreeMap;
 
@@ -9,83 +10,85 @@ use serde_json::Value;
 
 use super::counts::Casual;
 
-/// What pages of a room are told of its game.
+/// The state of a game that pages of its room receive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Show {
-    /// The scores so far by seat, in the unit of the game's results.
+    /// The current scores by seat, in the unit of the game's results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) scores: BTreeMap<String, i64>,
-    /// Whether so much of the match is decided that a newcomer can hardly win it.
+    /// Whether the match is so nearly decided that a new player can hardly win it.
     pub(crate) late: bool,
-    /// The dealer's hands of the rounds that were over last.
+    /// The dealer's hands of the last finished rounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) dealers: Vec<Dealer>,
 }
 
-/// The dealer's hand of the round that was over last at a table.
+/// The dealer's hand of the last finished round at a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Dealer {
     /// The number of the table.
     pub(crate) table: u32,
     /// The number of the round, from 1.
     pub(crate) round: u32,
-    /// Its cards as the wire names them, the hole card first.
+    /// Its cards as in messages, the hole card first.
     pub(crate) cards: Vec<&'static str>,
 }
 
-/// An engine whose rooms tell pages of their game.
+/// An engine with additional state for pages.
 pub(crate) trait Shown: Engine {
-    /// A number that is another one whenever [`show`](Self::show) is. It is asked for after every input.
+    /// A number that changes whenever [`show`](Self::show) does. It is queried after every input.
     fn version(&self) -> u64 {
         0
     }
 
-    /// What is told. A game in which the wire tells everybody the scores has nothing to add.
+    /// The additional state. It is empty for a game whose messages contain the scores.
     fn show(&self) -> Show {
         Show::default()
     }
 
-    /// A message to somebody who only looks on, without what no player has found; none if nothing in it has to be found.
+    /// A message to a watcher without the parts that players have to discover. `None` if the message has no such
+    /// part.
     fn veiled(&self, _frame: &Bytes) -> Option<Bytes> {
         None
     }
 
-    /// What somebody who comes now to look on is told, as far as it is a complete picture by itself. None if all that happened before
-    /// belongs to it.
+    /// The messages for a new watcher, if they form a complete picture by themselves. `None` if a watcher needs the
+    /// whole history.
     fn overview(&self) -> Option<Vec<Bytes>> {
         None
     }
 
-    /// The messages to a watcher who may not see anything of the match yet. None in a game without [`overview`](Self::overview).
+    /// The messages for a watcher who may not see the match yet. `None` in a game without
+    /// [`overview`](Self::overview).
     fn prelude(&self) -> Option<Vec<Bytes>> {
         None
     }
 
-    /// Whether whoever is told the second of these messages has missed nothing without the first.
+    /// Whether a watcher who receives the second message does not need the first.
     fn supersedes(_before: &Bytes, _after: &Bytes) -> bool {
         false
     }
 
-    /// Why the game with this number, which is just over, does not count as others of its room do.
+    /// Why the game with this number, which has just ended, does not count, although other games of its room do.
     fn odd(&self, _game: u32) -> Option<Casual> {
         None
     }
 
-    /// Whether a match that an earlier version has begun may go on.
+    /// Whether a match that an earlier version has started may continue.
     fn is_current(&self) -> bool {
         true
     }
 }
 
-/// A picture: its parts by name. Only parts that have changed are told again.
+/// A picture: its parts by name. Only changed parts are sent again.
 pub(crate) type Picture = BTreeMap<String, Value>;
 
-/// Folds what a watcher of a room is told into a picture of it. So it shows what a watcher may see, and nothing else.
+/// Builds a picture of a room from the messages to a watcher, so the picture shows only what a watcher may see.
 pub(crate) trait Painter: Send {
-    /// Takes a message. One that cannot be read changes nothing.
+    /// Processes a message. A message that cannot be read has no effect.
     fn receive(&mut self, message: &[u8]);
 
-    /// The picture as it is now; empty before there is something to be seen.
+    /// The current picture. It is empty until there is something to draw.
     fn picture(&self) -> Picture;
 }
 

@@ -94,7 +94,7 @@ impl<R: Rules> Marked for Table<R> {
     }
 
     fn frame(bytes: &Bytes) -> Bytes {
-        // Over a stream a line feed ends a message.
+        // A line feed ends a message on a stream.
         bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }
@@ -105,7 +105,7 @@ impl<R: Rules> Shown for Table<R> {
     }
 }
 
-/// Draws nothing itself: the page receives the view of the game.
+/// Draws no picture itself: the page receives the view of the game.
 #[derive(Debug)]
 pub(crate) struct View<R: Rules>(Client<R>);
 
@@ -138,7 +138,8 @@ impl<R: Rules> Climbed for Options<R> {
         let mut said = vec![];
         for text in ear.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
-                // Only the player whose turn it is receives moves. A message without effect must be followed by a valid one.
+                // Only the player whose turn it is receives moves. A message without effect must be followed by a valid
+                // one.
                 ["TURN", _, _, ..] | ["NO", ..] => said.push(Said::Asked),
                 ["OVER", ..] => said.push(Said::Finished),
                 _ => {}

@@ -1,4 +1,4 @@
-//! Where the page is: for the terminal, and as a picture that a phone reads.
+//! The address of the page: for the terminal, and as a QR code for phones.
 
 use std::net::SocketAddr;
 
@@ -10,24 +10,24 @@ use qrcode::{
 use serde::Serialize;
 use servekit::Reach;
 
-/// The port of the page, unless another is chosen.
+/// The default port of the page.
 pub(crate) const PORT: u16 = 8080;
-/// The longest address that becomes a picture, in bytes.
+/// The longest address that is drawn as a picture, in bytes.
 const MAX_ADDRESS: usize = 300;
 
-/// How the page is reached.
+/// The addresses of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Address {
-    /// From this machine.
+    /// The address on this machine.
     pub(crate) here: String,
-    /// From other machines; none if they cannot.
+    /// The address for other machines; `None` if they cannot reach the page.
     pub(crate) friends: Option<String>,
     #[serde(skip)]
     pub(crate) port: u16,
 }
 
 impl Address {
-    /// The address of a page that listens at these. With TLS friends use the `name` for which the certificate is.
+    /// The address of a page with these listeners. With TLS, friends use `name`, which the certificate contains.
     pub(crate) fn at(listen: &[SocketAddr], tls: bool, name: Option<&str>) -> Self {
         let reach = Reach::at(listen);
         let loopback = |address: &SocketAddr| address.ip().is_loopback();
@@ -49,7 +49,7 @@ impl Address {
         Self { here, friends, port: reach.port }
     }
 
-    /// What is open to whom, for whoever starts the hub: the page, and rooms at these `ports`.
+    /// Explains to the operator who can reach the page, and rooms at these `ports`.
     pub(crate) fn explain(&self, page: bool, rooms: bool, ports: &str) -> String {
         let page_port = self.port;
         let open = match (page, rooms) {
@@ -67,15 +67,15 @@ impl Address {
         )
     }
 
-    /// The address for friends as a picture of block characters, as wide as it is high, for a dark terminal.
+    /// The address for friends as a square picture of block characters, for a dark terminal.
     pub(crate) fn blocks(&self) -> Option<String> {
         let code = QrCode::new(self.friends.as_ref()?).ok()?;
         let picture = code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
         Some(picture + "\n")
     }
 
-    /// What a page that was opened at `host` shows to friends: that address, unless it means this machine only. `path` is that of a
-    /// page of the hub.
+    /// The address that a page opened at `host` shows to friends: the same host, unless it means this machine only.
+    /// `path` is that of a page of the hub.
     pub(crate) fn for_friends(&self, host: Option<&str>, secure: bool, path: &str) -> String {
         let local = |host: &str| {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -97,7 +97,7 @@ pub(crate) fn picture(address: &str) -> Option<String> {
         return None;
     }
     let code = QrCode::new(address).ok()?;
-    // Black on white whatever the colours of the page are, since not every camera reads it the other way round.
+    // Black on white with any colours of the page, since some cameras do not read the inverse.
     let colours = (svg::Color("#000"), svg::Color("#fff"));
     Some(code.render::<svg::Color>().dark_color(colours.0).light_color(colours.1).min_dimensions(240, 240).build())
 }

@@ -1,11 +1,11 @@
-//! The attendant of a room: one task that does what the room needs beside its game.
+//! The attendant of a room: one task that serves the room outside of its game.
 //!
 //! - Bots leave [`BOTS_STAY`] after the last person has left.
-//! - A user-created room is closed when it was empty for the time that the operator sets.
-//! - A room of the hub stays. While it is empty, it begins again once its journal is large or old, so that no journal grows without limit.
-//!   The journal before it stays, because matches are replayed from it.
-//! - A rematch begins when all invited players are ready, or with those who are in time. In a game that needs all its seats, bots replace
-//!   the others.
+//! - A user-created room is closed after it was empty for the time that the operator sets.
+//! - A room of the hub stays. If it is empty and its journal is large or old, it restarts, so that no journal grows without limit.
+//!   The previous journal is kept, because matches are replayed from it.
+//! - A rematch begins when all invited players are ready, or at its deadline with the players who are ready. In a game that needs all
+//!   its seats, bots replace the missing players.
 //! - A room whose owner has been away for some time gets another owner: the client that has been present longest.
 //!
 //! The roster of the room wakes the attendant, and only for changes that matter here: not for each turn or score.
@@ -29,9 +29,9 @@ use crate::room::{Fate, Room};
 const BOTS_STAY: Duration = Duration::from_secs(15);
 /// How long people who requested company wait for other people before bots join.
 pub(super) const FILL: Duration = Duration::from_secs(5);
-/// A journal that is larger, in bytes, is old enough to begin another one.
+/// The size above which a journal of an empty room is replaced, in bytes.
 const LARGE: u64 = 64 << 20;
-/// A journal that is older, in seconds, is old enough too.
+/// The age above which a journal of an empty room is replaced, in seconds.
 const OLD: u64 = 30 * 24 * 3600;
 
 /// Attends to a room until it ends.
@@ -167,7 +167,8 @@ impl Company {
         self.due.is_some_and(|due| due <= now)
     }
 
-    // Bots have joined, or were refused: then the hub tries again while people wait. Returns what is to be logged.
+    // Records that bots have joined or were refused. After a refusal the hub retries while people wait. Returns a
+    // message for the log.
     fn joined(&mut self, now: Instant, refused: Option<String>, people_wait: bool) -> Option<String> {
         self.due = refused.as_ref().filter(|_| people_wait).map(|_| now + FILL);
         let is_logged = std::mem::replace(&mut self.is_logged, refused.is_some());
@@ -190,7 +191,7 @@ enum Verdict {
 }
 
 impl Rules {
-    // `alone` is for how long the room has been empty.
+    // `alone` is how long the room has been empty.
     fn judge(self, alone: Option<Duration>, is_old: impl FnOnce() -> bool) -> Verdict {
         match alone {
             Some(alone) if alone >= self.empty_for && !self.permanent => Verdict::Close,

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::shares::Kind;
 
-/// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
+/// The rate of the cost of one host's requests: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 /// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
@@ -34,9 +34,9 @@ pub(crate) struct Callers {
     /// The names of the hub.
     pub(crate) names: HostNames,
     start: Instant,
-    // By host, and for all hosts that are not in the table.
+    // The rates by host, and one for all hosts that are not in the table.
     requests: Mutex<(RateTable<HostId>, TokenBucket)>,
-    // By kind, with the last one.
+    // By kind, with the last warning.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Proof {
     pub(crate) word: Option<String>,
     /// The token of its owner.
     pub(crate) owner: Option<String>,
-    /// The token of a seat in it, of whatever match.
+    /// The token of a seat in it, of any match.
     pub(crate) seat: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Proof {
 #[derive(Debug)]
 pub(crate) enum Coded {
     Here(Arc<Room>),
-    /// One of another node.
+    /// A room of another node.
     Elsewhere {
         id: String,
         code: String,
@@ -82,7 +82,7 @@ impl Hub {
         self.try_code(host, typed, find).await
     }
 
-    // A text that is no code guesses nothing.
+    // A text that is not a code is not counted as a try.
     async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
         match read_code(typed) {
             None => Tried::Wrong,
@@ -91,8 +91,8 @@ impl Hub {
         }
     }
 
-    /// Whether a client at this host may enter the room with this id. Tries at a missing room cost and take the same as at one that no list
-    /// shows.
+    /// Whether a client at this host may enter the room with this id. Tries at a missing room cost and take the same as
+    /// at an unlisted one.
     pub(crate) async fn admits(&self, host: HostId, (id, room): (&str, Option<&Room>), proof: &Proof) -> Tried<()> {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
             return Tried::Right(());
@@ -118,17 +118,17 @@ impl Hub {
 pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 /// The cost of a wrong try.
 const TRY: u32 = 30;
-/// Counters of wrong tries. A further one replaces the one with the fewest wrong tries.
+/// The maximum number of counters of wrong tries. A further one replaces the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
 
-/// The purpose of a try. Each purpose has a counter of its own, so that wrong tries for one do not delay the others.
+/// The purpose of a try. Each purpose has its own counter, so that wrong tries for one do not delay another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
     /// The code of a room with a link. The right one passes also above the limit.
     RoomCode,
     /// The code of a room that an earlier version drew, which is shorter.
     ShortRoomCode,
-    /// The code that takes a name to another device. The right one passes also above the limit.
+    /// The code that moves a name to another device. The right one passes also above the limit.
     DeviceCode,
     /// The word that the owner of the room with this id chose.
     Word(String),
@@ -218,7 +218,7 @@ const HALF: usize = SHORT_CODE;
 /// Draws a code. It is longer than the code of a room, since a name is worth more.
 ///
 /// # Errors
-/// When the system has no random numbers.
+/// If the system has no random numbers.
 pub(crate) fn draw() -> anyhow::Result<String> {
     Ok(draw_code(HALF)? + "-" + &draw_code(HALF)?)
 }

@@ -1,4 +1,4 @@
-//! The rooms of other nodes, where an arcade has several.
+//! The rooms of other nodes, in an arcade of several hubs.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// Players that a row names that would be too long with all of them.
+/// The number of players in a row that would be too long with all of them.
 const NAMED: usize = 8;
 
 /// The row of a room in the directory of all nodes.
@@ -32,14 +32,14 @@ pub(crate) struct Row {
     pub(crate) game: Game,
     /// Seats that are free and not reserved; none if no player may join.
     pub(crate) free: usize,
-    /// How many are connected.
+    /// The number of connected people.
     pub(crate) people: usize,
-    /// The public state; none of a room that no list shows.
+    /// The public state; `None` for an unlisted room.
     pub(crate) info: Option<Box<RawValue>>,
 }
 
 impl Row {
-    /// That of a room, as text.
+    /// Creates the row of a room, as text.
     pub(super) fn of(room: &Room, info: &Info) -> serde_json::Result<String> {
         let row = |shown: &Info| {
             let info = room.access.is_listed().then(|| serde_json::value::to_raw_value(shown)).transpose()?;
@@ -78,7 +78,7 @@ pub(crate) struct Elsewhere {
     pub(crate) feeding: Arc<Feeding>,
     /// Rooms of other nodes that are watched here.
     pub(crate) following: Following,
-    // As of this version of the directory.
+    // The rooms at this version of the directory.
     known: Mutex<(u64, Arc<FarRooms>)>,
 }
 
@@ -87,7 +87,7 @@ impl Elsewhere {
         Self { fleet, feeding: Arc::default(), following: Following::default(), known: Mutex::default() }
     }
 
-    /// The rooms of other nodes. A room that was not changed is the same `Arc`.
+    /// Returns the rooms of other nodes. An unchanged room keeps its `Arc`.
     pub(crate) fn rooms(&self) -> Arc<FarRooms> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.fleet.version();
@@ -104,7 +104,7 @@ impl Elsewhere {
         Arc::clone(&known.1)
     }
 
-    /// Whether this is a room of another node that no list shows.
+    /// Whether this is an unlisted room of another node.
     pub(super) fn hides(&self, id: &str) -> bool {
         self.rooms().get(id).is_some_and(|far| far.row.info.is_none())
     }
@@ -162,7 +162,7 @@ impl Elsewhere {
             None if most_here > 0 => None,
             None => {
                 let serving = loads.iter().filter(|(node, _)| !node.draining);
-                // Of equal ones this one, since nothing has to be passed on then.
+                // If this node is as empty as others, it is preferred, since then no request has to be forwarded.
                 let emptiest = serving
                     .min_by_key(|(node, load)| (load.people, load.rooms, node.name.as_str() != self.fleet.name()));
                 emptiest.map(|(node, _)| node.clone()).filter(|node| node.name.as_str() != self.fleet.name())
@@ -171,14 +171,14 @@ impl Elsewhere {
     }
 }
 
-// Whether a journal has the name of one of this node, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
+// Whether this is the name of a journal of this node, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
 fn is_of(game: &str, node: &str, journal: &str) -> bool {
     let rest = journal.strip_prefix(game).and_then(|rest| rest.strip_prefix('-'));
     let began = rest.and_then(|rest| rest.strip_prefix(node)).and_then(|rest| rest.strip_prefix('-'));
     began.map(str::as_bytes).is_some_and(|began| began.get(10) == Some(&b'T') && began.get(19) == Some(&b'Z'))
 }
 
-/// What a node has to do.
+/// The load of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load {
     rooms: usize,
@@ -188,12 +188,12 @@ struct Load {
 impl Load {
     const fn count(&mut self, people: usize) {
         self.rooms += 1;
-        // Other nodes state their numbers.
+        // The numbers come from other nodes and may be arbitrary, so the sum saturates.
         self.people = self.people.saturating_add(people);
     }
 }
 
-/// What of the information about a room decides how it is watched.
+/// The part of a room's state that decides how it is watched.
 #[derive(Deserialize)]
 struct Seen {
     visibility: String,
@@ -214,7 +214,8 @@ fn read(remote: Remote) -> Option<Arc<Far>> {
     }
 }
 
-/// How often a room is shown at most. The directory takes its changes less often, so this is only about the work of this hub.
+/// The shortest time between two updates of a room. The directory is updated less often, so this only limits the work
+/// of this hub.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Publishes a room to other nodes until it is closed.
@@ -239,11 +240,11 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
                 break;
             }
         }
-        // If it continues here after all, it is announced again.
+        // If the room resumes here after all, it is announced again.
         if room.is_suspended() {
             return;
         }
-        // It may restart.
+        // The room may restart.
         let Some(rooms) = rooms.upgrade() else { return };
         now = rooms.replacement(&room).await;
     }

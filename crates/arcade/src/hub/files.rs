@@ -1,7 +1,7 @@
-//! The files of rooms, from which they come back when the hub is started again.
+//! The files of rooms, from which rooms are restored when the hub is started again.
 //!
-//! Each open room has a file of its own, which is replaced as a whole. A file that cannot be read is left where it is, and the log
-//! names it: one damaged room must not keep the others away.
+//! Each open room has its own file, which is replaced as a whole. An unreadable file stays in place, and its name is
+//! logged: one damaged room must not prevent the restoration of the other rooms.
 
 use std::{
     collections::HashSet,
@@ -33,9 +33,9 @@ const EXTENSION: &str = "json";
 pub(crate) struct RoomFiles {
     directory: PathBuf,
     next: AtomicU32,
-    // Held while a room is written.
+    // Locked while a room is written.
     order: Mutex<()>,
-    // Where other hubs find what is written down.
+    // The copies of the files for other hubs.
     copies: Option<Arc<Copies>>,
 }
 
@@ -44,7 +44,7 @@ impl RoomFiles {
     pub(crate) fn open(directory: PathBuf) -> anyhow::Result<(Self, Vec<RoomFile>)> {
         make_private(&directory)?;
         let mut rooms = vec![];
-        // Numbers of rooms whose files are damaged are not given again either.
+        // Numbers of rooms with damaged files are not assigned again either.
         let mut next = number(&directory.join(NEXT));
         let entries = fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))?;
         for entry in entries {
@@ -62,41 +62,42 @@ impl RoomFiles {
         Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default(), copies: None }, rooms))
     }
 
-    /// The same with a number above those of other nodes.
+    /// Like `name`, with a number above those of other nodes.
     pub(crate) fn name_above(&self, game: &str, highest: u32) -> anyhow::Result<String> {
         self.next.fetch_max(highest.saturating_add(1), Ordering::Relaxed);
         self.name(game)
     }
 
-    /// A name for a new room. No name is given twice, not even after a restart.
+    /// Returns a name for a new room. No name is assigned twice, not even after a restart.
     pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.directory.join(NEXT);
-        // Of two rooms that are opened at once the later one may be written first; the files of rooms count as well.
+        // If two rooms are opened at the same time, the later number may be written first, so the files of rooms count
+        // as well.
         replace_file(&path, number.saturating_add(1).to_string().as_bytes())
             .with_context(|| format!("cannot write '{}'", path.display()))?;
         Ok(format!("{game}-{number}"))
     }
 
-    /// Writes a room down as it is now. Waits for the disk.
+    /// Stores the current record of a room. Waits for the disk.
     pub(crate) fn save(&self, room: &Room) -> anyhow::Result<()> {
-        // Of two changes the later one is written last.
+        // If there are two changes, the later one is written last.
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let file = room.file().clone();
         self.write(&file)?;
         self.copy(&file)
     }
 
-    /// Has other hubs find what is written down from now on.
+    /// Publishes all later changes for other hubs.
     #[must_use]
     pub(super) fn with_copies(mut self, copies: Option<Arc<Copies>>) -> Self {
         self.copies = copies;
         self
     }
 
-    /// Tells the copy of a room what is written down of it.
+    /// Publishes the record of a room to its copy.
     pub(super) fn copy(&self, file: &RoomFile) -> anyhow::Result<()> {
-        // A match of the ladder does not come back, here or elsewhere.
+        // A ladder match is not restored, here or elsewhere.
         if let Some(copies) = self.copies.as_ref().filter(|_| !file.ladder) {
             copies.note(&file.id, serde_json::to_vec(file)?, file.maker);
         }
@@ -109,7 +110,7 @@ impl RoomFiles {
         replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
     }
 
-    /// The journals of all rooms that are written down.
+    /// The journals of all stored rooms.
     pub(crate) fn journals(&self) -> io::Result<Mentioned> {
         let mut mentioned = Mentioned::default();
         for entry in fs::read_dir(&self.directory)? {
@@ -118,7 +119,7 @@ impl RoomFiles {
                 continue;
             }
             let bytes = match read_file(&path, MAX_FILE) {
-                // The room was just closed.
+                // The room has just been closed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 bytes => bytes?,
             };
@@ -130,7 +131,7 @@ impl RoomFiles {
         Ok(mentioned)
     }
 
-    /// Forgets a room that is over.
+    /// Removes the file of a closed room.
     pub(crate) fn remove(&self, id: &str) {
         let path = self.path(id);
         if let Err(error) = remove_if_there(&path) {
@@ -147,18 +148,18 @@ impl RoomFiles {
 #[derive(Debug, Default)]
 pub(crate) struct Mentioned {
     names: HashSet<String>,
-    // The texts of files that somebody may want to repair.
+    // The texts of damaged files, which the operator may want to repair.
     damaged: Vec<String>,
 }
 
 impl Mentioned {
-    /// Whether a room goes on from the journal in this file.
+    /// Whether a room continues from the journal in this file.
     pub(crate) fn has(&self, file: &str) -> bool {
         self.names.contains(file) || self.damaged.iter().any(|text| text.contains(file))
     }
 }
 
-/// Makes a directory that only its owner can read, unless it exists.
+/// Creates a directory that only its owner can read, unless it exists.
 pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -167,7 +168,7 @@ pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     builder.create(directory).with_context(|| format!("cannot make the directory '{}'", directory.display()))
 }
 
-/// Removes a file that may not be there.
+/// Removes a file if it exists.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -187,11 +188,11 @@ fn read(path: &Path, id: &str) -> anyhow::Result<RoomFile> {
     parse(&bytes, id)
 }
 
-/// What is written down of the room with this name.
+/// Parses the record of the room with this name.
 pub(super) fn parse(bytes: &[u8], id: &str) -> anyhow::Result<RoomFile> {
     let file: RoomFile = serde_json::from_slice(bytes)?;
     let named = file.id == id && number_of(id).is_some() && id.starts_with(file.options.game().name());
-    // A name, not a path to somewhere else.
+    // A name, not a path to another directory.
     let inside = |name: &String| Path::new(name).file_name().is_some_and(|file| file == name.as_str());
     if !named || !file.journal.iter().all(inside) {
         bail!("it is not the file of that room");

@@ -1,11 +1,11 @@
-//! The ladder: programs come to one port for each game, wait there, and play matches in rooms of the hub.
+//! The ladder: programs connect to one port for each game, wait there, and play matches in rooms of the hub.
 //!
-//! - `door.rs` listens, reads the first message, and checks the name and its key (`keys.rs`).
-//! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which decides who plays whom, and tells `matches.rs` to play.
-//! - `matches.rs` opens a room on this machine only, and gives each program a connection to it.
-//! - `attend.rs` is one program: it waits, and then what it and its room say is passed on, until one of them is gone.
+//! - `program.rs` listens, reads the first message, checks the name and its key, and forwards data between a program and its room.
+//! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which pairs programs. For each match it opens a room for this machine only.
+//! - `line.rs` has the two ends of a forwarded connection: the program, and its room.
+//! - `board.rs` has the state of ladders that is visible outside of their tasks.
 //!
-//! To its room a program is a client as any other, so results, journals and watchers are those of all rooms.
+//! For its room a program is an ordinary client, so results, journals and watchers work as in all rooms.
 
 pub(crate) mod board;
 mod keeper;
@@ -32,16 +32,16 @@ pub(crate) const MAX_PROGRAMS: usize = 64;
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 /// Matches of a ladder at the same time.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
-/// What waits for a keeper. A program that says more than that is read later.
+/// Messages that are queued for a keeper. If the queue is full, programs are read later.
 const QUEUE: usize = 1_024;
-/// Programs over `WebSockets` that wait for the door.
+/// Programs over `WebSockets` that wait to be accepted.
 const TUNNELS: usize = 16;
 
 impl Hub {
-    /// Opens the ladder of these games, each at its port; 0 is any free one. Called once, on a runtime.
+    /// Opens the ladders of these games, each at its port; 0 means any free port. Called once, on a runtime.
     ///
     /// # Errors
-    /// When a port cannot be had.
+    /// If a port is not available.
     pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)]) -> anyhow::Result<()> {
         let mut boards = vec![];
         for &(game, port) in games {
@@ -64,7 +64,7 @@ impl Hub {
             tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);
         }
-        // Called once.
+        // The ladders are set once.
         let _ = self.ladders.set(Ladders::of(boards));
         Ok(())
     }
@@ -75,9 +75,9 @@ impl Hub {
     }
 }
 
-// Lists the matches of before the hub was started. Without them the ladder goes on all the same.
+// Lists the matches before the start of the hub. The ladder works without them.
 async fn remember(results: Arc<Results>, board: Arc<Board>) {
-    // A hub that was killed finds its last results in journals.
+    // After a crash the last results are read from journals.
     results.caught_up().await;
     match results.store.newest_of_class(board.game.name(), LADDER, board::RECENT).await {
         Ok(before) => board.view().remember(before),

@@ -1,7 +1,7 @@
-//! The lobby: what it lists, and what pages are told of it.
+//! The lobby: the lists of rooms, matches and leaders, and their updates for pages.
 //!
-//! A page says what it looks at. It is sent that list once, and then what has changed in it. What pages with the same view are told is
-//! made once.
+//! A page selects a view. It receives that view once, and then the changes in it. Updates are created once for all
+//! pages with the same view.
 
 mod views;
 pub(crate) use self::views::{Lists, Look, Looking, MAX_VIEWS_OF_HOST};
@@ -30,16 +30,16 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// How often pages are told of changes at most.
+/// The shortest time between two updates for pages.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// How often they are told of matches and leaders at most: every match that ends changes those.
+/// The shortest time between two updates of matches and leaders, which change with every match that ends.
 const BOARDS_PAUSE: Duration = Duration::from_secs(2);
 
-/// The rooms that are listed, the newest matches and the leaders, for programs.
+/// The listed rooms, the newest matches and the leaders, for programs.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Open>,
-    /// Whether the rooms of other hubs may be others by now.
+    /// Whether the rooms of other hubs may be out of date.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unsure: bool,
     /// The newest matches and the leaders.
@@ -52,12 +52,12 @@ pub(crate) struct Lobby {
 #[serde(untagged)]
 pub(crate) enum Open {
     Here(Box<Info>),
-    /// At another hub.
+    /// The room is at another hub.
     Elsewhere(Box<RawValue>),
 }
 
 impl Lobby {
-    /// The lobby as it is now.
+    /// Creates the current lobby.
     pub(crate) fn of(rooms: &Rooms, results: &Results, elsewhere: Option<&Elsewhere>, all: bool) -> Self {
         let mut boards = results.boards().as_ref().clone();
         let shown = |room: &Room| {
@@ -78,7 +78,7 @@ impl Lobby {
     }
 }
 
-// The rooms of this node and of others by name. If both have one, that of this node is shown.
+// The rooms of this node and of other nodes by name. If both have a room, the row of this node is listed.
 fn with_far(here: impl Iterator<Item = Box<Info>>, far: &FarRooms) -> Vec<Open> {
     let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Elsewhere(far.row.info.clone()?))));
     let mut open: BTreeMap<String, Open> = far.collect();
@@ -93,7 +93,7 @@ pub(crate) struct Publisher {
     results: Arc<Results>,
     lists: Arc<Lists>,
     rooms: BTreeMap<Key, Shown>,
-    // Those of other nodes.
+    // The rooms of other nodes.
     elsewhere: Option<Arc<Elsewhere>>,
     far: BTreeMap<Key, (Arc<Far>, Arc<Listed>)>,
     far_rooms: Arc<FarRooms>,
@@ -102,7 +102,7 @@ pub(crate) struct Publisher {
     told_at: Instant,
 }
 
-/// A room as it was last shown.
+/// The last published state of a room.
 #[derive(Debug)]
 struct Shown {
     info: watch::Receiver<Info>,
@@ -127,7 +127,7 @@ impl Publisher {
         Ok(publisher)
     }
 
-    /// Publishes all changes, for ever.
+    /// Publishes all changes, forever.
     pub(crate) async fn run(mut self) -> serde_json::Result<()> {
         loop {
             sleep(PAUSE).await;
@@ -140,14 +140,14 @@ impl Publisher {
 
     fn publish(&self) {
         let here = self.rooms.iter().map(|(key, shown)| (key, &shown.row));
-        // A room that has come here is shown as it is here.
+        // A room that has moved to this node is listed with the row of this node.
         let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
         let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
         rooms.sort_by_key(|(key, _)| *key);
         self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.told.clone());
     }
 
-    // Collects what has changed. Returns whether anything has.
+    // Collects the changes. Returns whether there are any.
     fn collect(&mut self) -> serde_json::Result<bool> {
         let mut changed = false;
         let boards = self.results.boards();
@@ -176,7 +176,7 @@ impl Publisher {
         Ok(self.collect_far() | changed)
     }
 
-    // The same of other nodes.
+    // Collects the changes of other nodes.
     fn collect_far(&mut self) -> bool {
         let Some(elsewhere) = &self.elsewhere else { return false };
         let rooms = elsewhere.rooms();
@@ -198,7 +198,7 @@ impl Publisher {
                             continue;
                         }
                     };
-                    // The same row stays, so that whoever compares sees at once that nothing has changed.
+                    // An unchanged row keeps its allocation, so that a comparison of pointers finds it equal.
                     let same = known.map(|(_, known)| known).filter(|known| **known == row);
                     changed |= same.is_none();
                     same.unwrap_or_else(|| Arc::new(row))
@@ -211,7 +211,7 @@ impl Publisher {
     }
 }
 
-/// Whether this is an open room that no list shows.
+/// Whether this is an open unlisted room.
 pub(super) fn hides(rooms: &Rooms, elsewhere: Option<&Elsewhere>, id: &str) -> bool {
     rooms.hides(id) || elsewhere.is_some_and(|elsewhere| elsewhere.hides(id))
 }
@@ -223,15 +223,16 @@ impl Shown {
         Ok(Self { info, row })
     }
 
-    // Returns whether it looks different now.
+    // Updates the row. Returns whether it has changed.
     fn update(&mut self, room: &Room) -> serde_json::Result<bool> {
-        // A room that began anew has another channel. The channel of one that has ended is closed, which is no answer.
+        // A restarted room has another channel. The channel of an ended room is closed, so `has_changed` returns an
+        // error.
         if self.info.same_channel(&room.info) && self.info.has_changed().is_ok_and(|changed| !changed) {
             return Ok(false);
         }
         let now = Self::new(room)?;
         self.info = now.info;
-        // The same row stays, so that whoever compares sees at once that nothing has changed.
+        // An unchanged row keeps its allocation, so that a comparison of pointers finds it equal.
         let changed = now.row != self.row;
         if changed {
             self.row = now.row;
@@ -240,9 +241,9 @@ impl Shown {
     }
 }
 
-/// Players of a room, and winners of a match, that are named.
+/// How many players of a room, and winners of a match, are named.
 const NAMED: usize = 8;
-/// Leaders of a game.
+/// How many leaders of a game are listed.
 const LEADERS: usize = 3;
 
 /// The order of rooms: by game, then by age.
@@ -266,7 +267,7 @@ pub(crate) struct Listed {
     id: String,
     game: Game,
     json: String,
-    // In small letters, to be searched.
+    // The searchable text, in lower case.
     words: String,
 }
 
@@ -288,26 +289,26 @@ struct Row<'a, P> {
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
     players: &'a [P],
-    /// Of all players, when not all are named.
+    /// The number of all players, if not all are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     options: Mode,
     rated: bool,
 }
 
-/// The one option that says how a room is shown.
+/// The one option that is shown for a room.
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<Value>,
 }
 
-// What is usual is not told.
+// The default visibility is not sent.
 fn is_public(visibility: &&str) -> bool {
     *visibility == "public"
 }
 
-/// What another node shows of a room, as far as lists show it.
+/// The parts of another node's room that lists show.
 #[derive(Deserialize)]
 struct FarInfo {
     id: String,
@@ -372,7 +373,7 @@ impl Listed {
         Self::shown(row, |player| player["name"].as_str().unwrap_or_default())
     }
 
-    // `name` gives the name of a player.
+    // Creates the row. `name` returns the name of a player.
     fn shown<P: Serialize>(mut row: Row<'_, P>, name: impl Fn(&P) -> &str) -> serde_json::Result<Self> {
         let mut words = format!("{}\n{}\n{}", row.id, row.title, row.name.unwrap_or_default()).to_lowercase();
         for player in row.players {
@@ -386,7 +387,7 @@ impl Listed {
         Ok(Self { id: row.id.to_owned(), game: row.game, json: serde_json::to_string(&row)?, words })
     }
 
-    /// Whether the id, the title or a name has `text` in it, which is in small letters.
+    /// Whether the id, the title or a name contains `text`, which is in lower case.
     fn has(&self, text: &str) -> bool {
         self.words.contains(text)
     }
@@ -397,12 +398,12 @@ impl Listed {
 pub(crate) struct Told {
     recent: Arc<str>,
     leaders: Arc<str>,
-    /// Whether the rooms of other hubs may be others by now.
+    /// Whether the rooms of other hubs may be out of date.
     unsure: bool,
 }
 
 impl Told {
-    /// What is told of these; `hides` says of which rooms nothing is told.
+    /// Serializes the boards without the matches of rooms for which `hides` returns true.
     fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
         let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
@@ -412,7 +413,7 @@ impl Told {
     }
 }
 
-// A match in the list of the newest: with the players who share the first place, and the number of all.
+// A match in the list of the newest, with the players who share the first place and the number of all players.
 fn ended_json(ended: &Match) -> Value {
     let first = ended.players.iter().filter(|player| player.rank == 1).take(NAMED);
     json!({

@@ -15,15 +15,15 @@ use crate::{
     room::{Room, reservations::Holder},
 };
 
-/// Names whose ratings are looked up for one who wants to play.
+/// The maximum number of names whose ratings are looked up for one player.
 pub(crate) const MAX_RATED: usize = 16;
 /// How far ratings may differ immediately, and how much more with each second of waiting.
 const NEAR: (u64, u64) = (100, 10);
 
-/// Somebody who wants to play.
+/// A client that wants to play.
 #[derive(Debug, Default)]
 pub(crate) struct Seeker {
-    /// Tells the browsers of a host apart.
+    /// Distinguishes the browsers of a host.
     pub(crate) browser: u64,
     /// The level of bots that join if no other players do; none if no bots are wanted.
     pub(crate) company: Option<Level>,
@@ -90,14 +90,14 @@ impl Hub {
         names
     }
 
-    /// Finds a room with a free seat for a client at `host`: of those with a similar rating the one with the most people, else a new one
-    /// without an owner.
+    /// Finds a room with a free seat for a client at `host`. Rooms with a similar rating are preferred, then rooms with
+    /// more people. If there is no such room, a new one without an owner is opened.
     ///
     /// # Errors
-    /// When a new room is needed and cannot be opened.
+    /// If a new room is needed and cannot be opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
-        // Only the owner adds bots to a room that has one.
+        // In a room with an owner, only the owner adds bots.
         let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
         let rank = |room: &Arc<Room>| {
             let info = room.info.borrow();
@@ -105,7 +105,7 @@ impl Hub {
             let others: Vec<i64> = proven.filter_map(|player| seeker.ratings.get(&player.name).copied()).collect();
             (!is_far(seeker.rating, &others, room.roster.occupied()), info.people)
         };
-        // Of equal ones the first.
+        // If several rooms are equal, the first is chosen.
         let best = self.open_to(game, host, seeker.browser).filter(suits).map(|room| (rank(&room), room));
         let best = best.reduce(|best, other| if other.0 > best.0 { other } else { best });
         let room = match best {
@@ -126,29 +126,29 @@ impl Hub {
     }
 }
 
-/// How long a seat is kept for a client that *Play now* has led to it.
+/// How long a seat is reserved for a client that *Play now* has sent to a room.
 pub(crate) const MAX_RESERVATION: Duration = Duration::from_secs(10);
-/// Seats that are kept at the same time in all rooms.
+/// The maximum number of reserved seats in all rooms.
 pub(crate) const MAX_RESERVED: usize = 4_096;
-/// Seats that are kept for one host at the same time.
+/// The maximum number of reserved seats of one host.
 pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
-/// Arrivals of a game that are remembered, and for how long.
+/// The maximum number of remembered arrivals of a game, and for how long.
 const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
-/// With fewer there is no estimate.
+/// The number of arrivals below which there is no estimate.
 const FEW: usize = 3;
 
 type Reserved = (Weak<Room>, Instant);
 
-/// What is remembered of those who were led to a room.
+/// The arrivals and the reserved seats of players who were led to a room.
 #[derive(Debug, Default)]
 pub(crate) struct Players {
-    // By host and browser: where, and until when.
+    // The reserved room and the end of the reservation, by host and browser.
     reserved: Mutex<BTreeMap<(HostId, u64), Reserved>>,
     arrivals: Mutex<BTreeMap<Game, VecDeque<Instant>>>,
 }
 
 impl Players {
-    /// Records an arrival. Returns the mean time between those before it, if there were enough.
+    /// Records an arrival. Returns the mean time between the earlier arrivals, if there were enough.
     pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
         let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         let arrivals = all.entry(game).or_default();
@@ -171,7 +171,7 @@ impl Players {
         reserved.retain(|_, (_, until)| *until > now);
         if let Some((before, _)) = reserved.get(&(host, browser)) {
             if std::ptr::eq(before.as_ptr(), Arc::as_ptr(room)) {
-                // It is not extended.
+                // An existing reservation is not extended.
                 return true;
             }
             if let Some(before) = before.upgrade() {

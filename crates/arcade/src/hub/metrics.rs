@@ -1,6 +1,6 @@
-//! What `/metrics` tells Prometheus.
+//! The metrics at `/metrics`, for Prometheus.
 //!
-//! Labels have few values: games, phases, routes, never a name of a player or a room.
+//! Labels have few values: games, phases and routes, but never a name of a player or a room.
 
 use std::{
     collections::HashMap,
@@ -48,13 +48,14 @@ impl MetricConstructor<Histogram> for Bounds {
     }
 }
 
-/// Declares the numbers: each by its type and, where it has no default, how it is made; its name, its unit if it has one; and what it is.
+/// Declares the metrics. Each has a type, a constructor if there is no default, a name, a unit if it has one, and a
+/// help text.
 macro_rules! metrics {
     ($($field:ident: $type:ty $(= $metric:expr)?, $name:literal $(in $unit:ident)?, $help:literal;)*) => {
-        /// All numbers.
+        /// All metrics.
         #[derive(Debug)]
         pub(crate) struct Metrics {
-            // A scrape sets some of the numbers, so there is one at a time.
+            // A scrape sets some of the metrics, so scrapes are serialized.
             registry: Mutex<Registry>,
             $($field: $type,)*
         }
@@ -135,14 +136,14 @@ impl Metrics {
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("arcade_build", "The version of the hub", version);
         let metrics = Self::register(registry);
-        // So that a dashboard finds all of them from the start.
+        // Zeros, so that dashboards find all metrics from the start.
         for game in Game::ALL {
             drop(metrics.game(game.name()));
         }
         Arc::new(metrics)
     }
 
-    /// The numbers of the rooms of a game.
+    /// The counters of the rooms of a game.
     pub(crate) fn game(&self, game: &'static str) -> Counters {
         let of = [("game", game)];
         Counters {
@@ -154,7 +155,7 @@ impl Metrics {
         }
     }
 
-    /// Everything as OpenMetrics, with the present numbers of a hub.
+    /// Returns all metrics in OpenMetrics format, with the present values of a hub.
     pub(crate) fn scrape(
         &self,
         rooms: &Rooms,
@@ -203,18 +204,18 @@ impl Metrics {
         self.files.set(files);
         self.processor.inc_by((processor - self.processor.get()).max(0.0));
         let mut text = String::new();
-        // Writing into a text does not fail.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &registry);
         text
     }
 
-    /// A request was answered.
+    /// Counts a response.
     pub(crate) fn answered(&self, method: &'static str, route: String, status: u16, took: Duration) {
         self.answers.observe(took.as_secs_f64());
         self.requests.get_or_create(&OfRequest { method, route, status }).inc();
     }
 
-    /// What is counted in the rooms of each game, by its name.
+    /// The counters of each game, by its name.
     pub(crate) fn counters(&self) -> HashMap<&'static str, Counters> {
         Game::ALL.map(|game| (game.name(), self.game(game.name()))).into()
     }
@@ -269,9 +270,9 @@ impl Metrics {
     }
 }
 
-/// The process, as far as the system tells.
+/// The process metrics that the system provides.
 mod process {
-    /// Bytes of its memory, seconds on processors and open files; zero where they are unknown.
+    /// Memory in bytes, processor time in seconds, and open files; zero where the value is unknown.
     #[cfg(target_os = "linux")]
     pub(super) fn now() -> (i64, f64, i64) {
         use std::fs;
@@ -292,7 +293,7 @@ mod process {
     }
 }
 
-/// Translates from OpenMetrics.
+/// Converts OpenMetrics to the classic text format.
 pub(crate) fn classic(open_metrics: &str) -> String {
     let mut text = String::with_capacity(open_metrics.len());
     let mut help = "";
@@ -300,7 +301,7 @@ pub(crate) fn classic(open_metrics: &str) -> String {
         if let Some(of_family) = line.strip_prefix("# HELP ") {
             help = of_family;
         } else if let Some((family, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' ')) {
-            // Here a family is called like its samples.
+            // In this format a family has the name of its samples.
             let (ending, kind) = match kind {
                 "counter" => ("_total", "counter"),
                 "info" => ("_info", "gauge"),
@@ -308,7 +309,7 @@ pub(crate) fn classic(open_metrics: &str) -> String {
                 same => ("", same),
             };
             let help = help.strip_prefix(family).unwrap_or_default();
-            // Writing into a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "# HELP {family}{ending}{help}\n# TYPE {family}{ending} {kind}\n");
         } else if !line.starts_with('#') {
             text.push_str(line);

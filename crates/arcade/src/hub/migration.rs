@@ -1,7 +1,8 @@
-//! Rooms are handed over to other hubs while their matches go on, so that this one can be replaced by a later version.
+//! Live migration of rooms to other hubs, so that this hub can be replaced by a later version.
 //!
-//! A room is suspended: it takes no more input and tells nothing more, its sockets are closed, and the last of its journal is copied. Then
-//! the directory says that it is nobody's, and the next owner goes on from the copy. If any of that fails, the room goes on here.
+//! The hub suspends a room: the room takes no more input and sends no more output, its sockets are closed, and the rest
+//! of its journal is copied. Then the directory releases the room, and the next owner resumes it from the copy. If any
+//! step fails, the room resumes here.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -33,31 +34,33 @@ use crate::{
     room::Room,
 };
 
-/// Rooms that are handed over at the same time: each stands still while it is, so one does not wait for hundreds of others.
+/// Rooms that are handed over at the same time. A room is suspended during its hand-over, so few rooms at a time keep
+/// the pauses short.
 const AT_ONCE: usize = 4;
-/// How much later than the room its copy may be when the room is suspended.
+/// How far its copy may lag behind a room when the room is suspended.
 const LATE: Duration = Duration::from_millis(100);
 /// How long a copy may take to catch up before the room is suspended, and after that.
 const COPYING: Duration = Duration::from_secs(3);
-/// How long a journal may take to be closed on disk before its room goes on here, and everything that has the room to notice its end.
+/// How long a journal may take to be closed on disk before its room resumes here, and how long all users of the old
+/// room may take to drop it.
 const CLOSING: Duration = Duration::from_secs(5);
-/// How often to look whether it has.
+/// The interval of the checks for that.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long to wait until a room that was handed over goes on: longer than it takes until a node that has died is noticed.
+/// How long to wait until a room that was handed over resumes. A dead node is detected in less time.
 const SETTLING: Duration = Duration::from_secs(40);
 
 enum Outcome {
     Moved(Duration),
     Stays(Why),
-    /// It was closed meanwhile, or another hub has it.
+    /// The room was closed meanwhile, or another hub has it.
     Gone,
 }
 
 impl Hub {
-    /// Takes no more rooms, and hands those that are open over to other hubs. Those that cannot move go on here.
+    /// Stops accepting rooms, and hands the open ones over to other hubs. Rooms that cannot move keep running here.
     ///
     /// # Errors
-    /// When there can be no other hubs, and while rooms are moved already.
+    /// If the hub runs without other hubs, and while rooms are moved already.
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
         let Some(elsewhere) = self.elsewhere() else {
             bail!(
@@ -123,13 +126,13 @@ impl Hub {
         }
         let (began, ended) = (Instant::now(), self.moves.expect(&id));
         if !room.suspend() {
-            // It is being closed, or begins anew.
+            // The room is being closed, or restarts.
             drop(self.moves.take(&room));
             fleet.stay(&id).await;
             return Outcome::Gone;
         }
         self.moves.hand(&id);
-        // With the durability of the cluster, it ends when the copy has what it tells.
+        // With the durability of the cluster, the journal ends when the copy has everything that the room has sent.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
             fleet.stay(&id).await;
@@ -168,7 +171,7 @@ impl Hub {
     }
 
     fn stop_moving(&self, why: Why) -> Outcome {
-        // Whoever is first says it.
+        // The first reason is kept.
         let _ = self.moves.stopped.set(why);
         Outcome::Stays(why)
     }
@@ -176,9 +179,9 @@ impl Hub {
     // Forgets a room that was handed over.
     async fn let_go(self: &Arc<Self>, room: Arc<Room>) {
         let hub = Arc::clone(self);
-        // It writes to the disk.
+        // This writes to the disk.
         let _ = spawn_blocking(move || {
-            // It may be back already.
+            // The room may be back already.
             let _opening = hub.rooms.opening();
             if hub.rooms.is_current(&room) {
                 hub.rooms.forget(&room);
@@ -187,7 +190,7 @@ impl Hub {
         .await;
     }
 
-    // Opens a room again that was suspended. Its journal is free when nothing has the room any more.
+    // Reopens a suspended room. Its journal is free when no part of the hub holds the room.
     async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
@@ -214,12 +217,12 @@ impl Hub {
         .await;
     }
 
-    /// Whether a room is between two hubs just now, so that whoever wants it has to ask again.
+    /// Whether a room is being moved between two hubs, so that clients have to retry.
     pub(crate) fn is_moving(&self, id: &str) -> bool {
         let Some(elsewhere) = self.elsewhere() else { return false };
         match self.rooms.get(id) {
             Some(room) => room.is_suspended(),
-            // The directory may not have told yet whose it is.
+            // The directory may not have published the new owner yet.
             None => {
                 elsewhere.fleet.is_moving(id) || self.moves.has_handed(id) && elsewhere.fleet.owner_of(id).is_none()
             }
@@ -237,11 +240,11 @@ impl From<Kept> for Outcome {
     }
 }
 
-/// Rooms that are taken over at the same time: of a node with hundreds, none waits for all others.
+/// Rooms that are taken over at the same time. The limit lets the first of hundreds of rooms resume early.
 const RESTORES_AT_ONCE: usize = 16;
 
 impl Hub {
-    /// Does what the directory decides about rooms of this node, until the hub ends.
+    /// Applies the directory's decisions about rooms of this node, until the hub ends.
     pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
         let turns = Arc::new(Semaphore::new(RESTORES_AT_ONCE));
         while let Some(event) = events.recv().await {
@@ -251,7 +254,7 @@ impl Hub {
                     if rooms.get(room.as_str()).is_some() {
                         warn!(room = %room, "the room has moved to another hub, and ends here");
                     }
-                    // It writes to the disk.
+                    // This writes to the disk.
                     let _ = spawn_blocking(move || rooms.give_up(room.as_str())).await;
                 }
                 Event::TakenOver(room) => {
@@ -286,10 +289,10 @@ impl Hub {
         let (hub, room) = (Arc::clone(self), id.to_owned());
         match spawn_blocking(move || hub.go_on(&room, &read)).await.map_err(Into::into).flatten() {
             Ok(room) => {
-                // Before the directory says that it goes on, so that it says where.
+                // This precedes the notice that the room has resumed, so that the directory has its address.
                 self.show(fleet, &room).await;
                 fleet.restored(id).await;
-                // One that nobody else took was never another hub's.
+                // A room that no other hub took has not changed hubs.
                 if !self.moves.has_handed(id) {
                     fleet.copies.count_moved();
                 }
@@ -302,7 +305,7 @@ impl Hub {
         }
     }
 
-    // Opens a room as another hub has left it. Waits for the disk.
+    // Resumes a room from another hub's copy. Waits for the disk.
     fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
         let mut file = parse(&read.room, id).context("what is written down of it is damaged")?;
         let _opening = self.rooms.opening();
@@ -317,7 +320,7 @@ impl Hub {
                 None
             }
         };
-        // Every hub opens the usual rooms at its start, so there would be more of them after each upgrade.
+        // Every hub opens the usual rooms at its start, so their number would grow with each upgrade.
         if file.permanent
             && Options::permanent(self.examples).any(|usual| usual == file.options)
             && self.has_permanent(&file.options)

@@ -1,4 +1,4 @@
-//! Which rooms are handed over, and what came of it.
+//! The hand-over of rooms: its state and its outcome.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,27 +11,27 @@ use tokio::sync::oneshot;
 
 use crate::room::Room;
 
-/// Rooms that are handed over.
+/// The state of the hand-over of rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     pub(super) begun: AtomicBool,
-    // Why all that have not moved stay, since a room did for which that holds too.
+    // Why all remaining rooms stay: a room could not move for a reason that applies to all of them.
     pub(super) stopped: OnceLock<Why>,
-    // Who waits for the end of a room.
+    // The tasks that wait for the end of a room, by its id.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
     // Rooms that were suspended, and not closed since.
     handed: Mutex<BTreeSet<String>>,
 }
 
 impl Moves {
-    // Waits for the end of a room.
+    // Registers a task that waits for the end of a room.
     pub(super) fn expect(&self, id: &str) -> oneshot::Receiver<JournalEnd> {
         let (ended, end) = oneshot::channel();
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ended);
         end
     }
 
-    /// Who waits for the end of this room.
+    /// Removes and returns the waiting task of this room.
     pub(super) fn take(&self, room: &Room) -> Option<oneshot::Sender<JournalEnd>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&room.file().id)
     }
@@ -50,30 +50,30 @@ impl Moves {
     }
 }
 
-/// Why a room stays where it is.
+/// Why a room stays at this hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Why {
-    /// There is no other hub that takes rooms.
+    /// No other hub takes rooms.
     NoHub,
-    /// No other hub knows its version of the rules.
+    /// No other hub has its version of the rules.
     NoRules,
-    /// It is a match of the ladder.
+    /// It is a ladder match.
     Ladder,
     /// Its journal was given up.
     NoJournal,
-    /// Its copy is not where other hubs find it.
+    /// Its copy is not available to other hubs.
     NoCopy,
     /// The directory does not answer.
     Away,
-    /// A room that was offered to other hubs was taken by none.
+    /// No other hub took a room that was offered.
     NotTaken,
-    /// Nobody says so far that it goes on.
+    /// No hub has reported yet that the room has resumed.
     Unheard,
 }
 
 impl Why {
-    /// As the end of a sentence about some rooms.
+    /// The end of a sentence about some rooms.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoHub => "there is no other hub that takes rooms",
@@ -88,11 +88,11 @@ impl Why {
     }
 }
 
-/// What came of moving all rooms.
+/// The outcome of moving all rooms.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Moved {
-    /// For how long each room stood still that has moved, in milliseconds.
+    /// The pause of each moved room, in milliseconds.
     pub(crate) pauses_ms: Vec<u64>,
-    /// How many rooms stay, and why.
+    /// The number of rooms that stay, by reason.
     pub(crate) stays: BTreeMap<Why, usize>,
 }

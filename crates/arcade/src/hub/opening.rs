@@ -1,4 +1,4 @@
-//! How rooms are opened.
+//! The opening of rooms.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::{
     },
 };
 
-/// How many names are tried that other nodes have.
+/// How many names are tried if other nodes have them.
 const ATTEMPTS: usize = 16;
 
 impl Hub {
-    /// Opens a room for a host, or for the hub itself. Fails when there are too many, or the room cannot be opened.
+    /// Opens a room for a host, or for the hub itself. Fails if there are too many rooms, or the room cannot be opened.
     pub(crate) fn open(
         self: &Arc<Self>,
         options: &Options,
@@ -33,7 +33,7 @@ impl Hub {
         })
     }
 
-    // The same with what `set` adds to its file.
+    // Like `open`; `set` completes the file of the room.
     pub(super) fn open_with(
         self: &Arc<Self>,
         options: &Options,
@@ -72,7 +72,7 @@ impl Hub {
         opened
     }
 
-    // Whether the hub and the host may have one more room.
+    // Checks whether the hub and the host may have one more room.
     fn has_place(&self, options: &Options, maker: Option<HostId>) -> Result<(), OpenError> {
         let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
         self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
@@ -85,7 +85,7 @@ impl Hub {
         Ok(())
     }
 
-    // A name that no room of any node has. Called where threads may wait.
+    // Claims a name that no room of any node has. May block the thread.
     fn claim_name(&self, fleet: &Fleet, options: &Options) -> Result<String, OpenError> {
         let needs = options.game().rules();
         for _ in 0..ATTEMPTS {
@@ -99,7 +99,7 @@ impl Hub {
         Err(OpenError::Unclaimed(Refused::Taken))
     }
 
-    /// Claims a code for a room, so that no other node gives the same. Called where threads may wait.
+    /// Claims a code for a room, so that no other node assigns the same code. May block the thread.
     pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), Refused> {
         match &self.elsewhere {
             Some(elsewhere) => Handle::current().block_on(elsewhere.fleet.claim_code(code, room)),
@@ -107,7 +107,7 @@ impl Hub {
         }
     }
 
-    /// Opens the rooms that every hub has, unless they are there.
+    /// Opens the rooms that every hub has, unless they are open.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
         for options in Options::permanent(self.examples) {
             if !self.has_permanent(&options) {
@@ -117,17 +117,17 @@ impl Hub {
         Ok(())
     }
 
-    /// Whether there is a room of the house like this.
+    /// Whether the hub has a permanent room with these options.
     pub(super) fn has_permanent(&self, options: &Options) -> bool {
         let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
         self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))
     }
 }
 
-/// The longest word of a room, in bytes.
+/// The maximum length of a room's word, in bytes.
 pub(crate) const MAX_WORD: usize = 64;
 
-/// Who is to be let in.
+/// The admission rule of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Visibility {
@@ -137,7 +137,7 @@ pub(crate) enum Visibility {
     Word,
 }
 
-/// The properties of a new room beside its options.
+/// The properties of a new room in addition to its options.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Wish {
@@ -150,7 +150,7 @@ impl Hub {
     /// Opens a room with an owner at `host`. Also returns the token of the owner.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and when the wish is not possible.
+    /// As [`open`](Self::open), and if the requested properties are not possible.
     pub(crate) fn open_owned(
         self: &Arc<Self>,
         options: &Options,

@@ -1,7 +1,8 @@
-//! Small pictures of rooms for the lobby: made once for all pages that look at a room, of what a watcher is told.
+//! Small pictures of rooms for the lobby, made from a watcher's messages once for all pages that show a room.
 //!
-//! A room that somebody looks at has one watcher of the hub. It counts as nobody: no room stays open for it, and no page shows it. It
-//! folds what it is told and tells pages what has changed in the picture, at most four times a second.
+//! The hub has one watcher in each room that a page looks at. It is not counted: it keeps no room open, and no page
+//! shows it. The watcher applies the messages of the room and publishes the changes of the picture, at most four times
+//! a second.
 
 use std::{
     collections::BTreeMap,
@@ -28,28 +29,28 @@ use crate::{
     },
 };
 
-/// Rooms that are watched for pictures at the same time, shared out over the hosts whose pages have asked for them first.
+/// Rooms that are watched for pictures at the same time. Each counts for the host whose page has requested it first.
 const MAX_ROOMS: usize = 256;
 /// How long a room is watched after the last page has stopped looking.
 const LINGER: Duration = Duration::from_secs(5);
-/// How long a room is left alone that has closed the connection: it does so after each game.
+/// The pause before the hub reconnects to a room that has closed the connection, which it does after each game.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Frames of a history that are folded at once.
+/// Frames of a history that are applied in one batch.
 const AT_ONCE: usize = 64;
 
-/// A picture at a moment, as JSON.
+/// A picture at one moment, as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Shot {
-    /// Counts the pictures of a room; 0 is none yet.
+    /// The sequence number of the picture in its room; 0 means none yet.
     pub(crate) number: u64,
-    /// All of it.
+    /// The whole picture.
     pub(crate) whole: String,
-    /// What has changed since the one before; parts that are gone are null.
+    /// The changes since the previous picture; removed parts are null.
     pub(crate) change: String,
 }
 
 impl Shot {
-    // The next one, if it is another picture.
+    // Returns the next shot, if the picture has changed.
     fn next(&self, before: &Picture, now: &Picture) -> Option<Self> {
         let mut change = BTreeMap::new();
         for (name, part) in now {
@@ -71,7 +72,7 @@ impl Shot {
     }
 }
 
-// Of names and values, which have JSON.
+// Serializes names and values, which always have a JSON form.
 fn json(parts: &impl serde::Serialize) -> String {
     serde_json::to_string(parts).unwrap_or_default()
 }
@@ -100,7 +101,7 @@ impl State {
 #[derive(Debug)]
 struct Watched {
     shots: watch::Sender<Arc<Shot>>,
-    // Who has asked for it first.
+    // The host that has requested it first.
     host: HostId,
 }
 
@@ -114,9 +115,9 @@ impl Pictures {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pictures of a room from now on. `None` if there is no such room, or too many are watched.
+    /// Subscribes to the pictures of a room. Returns `None` if there is no such room, or if too many are watched.
     pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
-        // Others see no more of a room than those who may enter it.
+        // Rooms that are not public show their content only to clients that may enter, so they have no pictures.
         if !self.open.get(id).is_some_and(|room| room.access.is_public()) {
             return None;
         }
@@ -133,13 +134,13 @@ impl Pictures {
         Some(receiver)
     }
 
-    /// How many rooms are watched.
+    /// The number of watched rooms.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.state().watched.len()
     }
 
-    // Forgets a room that nobody looks at. Returns whether that is so.
+    // Forgets a room that no page looks at, and returns whether it did.
     fn leave(&self, id: &str) -> bool {
         let mut state = self.state();
         let unseen = state.watched.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
@@ -150,7 +151,7 @@ impl Pictures {
     }
 }
 
-// Watches a room until it is gone, or nobody looks at it any more.
+// Watches a room until it is closed or no page looks at it.
 async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Shot>>) {
     let mut before = Picture::new();
     loop {
@@ -171,7 +172,7 @@ async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Sh
     }
 }
 
-// Resolves when nobody has looked for a while.
+// Resolves when no page has looked for a while.
 async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
     loop {
         shots.closed().await;
@@ -182,7 +183,7 @@ async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
     }
 }
 
-// Makes pictures of a room until it ends the connection.
+// Makes pictures of a room until it closes the connection.
 async fn follow(room: &Arc<Room>, before: &mut Picture, shots: &watch::Sender<Arc<Shot>>) {
     let address = own_watcher();
     let Some(mailbox) = room.gate.enter(Role::Watcher, address.into(), address, false).await else { return };
@@ -247,7 +248,7 @@ mod tests {
         let second = first.next(&one, &two).unwrap();
         assert_eq!((second.number, second.change.as_str()), (2, r#"{"change":{"0":null,"1":"|A|"}}"#));
         assert_eq!(second.whole, r#"{"whole":{"1":"|A|","size":[2,3]}}"#);
-        // Also a room of which nothing is to be seen yet has a picture.
+        // A room whose picture is still empty has one, too.
         assert_eq!(Shot::default().next(&empty, &empty).unwrap().whole, r#"{"whole":{}}"#);
     }
 }

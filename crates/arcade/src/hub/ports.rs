@@ -14,7 +14,7 @@ use anyhow::bail;
 use servekit::{Sockets, Wire};
 use tracing::warn;
 
-/// How long a room that comes back waits for its port, which the program before it may just be giving up.
+/// How long a restored room waits for its port, which the previous process may still be releasing.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause between two attempts.
 const RETRY: Duration = Duration::from_millis(50);
@@ -22,7 +22,7 @@ const RETRY: Duration = Duration::from_millis(50);
 /// How many free ports to request before giving up.
 const ATTEMPTS: u32 = 100;
 
-/// Where rooms listen, and which ports they have.
+/// The addresses and the ports of rooms.
 #[derive(Debug)]
 pub(crate) struct Ports {
     bind: Vec<IpAddr>,
@@ -30,7 +30,7 @@ pub(crate) struct Ports {
     used: Arc<Mutex<BTreeSet<u16>>>,
 }
 
-/// The port of a room, which no other room gets before this value is dropped.
+/// The port of a room. No other room gets it before this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) port: u16,
@@ -48,12 +48,12 @@ fn lock(used: &Mutex<BTreeSet<u16>>) -> MutexGuard<'_, BTreeSet<u16>> {
 }
 
 impl Ports {
-    /// Rooms listen on these addresses, at ports of this range, or at any free ones without it.
+    /// Rooms listen on these addresses, at ports of this range, or without a range at any free ports.
     pub(crate) fn new(bind: Vec<IpAddr>, range: Option<RangeInclusive<u16>>) -> Self {
         Self { bind, range, used: Arc::default() }
     }
 
-    /// Whether only this machine reaches them.
+    /// Whether only this machine reaches the rooms.
     pub(crate) fn are_here(&self) -> bool {
         !self.bind.is_empty() && self.bind.iter().all(IpAddr::is_loopback)
     }
@@ -67,7 +67,7 @@ impl Ports {
             }
         }
         let Some(range) = self.range.clone() else {
-            // UDP and TCP ports do not collide for the system, but each number is of one room.
+            // UDP and TCP ports do not collide in the system, but each number belongs to one room.
             for _ in 0..ATTEMPTS {
                 let sockets = Sockets::bind(wire, &self.bind, 0)?;
                 let port = sockets.addresses()?.first().map_or(0, std::net::SocketAddr::port);
@@ -78,7 +78,7 @@ impl Ports {
             bail!("the system gives only ports that other rooms have");
         };
         for port in range.clone() {
-            // Taken before it is tried, so that two rooms do not try the same.
+            // Taken before it is tried, so that two rooms do not try the same port.
             let Some(lease) = self.take(port) else { continue };
             match Sockets::bind(wire, &self.bind, port) {
                 Ok(sockets) => return Ok((sockets, lease)),
@@ -94,12 +94,12 @@ impl Ports {
         )
     }
 
-    /// Opens sockets for a wire at this port, or at any that is free if it is 0.
+    /// Opens sockets for a wire at this port, or at any free port if it is 0.
     pub(super) fn open_at(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
         if port == 0 { self.open(wire, 0) } else { self.again(wire, port) }
     }
 
-    /// The same for programs on this machine only, at any port that is free.
+    /// Opens sockets for programs on this machine only, at any free port.
     pub(super) fn open_here(&self, wire: Wire) -> anyhow::Result<(Sockets, Lease)> {
         let here = Self { bind: vec![Ipv4Addr::LOCALHOST.into()], range: None, used: Arc::clone(&self.used) };
         here.open(wire, 0)
@@ -170,7 +170,7 @@ mod tests {
         drop(taken);
         let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(20_000..=32_000));
         let (_sockets, lease) = ports.open(Wire::Udp, 0).unwrap();
-        // A port is of one room, though UDP and TCP ports do not collide.
+        // A port belongs to one room, though UDP and TCP ports do not collide.
         let (_others, other) = ports.open(Wire::Tcp(netcore::Rate { per_second: 1, burst: 1 }), lease.port).unwrap();
         assert!((20_000..=32_000).contains(&lease.port) && (20_000..=32_000).contains(&other.port));
         assert_ne!(lease.port, other.port);

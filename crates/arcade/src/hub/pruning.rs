@@ -10,13 +10,13 @@ use tracing::{debug, warn};
 use super::{Hub, ladders::board::Ladders};
 use crate::results::clock::unix_now;
 
-/// How often old journals and names are looked for.
+/// The interval of the search for old journals and names.
 const PRUNING: Duration = Duration::from_hours(1);
-/// How often the changes of names by other hubs are read.
+/// The interval at which the changes of names by other hubs are read.
 const FOLLOWING: Duration = Duration::from_secs(2);
 
 impl Hub {
-    /// Removes journals that are too many or too old, now and then, for as long as the hub runs.
+    /// Removes journals above the limits of number and age, as long as the hub runs.
     pub(crate) async fn prune(self: Arc<Self>, retention: Retention) {
         self.results().caught_up().await;
         loop {
@@ -52,7 +52,7 @@ impl Hub {
         }
     }
 
-    /// Drops what seats and programs of the ladder prove by keys that lost these names.
+    /// Revokes the proofs of seats and ladder programs that used keys which lost these names.
     pub(crate) fn forget_names(&self, names: &[String]) {
         if !names.is_empty() {
             self.rooms.all().iter().for_each(|room| room.revoke_names(names));

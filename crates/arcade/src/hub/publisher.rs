@@ -1,7 +1,8 @@
 //! Publishes rooms of this node for watchers at other nodes: each room once, however many clients watch it there.
 //!
-//! A node whose watchers want to see a room keeps one socket to this one, a *feed*; see `web/feed.rs`. While a room has a feed, a watcher of
-//! the hub, which is not counted, receives its messages, and these are published. Nodes follow them and pass them on to their watchers.
+//! A node with watchers of a room keeps one socket to the node of the room, a *feed*; see `web/feed.rs`. While a room
+//! has a feed, a watcher of the hub, which is not counted, receives its messages, and these are published. Nodes follow
+//! them and forward them to their watchers.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +32,7 @@ use crate::{
     },
 };
 
-// By the name of the room, with how far its publication is.
+// Rooms by id, with the step of their publication.
 type ById = BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>;
 
 /// The rooms that are published.
@@ -45,7 +46,7 @@ impl Feeding {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Forgets a room to which no feed leads. Returns whether that is so.
+    // Removes a room without feeds. Returns whether it did.
     fn leave(&self, id: &str, steps: &watch::Sender<Step>) -> bool {
         let mut rooms = self.rooms();
         if steps.receiver_count() > 0 && !steps.borrow().is_last() {
@@ -57,8 +58,8 @@ impl Feeding {
         true
     }
 
-    /// Publishes a room of this node as long as the returned value exists. None if the room is not this node's according to the
-    /// directory.
+    /// Publishes a room of this node until the returned value is dropped. Returns `None` if the directory assigns the
+    /// room to another node.
     pub(crate) fn feed(self: &Arc<Self>, fleet: &Arc<Fleet>, room: &Arc<Room>) -> Option<watch::Receiver<Step>> {
         let id = room.file().id.clone();
         let owned = fleet.owned(&id)?;
@@ -84,7 +85,7 @@ impl Feeding {
                 if feeding.leave(&id, &steps) {
                     break;
                 }
-                // Another feed was opened just now, and begins as the first one did.
+                // Another feed has just been opened, so the publication starts again.
                 steps.send_replace(Step::Beginning);
             }
             drop(counted);
@@ -93,23 +94,23 @@ impl Feeding {
     }
 }
 
-/// Bytes that one event has at most before the next one begins; one message may have more.
+/// Bytes of one event before the next one begins; a single message may be longer.
 const GATHERED: usize = 256 << 10;
 /// How long the brokers may be away until the publication ends, and watchers at other nodes get sockets of their own.
 const PATIENCE: Duration = Duration::from_secs(12);
-/// How long after an error it is tried again.
+/// The pause before a retry.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How far the publication of a room is.
+/// The step of a publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Whoever follows now may begin at an old one.
+    /// The publication has not started. A follower may start at an old one.
     Beginning,
-    /// It has begun.
+    /// The publication has started.
     Going,
-    /// It is over: the room has closed the connection.
+    /// The publication is over: the room has closed the connection.
     Over,
-    /// It has failed: the brokers are away, or another node has the room.
+    /// The publication has failed: the brokers are away, or another node has the room.
     Failed,
 }
 
@@ -127,18 +128,18 @@ pub(super) struct Published<'a> {
     pub(super) feeds: &'a Feeds,
 }
 
-/// Why nothing more is published.
+/// Why a publication ends.
 enum Over {
-    /// The connection was closed, or the room is gone.
+    /// The connection or the room was closed.
     Closed,
-    /// The brokers cannot be had, or another node has the room.
+    /// The brokers are unavailable, or another node has the room.
     Broken,
 }
 
-/// Publishes a room until it closes the connection, or the brokers are away for too long. Gives which of the two.
+/// Publishes a room until it closes the connection, or the brokers are away for too long. Returns which of the two.
 pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step>) -> Step {
     let mut last = None;
-    // A run ends when a new watcher would receive too much: the next one begins as for a new watcher.
+    // A run ends when a new watcher would receive too much. The next run starts as for a new watcher.
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
@@ -212,7 +213,7 @@ async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiv
     (items, false)
 }
 
-// Takes what a mailbox gives. Returns whether it has ended.
+// Takes the next item of a mailbox. Returns whether the mailbox has ended.
 fn take(next: Next, news: &PageNews, items: &mut Vec<Item>, bytes: &mut usize) -> bool {
     let mut push = |frame: Bytes| {
         *bytes += frame.len();
@@ -239,7 +240,7 @@ struct Log<'a> {
     // The number of messages.
     told: u64,
     backlog: Backlog,
-    // Whether the run has a snapshot that followers find.
+    // Whether the run has a snapshot for followers.
     begun: bool,
 }
 
@@ -258,7 +259,7 @@ impl Log<'_> {
                     return Err(Over::Broken);
                 }
             }
-            // The snapshot of the next piece has this one.
+            // The next snapshot contains these items.
             for item in Event::read(body).map(|told| told.items).unwrap_or_default() {
                 self.backlog.take(&item);
                 self.told += 1;
@@ -279,7 +280,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    // Returns whether it is stored. Otherwise a snapshot has to precede it.
+    // Returns whether the event is stored. Otherwise a snapshot has to precede it.
     async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, Over> {
         let Owned { name, fence } = self.owned;
         let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };
@@ -290,7 +291,7 @@ impl Log<'_> {
                     *self.last = Some(sequence);
                     return Ok(true);
                 }
-                // An earlier publication has ended here, or an attempt was stored whose answer was lost.
+                // An earlier publication has ended here, or an attempt was stored but its response was lost.
                 Ok(Appended::Misplaced(_)) if is_anchor && append.after.is_some() => append.after = None,
                 Ok(Appended::Misplaced(_) | Appended::AnchorDue) => return Ok(false),
                 Ok(Appended::Fenced(_)) => {

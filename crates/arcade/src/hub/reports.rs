@@ -1,4 +1,4 @@
-//! What players report of others, for the operator.
+//! Reports of players about other players, for the operator.
 
 use std::{
     collections::BTreeMap,
@@ -12,16 +12,16 @@ use cmdkit::{read_file, replace_file};
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
 
-/// Reports that are kept. The operator clears them.
+/// The maximum number of stored reports. The operator clears them.
 pub(crate) const MAX_REPORTS: usize = 1_000;
-/// Reports of one host that are kept.
+/// The maximum number of stored reports of one host.
 pub(crate) const MAX_REPORTS_OF_HOST: usize = 20;
 /// The longest text of a report, in bytes.
 pub(crate) const MAX_REPORT_TEXT: usize = 500;
 /// The largest file of reports, in bytes. Each of the bytes of a text may take six in JSON.
 const MAX_FILE: usize = MAX_REPORTS * 8 * MAX_REPORT_TEXT;
 
-/// What a player is reported for.
+/// The reason of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reason {
@@ -32,13 +32,13 @@ pub(crate) enum Reason {
     Other,
 }
 
-/// What somebody has reported.
+/// A report about a player.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// Its number, once it is kept.
+    /// Its number, once it is stored.
     #[serde(default)]
     pub(crate) id: u64,
-    /// When, in milliseconds since the Unix epoch.
+    /// The time in milliseconds since the Unix epoch.
     pub(crate) at: u64,
     pub(crate) r#match: String,
     pub(crate) room: String,
@@ -46,21 +46,21 @@ pub(crate) struct Report {
     pub(crate) name: String,
     pub(crate) reason: Reason,
     pub(crate) text: String,
-    /// Who has reported it.
+    /// The host that has sent the report.
     pub(crate) host: HostId,
 }
 
-/// The reports of a hub. They are written down.
+/// The reports of a hub, which are stored in a file.
 #[derive(Debug)]
 pub(crate) struct Reports {
     path: PathBuf,
     kept: Mutex<BTreeMap<u64, Report>>,
 }
 
-/// Why a report is not kept.
+/// Why a report is not stored.
 #[derive(Debug)]
 pub(crate) enum NotKept {
-    /// The host has reported enough, or all have.
+    /// The host, or all hosts together, have reached the limit.
     TooMany,
     Failed(anyhow::Error),
 }
@@ -69,7 +69,7 @@ impl Reports {
     /// Reads the reports in the file at `path`; none if there is no such file.
     ///
     /// # Errors
-    /// When it cannot be read or is damaged.
+    /// If the file cannot be read or is damaged.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let kept = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() > MAX_FILE => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
@@ -85,12 +85,12 @@ impl Reports {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them, the oldest first.
+    /// Returns all reports, oldest first.
     pub(crate) fn list(&self) -> Vec<Report> {
         self.kept().values().cloned().collect()
     }
 
-    /// Keeps a report. The same host reports the same seat of a match once: what it says last counts.
+    /// Stores a report. A later report of the same host about the same seat of a match replaces the earlier one.
     ///
     /// # Errors
     /// [`NotKept`].
@@ -111,10 +111,10 @@ impl Reports {
         Ok(())
     }
 
-    /// Forgets a report.
+    /// Removes a report.
     ///
     /// # Errors
-    /// When there is none with this number, or it cannot be written down.
+    /// If there is no report with this number, or the change cannot be stored.
     pub(crate) fn clear(&self, id: u64) -> anyhow::Result<()> {
         let mut kept = self.kept();
         let mut after = kept.clone();

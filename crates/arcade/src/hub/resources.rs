@@ -1,4 +1,4 @@
-//! What there is for all in the process, and what each host has of it.
+//! The limited resources of the process, and the share of each host.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -13,19 +13,19 @@ use crate::room::bots::MAX_BOTS;
 
 /// Rooms that are open at the same time.
 pub(crate) const MAX_ROOMS: usize = 3_000;
-/// Open rooms whose map was drawn by whoever opened them.
+/// Open rooms with a map that a user has drawn.
 pub(crate) const MAX_OWN_MAPS: usize = 256;
-/// Connections that carry requests. A browser opens six. One that becomes a socket counts as that.
+/// Connections that carry requests. A browser opens six. A connection that becomes a socket is counted as a socket.
 pub(crate) const MAX_CONNECTIONS: usize = 4_096;
 /// TLS handshakes at the same time, from the first byte to the last.
 pub(crate) const MAX_HANDSHAKES: usize = 1_024;
 /// Sockets of browsers at the same time.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
-/// Requests whose body has not arrived or is being answered; each is at most [`MAX_BODY`] long.
+/// Requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
 const MAX_BODIES: usize = 1_024;
 /// The longest body of a request, in bytes.
 pub(crate) const MAX_BODY: usize = 16 << 10;
-/// Bytes of answers that are not sent yet.
+/// Bytes of responses that are not sent yet.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// Matches that are replayed at the same time.
 const MAX_REPLAYS: usize = 2;
@@ -33,15 +33,15 @@ const MAX_REPLAYS: usize = 2;
 const MAX_LEARNERS: usize = 128;
 /// Codes that are looked up at the same time for hosts with too many wrong ones.
 pub(crate) const MAX_LOOKUPS: usize = 4;
-/// Open files that are for neither connections nor rooms: the database, listeners, what the runtime needs.
+/// Open files for other purposes than connections and rooms: the database, listeners and the runtime.
 const RESERVED_FILES: usize = 128;
 /// Open files of a room: its port and its journal, which has two files for a moment.
 const FILES_OF_ROOM: usize = 3;
 
-/// What the operator sets.
+/// The limits that the operator sets.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// At most this many sockets of one host, and rooms that it has made.
+    /// The maximum number of sockets of one host, and of rooms that it has opened.
     pub(crate) sockets_per_host: usize,
     pub(crate) rooms_per_host: usize,
     /// The limit of the system on open files, if there is one.
@@ -58,10 +58,10 @@ const fn no_file(full: Full) -> Refusal {
     Refusal { kind: Kind::Files, full }
 }
 
-/// What there is for all.
+/// The shared resources of the hub.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    /// Those who ask.
+    /// The clients that make requests.
     pub(crate) callers: Callers,
     pub(crate) bodies: Arc<Shares>,
     pub(crate) answers: Arc<Shares>,
@@ -72,12 +72,13 @@ pub(crate) struct Resources {
     pub(crate) lookups: Arc<Shares>,
     /// Processors that learners and pictures of results may use.
     pub(crate) slices: Arc<Shares>,
-    /// What was refused.
+    /// The numbers of refusals.
     pub(crate) refusals: Refusals,
     connections: Arc<Shares>,
     handshakes: Arc<Shares>,
     sockets: Arc<Shares>,
-    /// Connections of all kinds, each of which is an open file: those of pages, sockets, and native clients of all rooms.
+    /// Connections of all kinds, each of which is an open file: those of pages, sockets, and native clients of all
+    /// rooms.
     pub(crate) files: ConnectionBudget,
     rooms: usize,
     rooms_per_host: usize,
@@ -95,10 +96,10 @@ impl Resources {
         let files = settings.open_files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
         let files = files - RESERVED_FILES.min(files / 2);
         let for_rooms = (MAX_ROOMS * FILES_OF_ROOM).min(files / 2);
-        // Bots are clients of their rooms, so each has two.
+        // Bots are clients of their rooms, so each has two files.
         let for_connections = files - for_rooms - MAX_BOTS.min(files / 8);
         let connections = for_connections.min(MAX_CONNECTIONS + MAX_SOCKETS + netshell::MAX_CONNECTIONS);
-        // Half of the processors are for the matches.
+        // Half of the processors are reserved for the matches.
         let slices = std::thread::available_parallelism().map_or(1, usize::from) / 2;
         Arc::new(Self {
             callers,
@@ -119,8 +120,8 @@ impl Resources {
         })
     }
 
-    /// A place for one more connection. A reverse proxy that the operator trusts has no share, because its connections carry the requests
-    /// of others.
+    /// Takes a place for one more connection. A reverse proxy that the operator trusts has no share, because its
+    /// connections carry the requests of other hosts.
     pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Place, Refusal> {
         let (one, file) = if self.callers.is_proxy(peer) {
             (self.connections.take_unshared()?, self.files.open_unshared())
@@ -130,7 +131,8 @@ impl Resources {
         Ok(Place { _one: one, _file: file.map_err(no_file)? })
     }
 
-    /// Leave for one more TLS handshake, which costs its host as much as a request. A trusted reverse proxy has no share here either.
+    /// Takes a place for one more TLS handshake, which costs its host as much as a request. A trusted reverse proxy has
+    /// no share here either.
     pub(crate) fn handshake(&self, peer: SocketAddr) -> Result<Share, Kind> {
         let taken = if self.callers.is_proxy(peer) {
             self.handshakes.take_unshared()
@@ -142,17 +144,17 @@ impl Resources {
         taken.map_err(|refusal| refusal.kind)
     }
 
-    /// A place for one more socket of a host.
+    /// Takes a place for one more socket of a host.
     pub(crate) fn socket(&self, host: HostId) -> Result<Place, Refusal> {
         Ok(Place { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
     }
 
-    /// Sockets at this time.
+    /// The number of open sockets.
     pub(crate) fn sockets(&self) -> usize {
         self.sockets.taken()
     }
 
-    /// Whether a host may open one more room with a map of its own; `makers` are those of the open ones.
+    /// Whether a host may open one more room with its own map; `makers` are those of the open rooms.
     pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
         let mut maps = netcore::Shares::new(MAX_OWN_MAPS);
         let mut take = |host: Option<HostId>| match host {
@@ -160,14 +162,14 @@ impl Resources {
             None => maps.take_unshared(),
         };
         for other in makers {
-            // What was let in when its share was larger is there all the same.
+            // Rooms that were admitted when the share was larger still count.
             let _ = take(other).or_else(|_| take(None));
         }
         let taken = take(maker);
         taken.map_err(|full| Refusal { kind: Kind::Maps, full })
     }
 
-    /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open ones.
+    /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open rooms.
     pub(crate) fn room(
         &self,
         makers: impl Iterator<Item = Option<HostId>>,
@@ -177,7 +179,7 @@ impl Resources {
         Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: Kind::Rooms, full })
     }
 
-    /// Whether a host, or the hub itself, may have one more bot; `owners` are those of the present ones.
+    /// Whether a host, or the hub itself, may have one more bot; `owners` are those of the present bots.
     pub(crate) fn bot(owners: impl Iterator<Item = Option<HostId>>, owner: Option<HostId>) -> Result<(), Refusal> {
         let bots = netcore::Shares::new(MAX_BOTS);
         Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })
@@ -196,7 +198,8 @@ impl Resources {
         // Those of this host and its networks first, as if they had been taken before all others.
         let (near, far): (Vec<_>, Vec<_>) = owners.partition(is_near);
         for other in near.into_iter().flatten() {
-            // What was taken when its share was larger, for example before a restart with other options, is there all the same.
+            // Items that were taken when the share was larger still count, for example after a restart with other
+            // options.
             shares.take(other).or_else(|_| shares.take_unshared()).ok();
         }
         for _ in far {

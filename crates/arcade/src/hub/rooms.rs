@@ -50,15 +50,15 @@ pub(crate) struct Rooms {
     /// How long an empty user-created room stays open.
     pub(super) empty_for: Duration,
     open: Mutex<BTreeMap<String, Arc<Room>>>,
-    // Held from the check of the limits until the new room counts, and while a room is closed or restarted.
+    // Locked from the check of the limits until the new room counts, and while a room is closed or restarted.
     opening: Mutex<()>,
     draining: AtomicBool,
-    /// Told when a room is replaced by one with another journal, and when one is gone.
+    /// Notified when a room is replaced by one with another journal, and when one is closed.
     pub(super) replaced: Notify,
 }
 
 impl Rooms {
-    /// No rooms yet.
+    /// Creates an empty list of rooms.
     pub(super) fn new(files: RoomFiles, empty_for: Duration) -> Self {
         Self {
             files,
@@ -74,7 +74,7 @@ impl Rooms {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Held while rooms are opened, closed or renewed.
+    /// Locked while rooms are opened, closed or renewed.
     pub(super) fn opening(&self) -> MutexGuard<'_, ()> {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,7 +93,7 @@ impl Rooms {
         self.open().values().cloned().collect()
     }
 
-    /// Whether this is an open room that no list shows.
+    /// Whether this is an open unlisted room.
     pub(crate) fn hides(&self, id: &str) -> bool {
         self.open().get(id).is_some_and(|room| !room.access.is_listed())
     }
@@ -114,7 +114,7 @@ impl Rooms {
         self.files.remove(&id);
     }
 
-    /// Ends a room here that another hub has. Its file is removed, also that of one that does not run.
+    /// Ends a room that another hub has taken. Its file is removed, also if the room does not run.
     pub(crate) fn give_up(&self, id: &str) {
         // It may just be restarting.
         let _opening = self.opening();
@@ -124,14 +124,14 @@ impl Rooms {
         self.files.remove(id);
     }
 
-    /// Removes a room from the list that is about to be opened again.
+    /// Removes a room from the list before it is opened again.
     pub(super) fn withdraw(&self, room: &Room) {
         if self.is_current(room) {
             self.open().remove(&room.file().id);
         }
     }
 
-    /// Forgets a room that is over.
+    /// Forgets a finished room.
     pub(super) fn forget(&self, room: &Room) {
         room.bots.dismiss();
         let id = room.file().id.clone();
@@ -145,7 +145,7 @@ impl Rooms {
         let id = room.file().id.clone();
         loop {
             let mut replaced = pin!(self.replaced.notified());
-            // From now on, so that a room that is replaced after the look at the list is not missed.
+            // Enabled first, so that a replacement after the look-up below is not missed.
             replaced.as_mut().enable();
             match self.get(&id) {
                 Some(now) if Arc::ptr_eq(&now, room) => replaced.await,
@@ -161,9 +161,9 @@ impl Rooms {
 
     /// Stores a room, and waits for the disk. If that fails, the room is restored in its previous state.
     pub(crate) fn save(&self, room: &Room) {
-        // So that it is not replaced before it is written.
+        // The lock prevents a replacement before the room is written.
         let _opening = self.opening();
-        // A room that is over is not restored.
+        // A finished room is not restored.
         if room.info.borrow().closing.is_some() || !self.is_current(room) {
             return;
         }
@@ -172,8 +172,8 @@ impl Rooms {
         }
     }
 
-    /// Seats one more bot in a room, for which a host or the hub itself has asked. Fails when there is no seat for it, and with [`Refusal`]
-    /// when there are too many bots.
+    /// Seats one more bot in a room, on behalf of a host or of the hub itself. Fails if there is no seat for it, and
+    /// with [`Refusal`] if there are too many bots.
     ///
     /// [`Refusal`]: super::shares::Refusal
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
@@ -224,7 +224,7 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Has a match begin with those who are there: bots take the free seats.
+    /// Fills free seats with bots and starts the match.
     ///
     /// # Errors
     /// If no player has a seat, a match is played or begins by itself, or the bots are refused.
@@ -245,7 +245,7 @@ impl Rooms {
         (0..missing(room)).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Has all bots leave a room.
+    /// Removes all bots from a room.
     pub(crate) fn dismiss_bots(&self, room: &Room) {
         if room.bots.dismiss() {
             room.file().bots.clear();
@@ -253,12 +253,12 @@ impl Rooms {
         }
     }
 
-    /// Whether the hub is about to end, and opens no rooms any more.
+    /// Whether the hub is about to end, and opens no more rooms.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// From now on no rooms are opened.
+    /// Stops the opening of rooms.
     pub(super) fn drain(&self) {
         self.draining.store(true, Ordering::Release);
     }
@@ -268,7 +268,7 @@ impl Rooms {
         self.open().values().any(|room| room.journal.is_stalled())
     }
 
-    /// Matches in which people play.
+    /// The number of matches in which people play.
     pub(crate) fn running(&self) -> usize {
         let plays = |room: &&Arc<Room>| {
             let info = room.info.borrow();
@@ -277,7 +277,7 @@ impl Rooms {
         self.open().values().filter(plays).count()
     }
 
-    /// How many rooms of each game there are.
+    /// The number of rooms of each game.
     pub(crate) fn counts(&self) -> HashMap<&'static str, usize> {
         let mut counts = HashMap::new();
         for room in self.open().values() {

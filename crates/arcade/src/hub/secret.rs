@@ -1,8 +1,8 @@
-//! Tokens by which a browser comes back to its seat.
+//! Tokens by which a browser returns to its seat.
 //!
-//! A token names the journal of the match and the address of the seat, which is random, and carries a message authentication code over
-//! both and the room. So the hub keeps nothing for each seat, and tokens stay valid when it is started again with the same secret and
-//! resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
+//! A token contains the journal of the match and the address of the seat, which is random, and a message authentication
+//! code over both and the room. So the hub stores nothing for each seat. Tokens stay valid if the hub restarts with the
+//! same secret and resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
 
 use std::{
     io::Write as _,
@@ -21,12 +21,12 @@ use crate::room::pseudonyms::{HostCodes, Keys, Mask};
 /// The file of the key, in the directory of the hub.
 const FILE: &str = "secret";
 
-/// The key that all tokens are made with.
+/// The key of all tokens.
 #[derive(Clone)]
 pub(crate) struct Secret {
     key: [u8; 32],
-    // That of this hub alone, before it was one of several, and those that it had in common with others before: tokens and words of that
-    // time are still valid.
+    // Earlier keys, with which their tokens and words stay valid: that of this hub alone, before it joined an arcade,
+    // and earlier keys of an arcade.
     before: Vec<[u8; 32]>,
 }
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// The secret of the hub with this directory, which is made when it is first needed.
+    /// Opens the secret of the hub with this directory. It is created when it is first needed.
     pub(crate) fn open(directory: &Path) -> anyhow::Result<Self> {
         let path = &directory.join(FILE);
         match std::fs::read(path) {
@@ -61,12 +61,13 @@ impl Secret {
         }
     }
 
-    /// As it is told to other hubs of the same arcade.
+    /// The text that is sent to other hubs of the same arcade.
     pub(crate) fn to_text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.key)
     }
 
-    /// The secret that all hubs of an arcade have, which keeps what was made with former ones valid. Without effect if the text is none.
+    /// Returns the common secret of all hubs of an arcade, with which tokens of earlier secrets stay valid. An invalid
+    /// text has no effect.
     #[must_use]
     pub(crate) fn shared(self, text: &str, former: &[String]) -> Self {
         let read = |text: &str| URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok();
@@ -81,7 +82,7 @@ impl Secret {
         [&self.key].into_iter().chain(&self.before)
     }
 
-    /// What `room` has of it.
+    /// The keys of `room`.
     pub(crate) fn keys(&self, room: &str) -> Keys {
         let key = |text: &str| mac(&self.key, text.as_bytes()).finalize().into_bytes().into();
         // The name of a room is not empty.
@@ -92,14 +93,14 @@ impl Secret {
         }
     }
 
-    /// The token for a seat in `room`.
+    /// Returns the token for a seat in `room`.
     pub(crate) fn token(&self, room: &str, ticket: Ticket) -> String {
         let ticket = ticket.to_bytes();
         let code = ticket_mac(&self.key, room, &ticket).finalize().into_bytes();
         format!("{}.{}", URL_SAFE_NO_PAD.encode(ticket), URL_SAFE_NO_PAD.encode(code))
     }
 
-    /// The seat in `room` that `token` is for, if it is genuine.
+    /// Returns the seat in `room` that `token` is for, if the token is genuine.
     pub(crate) fn verify(&self, room: &str, token: &str) -> Option<Ticket> {
         let (ticket, code) = token.split_once('.')?;
         let ticket: [u8; TICKET] = URL_SAFE_NO_PAD.decode(ticket).ok()?.try_into().ok()?;
@@ -109,12 +110,12 @@ impl Secret {
         is_genuine.then(|| Ticket::from_bytes(&ticket))
     }
 
-    /// What is kept of the word of a room.
+    /// The hash of the word of a room, which is stored.
     pub(crate) fn word(&self, room: &str, word: &str) -> String {
         URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, word).finalize().into_bytes())
     }
 
-    /// Whether this is the word of the room of which `kept` is kept. Takes the same time wherever they differ.
+    /// Whether `kept` is the stored hash of this word. Takes the same time wherever they differ.
     pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
         let is_it = |key, kept: &[u8]| word_mac(key, room, word).verify_slice(kept).is_ok();
         URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.keys_of_all_times().any(|key| is_it(key, &kept)))
@@ -126,7 +127,7 @@ fn word_mac(key: &[u8; 32], room: &str, word: &str) -> Hmac<Sha256> {
 }
 
 fn ticket_mac(key: &[u8; 32], room: &str, ticket: &[u8; TICKET]) -> Hmac<Sha256> {
-    // A room's name holds no line feed.
+    // The name of a room contains no line feed.
     mac(key, &[b"seat\n", room.as_bytes(), b"\n", ticket].concat())
 }
 
@@ -137,15 +138,15 @@ fn mac(key: &[u8; 32], text: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
-/// Bytes of a ticket.
+/// The length of a ticket, in bytes.
 const TICKET: usize = 26;
 
-/// What a token proves.
+/// The seat that a token proves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The number of the journal in which the seat is.
+    /// The number of the journal that contains the seat.
     pub(crate) journal: u64,
-    /// The address of the seat, which no other seat has or will have.
+    /// The address of the seat. It is never assigned to another seat.
     pub(crate) seat: SocketAddr,
 }
 
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(bob.verify("nuggets-1", &before), Some(ticket));
         assert!(bob.verify_word("nuggets-1", "owl", &word) && !bob.verify_word("nuggets-1", "cat", &word));
         assert_eq!(ann.verify("nuggets-1", &before), None);
-        // It joins another arcade.
+        // The hub joins another arcade.
         let moved = secret_of(2).shared(&secret_of(5).to_text(), &[ann.to_text()]);
         for token in [&before, &ann.token("nuggets-1", ticket), &secret_of(5).token("nuggets-1", ticket)] {
             assert_eq!(moved.verify("nuggets-1", token), Some(ticket));

@@ -16,10 +16,10 @@ use tokio::{sync::oneshot, time::timeout};
 
 /// Requests of all hosts that wait for one resource.
 const MAX_WAITING: usize = 256;
-/// How long a request waits.
+/// The maximum waiting time of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A limited resource, and how much of it each host has.
+/// A limited resource, with the amount that each host has taken.
 #[derive(Debug)]
 pub(crate) struct Shares {
     kind: Kind,
@@ -30,17 +30,17 @@ pub(crate) struct Shares {
 struct State {
     given: netcore::Shares,
     waiting: netcore::Shares,
-    // No host in it may have more now.
+    // Hosts in the queue cannot have more at the moment.
     queue: HostQueue<oneshot::Sender<Share>, 0>,
 }
 
 impl Shares {
-    /// An amount of `size`, of which one host may have half.
+    /// Creates a resource of `size`. One host may have half of it.
     pub(crate) fn new(kind: Kind, size: usize) -> Arc<Self> {
         Self::with_cap(kind, size, usize::MAX)
     }
 
-    /// An amount of `size`, of which one host may have half, and `cap` at most.
+    /// Creates a resource of `size`. One host may have half of it, but at most `cap`.
     pub(crate) fn with_cap(kind: Kind, size: usize, cap: usize) -> Arc<Self> {
         let state = State {
             given: netcore::Shares::new(size).with_cap(cap),
@@ -53,7 +53,7 @@ impl Shares {
     /// Takes `amount` for a host.
     ///
     /// # Errors
-    /// When too little is left, or the host has its share.
+    /// If too little is left, or the host has its share.
     pub(crate) fn take(self: &Arc<Self>, host: HostId, amount: usize) -> Result<Share, Refusal> {
         let taken = self.state().given.take_many(host, amount);
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
@@ -62,7 +62,7 @@ impl Shares {
     /// Takes one that is charged to no host, such as for a connection of a reverse proxy.
     ///
     /// # Errors
-    /// When none is left.
+    /// If none is left.
     pub(crate) fn take_unshared(self: &Arc<Self>) -> Result<Share, Refusal> {
         let taken = self.state().given.take_unshared();
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
@@ -71,7 +71,7 @@ impl Shares {
     /// Waits until it is the turn of a host, and takes one for it.
     ///
     /// # Errors
-    /// When too many requests wait, or it takes too long.
+    /// If too many requests wait, or it takes too long.
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
         let mut request = {
             let mut state = self.state();
@@ -90,7 +90,7 @@ impl Shares {
         }
     }
 
-    /// How much is taken.
+    /// The amount that is taken.
     pub(crate) fn taken(&self) -> usize {
         self.state().given.taken()
     }
@@ -127,7 +127,7 @@ impl Shares {
     }
 }
 
-/// What a host has taken, given back when dropped.
+/// The share of a host. It is given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Arc<Shares>,

@@ -1,7 +1,8 @@
-//! Rooms of other nodes that are watched here: the node follows the publication of each room, and passes it on to all of its watchers.
+//! Rooms of other nodes that are watched here. The node follows the publication of each room, and forwards it to all of
+//! its watchers.
 //!
-//! Watchers have bounded queues. A message that does not fit is dropped, and so are all that follow until the watcher has emptied its queue;
-//! then it receives a snapshot, as from a room of this node.
+//! Watchers have bounded queues. A message that does not fit is dropped, and so are all later messages until the
+//! watcher has emptied its queue; then it receives a snapshot, as from a room of this node.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -64,7 +65,7 @@ impl Following {
         Some((channel, Some(asks)))
     }
 
-    /// A room is not followed any more. If that failed, its watchers get sockets of their own for a while.
+    /// Stops following a room. If following has failed, its watchers get sockets of their own for a while.
     pub(crate) fn unfollow(&self, id: &str, channel: &Arc<Channel>, failed: bool) {
         channel.end(None);
         let mut state = self.state();
@@ -72,7 +73,7 @@ impl Following {
             state.channels.remove(id);
         }
         if failed {
-            // Those of rooms that are over go too.
+            // This also removes the entries of finished rooms.
             let now = Instant::now();
             state.barred.retain(|_, until| *until > now);
             state.barred.insert(id.to_owned(), now + BARRED);
@@ -80,9 +81,9 @@ impl Following {
     }
 }
 
-/// The memory that a waiting message takes besides its bytes.
+/// The memory of a queued message in addition to its bytes.
 const OVERHEAD: usize = 64;
-/// Messages of a snapshot at most: those of the longest backlog.
+/// The maximum number of messages in a snapshot: those of the longest backlog.
 const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 
 /// A request of a channel to the node of its room.
@@ -124,7 +125,7 @@ struct State {
     over: bool,
 }
 
-/// What one watcher has not taken yet.
+/// The messages that one watcher has not taken yet.
 #[derive(Debug, Default)]
 struct Queue {
     state: Mutex<Waiting>,
@@ -184,7 +185,7 @@ impl Queue {
 impl Channel {
     /// A channel without a snapshot, and its requests.
     pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
-        // As many as there are sockets.
+        // The queue is bounded by the number of sockets.
         let (asks, asked) = mpsc::unbounded_channel();
         let state = State {
             backlog: Backlog::new(game),
@@ -225,7 +226,7 @@ impl Channel {
     /// Adds a watcher, if the node of the room permits it.
     ///
     /// # Errors
-    /// Why not; without an ending since the room is not followed any more.
+    /// With the reason of the refusal; without a reason if the room is not followed any more.
     pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<CloseReason>> {
         let (answer, answered) = oneshot::channel();
         let number = {
@@ -234,7 +235,7 @@ impl Channel {
             state.next
         };
         self.asks.send(Ask::Come { number, address, answer }).map_err(|_| None)?;
-        // From now on the node is told when the guest has disconnected, also if no task waits for the answer.
+        // From now on the node is notified when the guest has disconnected, also if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
         let guest = Guest { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
@@ -248,7 +249,7 @@ impl Channel {
         Ok(guest)
     }
 
-    /// Takes in an event. Returns whether more can follow.
+    /// Processes an event. Returns whether more can follow.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
         let Some(Event { kind, run, number, items }) = Event::read(body) else {
             debug!("an event that another version has written");
@@ -296,7 +297,7 @@ impl Channel {
         let mut state = self.state();
         match state.at {
             Some((of, at)) if of == run && at == number => {}
-            // Of a run whose snapshot was not seen.
+            // Part of a run whose snapshot was not received.
             _ => return false,
         }
         state.at = Some((run, number + items.len() as u64));
@@ -457,14 +458,14 @@ mod tests {
         let late = come(&channel).await;
         assert!(publish(&channel, Kind::Change, (1, 2), vec![frame("c"), Item::Word("w".into())]));
         assert_eq!(taken(&early).await, items(&[frame("c"), Item::Word("w".into())]));
-        // Words sent before it watched are not repeated.
+        // Messages that were sent before it watched are not repeated.
         assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
         // A snapshot without news is not sent.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
         assert!(publish(&channel, Kind::Change, (1, 4), vec![frame("d")]));
         assert_eq!(taken(&early).await, items(&[frame("d")]));
         assert_eq!(taken(&late).await, items(&[frame("d")]));
-        // Neither does it hide that something is missing.
+        // Nor does it hide that a message is missing.
         assert!(publish(&channel, SNAPSHOT, (1, 9), vec![frame("x")]));
         assert_eq!(taken(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));

@@ -1,4 +1,4 @@
-//! A hub in this process, with an engine that fails when it is told to.
+//! Tests of a hub in this process, with an engine that fails on request.
 
 use std::{fs, net::Ipv4Addr};
 
@@ -62,12 +62,12 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
     (hub, rooms)
 }
 
-/// Waits for what is found at last.
+/// Waits until `found` returns a value.
 async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
     testkit::found(what, async || found()).await
 }
 
-/// The room with the name of another one that is over.
+/// Waits for the room that replaces a finished one of the same name.
 async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {
     let id = before.file().id.clone();
     let other = || hub.rooms.get(&id).filter(|room| !Arc::ptr_eq(room, before));
@@ -86,7 +86,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     for player in [&ann, &bob, &culprit] {
         assert!(player.expect("QUIT").contains("A fault of the hub has ended this game"));
     }
-    // The other room does not notice.
+    // The other room is not affected.
     cid.send("KEY nonsense");
     cid.expect("ERROR");
     // The room is back at its port, with another match.
@@ -95,7 +95,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     assert_ne!(back.file().journal, broken.file().journal);
     assert_eq!(Peer::new(back.address).play("Dan").letter, 'A');
     assert!(Arc::ptr_eq(&hub.rooms.get(&other.file().id).unwrap(), &other));
-    // The journal ends with what made the engine panic.
+    // The journal ends with the input that made the engine panic.
     let mut reader = journal_core::open(&journal).unwrap().reader().unwrap();
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
@@ -112,10 +112,10 @@ async fn a_room_that_begins_anew_is_closed_all_the_same() {
     tokio::task::block_in_place(|| hub.rooms.close(&room, "enough"));
     let id = room.file().id.clone();
     wait("the room stays open", || hub.rooms.get(&id).is_none().then_some(())).await;
-    // Its file is gone too.
+    // Its file is removed, too.
     let (_, before) = RoomFiles::open(data.path().join("rooms")).unwrap();
     assert_eq!(before.iter().map(|file| file.id.clone()).collect::<Vec<_>>(), [other.file().id.clone()]);
-    // A room whose engine has panicked can be closed before it begins anew.
+    // A room whose engine has panicked can be closed before it restarts.
     Peer::new(other.address).send(format!("PLAY {CULPRIT}"));
     let mut info = other.info.clone();
     timeout(PATIENCE, info.wait_for(|info| info.phase == "over")).await.unwrap().unwrap();
@@ -153,11 +153,11 @@ async fn a_room_is_watched_for_pictures_once() {
     player.send("PLAY Ann");
     let has_ann = |shot: &Arc<pictures::Shot>| shot.whole.contains('A');
     timeout(PATIENCE, one.wait_for(has_ann)).await.unwrap().unwrap();
-    // A room that begins anew is watched again.
+    // A restarted room is watched again.
     room.stop(Leave::Over, Fate::Renewed);
     after(&hub, &room).await;
     timeout(PATIENCE, one.wait_for(|shot| !has_ann(shot))).await.unwrap().unwrap();
-    // One that is closed has no picture any more.
+    // A closed room has no pictures.
     let mut gone = hub.pictures().of(&other.file().id, host).unwrap();
     tokio::task::block_in_place(|| hub.rooms.close(&other, "enough"));
     let end = async { while gone.changed().await.is_ok() {} };

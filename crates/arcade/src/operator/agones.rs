@@ -1,5 +1,6 @@
-//! Tells the SDK server of Agones, which runs beside the hub in its pod, how the hub is doing: by its REST interface, since gRPC would need
-//! a code generator for four calls. See <https://agones.dev/site/docs/guides/client-sdks/rest/>.
+//! Reports the state of the hub to the SDK server of Agones, which runs beside the hub in its pod. The client uses the
+//! REST interface, since gRPC would need a code generator for four calls. See
+//! <https://agones.dev/site/docs/guides/client-sdks/rest/>.
 
 use std::{env, fmt, sync::Arc, time::Duration};
 
@@ -12,13 +13,14 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 
-/// Where Agones says at which port its SDK server listens.
+/// The environment variable in which Agones sets the port of its SDK server.
 const PORT: &str = "AGONES_SDK_HTTP_PORT";
-/// Its usual port.
+/// The default port.
 const USUAL_PORT: u16 = 9358;
-/// How often to say that the hub works. Agones takes it as dead after three times five seconds without that, unless told otherwise.
+/// How often the hub reports its health. By default Agones considers the hub dead after three periods of five seconds
+/// without a report.
 const HEALTHY_EVERY: Duration = Duration::from_secs(2);
-/// How long an answer may take.
+/// The timeout of a response.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The name of the counter of rooms.
 const COUNTER: &str = "rooms";
@@ -29,21 +31,21 @@ pub(super) struct Sdk {
     port: u16,
 }
 
-/// A message to it.
+/// A message to the SDK server.
 #[derive(Debug, PartialEq, Eq)]
 enum Message {
-    /// The hub takes players.
+    /// The hub accepts players.
     Ready,
-    /// It works.
+    /// The hub works.
     Health,
-    /// So many rooms are open.
+    /// The number of open rooms.
     Rooms(usize),
     /// The process is about to end.
     Shutdown,
 }
 
 impl Message {
-    // As the interface defines it: numbers are strings.
+    // In the format of the interface, numbers are strings.
     fn request(&self) -> (Method, String, String) {
         let post = |path: &str| (Method::POST, path.to_owned(), "{}".to_owned());
         match self {
@@ -57,7 +59,7 @@ impl Message {
     }
 }
 
-/// The server answered a message with another status than 200.
+/// The status of a response other than 200.
 #[derive(Debug)]
 struct Refused(StatusCode);
 
@@ -70,10 +72,10 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Sdk {
-    /// The server whose port the environment names.
+    /// The server at the port that the environment names.
     ///
     /// # Errors
-    /// When the variable is no port.
+    /// If the variable is not a port.
     pub(super) fn from_env() -> anyhow::Result<Self> {
         let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
         let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
@@ -109,13 +111,13 @@ impl Sdk {
     }
 }
 
-/// The task that tells the server what happens.
+/// The task that reports to the server.
 pub(super) struct Told {
     end: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-/// Tells it that the hub is ready, and from then on that it works and how many rooms it has.
+/// Reports that the hub is ready, and from then on its health and the number of its rooms.
 pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
@@ -138,15 +140,15 @@ pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
 }
 
 impl Told {
-    /// Tells the server that the process ends.
+    /// Reports the end of the process.
     pub(super) async fn shut_down(self) {
-        // The task ends by this alone.
+        // The task ends when it receives this.
         let _ = self.end.send(());
         let _ = self.task.await;
     }
 }
 
-/// What the server has been told.
+/// The state that was reported to the server.
 #[derive(Debug, Default)]
 struct News {
     is_ready: bool,
@@ -156,7 +158,7 @@ struct News {
 }
 
 impl News {
-    // The server may start after the hub, so everything is told until it has answered.
+    // The server may start after the hub, so each message is repeated until the server has answered.
     async fn tell(&mut self, sdk: Sdk, hub: &Hub) {
         match self.try_tell(sdk, hub).await {
             Ok(()) if self.is_away => {

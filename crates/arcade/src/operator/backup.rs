@@ -1,7 +1,7 @@
-//! Backups: everything in the data directory that a hub needs to go on, in one file.
+//! Backups: one file with everything in the data directory that a hub needs to continue.
 //!
-//! Rooms keep running. Journals are append-only, so the copy of one is a snapshot of its match, as after a power cut. The last entry says
-//! how much comes before it, so that a backup that was cut off or changed is recognised.
+//! Rooms keep running. Journals are append-only, so a copy of one is a snapshot of its match, as after a power cut. The
+//! last entry describes the entries before it, so that a truncated or modified backup is detected.
 
 use std::{
     fs::{self, File},
@@ -17,19 +17,19 @@ use tar::{Builder, EntryType, Header};
 
 use super::data::{CONTROL, LOCK, RESULTS};
 
-/// The entry that says what is in a backup.
+/// The entry that describes the contents of a backup.
 pub(crate) const MANIFEST: &str = "backup.json";
-/// The front of a journal, which says how much of it is known to be on disk. It is read before the length, so that it never
-/// promises more than was copied.
+/// The front of a journal, which states how much of it is known to be on disk. It is read before the length, so that it
+/// never promises more than was copied.
 const FRONT: u64 = 1_536;
-/// What is not needed elsewhere, or only means something on this machine.
+/// Files that are not needed elsewhere or only have a meaning on this machine.
 const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];
-/// Directories in directories that are copied.
+/// The maximum depth of nested directories that are copied.
 pub(crate) const MAX_DEPTH: usize = 4;
-/// How often the newest file of a journal is looked for.
+/// How often the newest file of a journal is searched for.
 const ATTEMPTS: u32 = 1_000;
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Account {
     pub(crate) files: u64,
@@ -39,14 +39,14 @@ pub(crate) struct Account {
 /// The last entry of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The program that has made it.
+    /// The version of the program that made it.
     pub(crate) version: String,
     pub(crate) account: Account,
-    /// Of the names, lengths and contents of all entries before, in hexadecimal digits.
+    /// The hash of the names, lengths and contents of all entries before it, in hexadecimal digits.
     pub(crate) sha256: String,
 }
 
-/// What was read or written of a backup so far.
+/// A running tally of the part of a backup that was read or written.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     account: Account,
@@ -54,7 +54,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// A file begins.
+    /// Starts a file.
     pub(crate) fn begin(&mut self, name: &Path, length: u64) {
         self.account.files += 1;
         self.account.bytes += length;
@@ -63,21 +63,21 @@ impl Tally {
         self.digest.update(length.to_be_bytes());
     }
 
-    /// These are bytes of it.
+    /// Adds bytes of the current file.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
 
-    /// The entry that says so, made by this version.
+    /// Returns the manifest, made by this version.
     pub(crate) fn manifest(self) -> Manifest {
         let sha256 = format!("{:x}", self.digest.finalize());
         Manifest { version: env!("CARGO_PKG_VERSION").to_owned(), account: self.account, sha256 }
     }
 }
 
-/// Writes a backup of the data directory. `results` is a copy of the database of results, if that is a file of the hub; it was made before,
-/// and journals are copied last. So the journals of all rooms and of all results are in it.
-/// Fails when the data cannot be read, or the backup not be written.
+/// Writes a backup of the data directory. `results` is a copy of the database of results, if that is a file of the hub.
+/// This copy was made before, and journals are copied last, so the backup contains the journals of all rooms and of all
+/// results. Fails if the data cannot be read or the backup cannot be written.
 pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> anyhow::Result<Account> {
     let cannot = "the backup cannot be written";
     let mut packer = Packer { tar: Builder::new(out), tally: Tally::default() };
@@ -88,7 +88,7 @@ pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> a
     // "journals" come last.
     names.sort_by_key(|name| (name.as_os_str() == "journals", name.clone()));
     for name in names {
-        // The database, and what it keeps beside it, cannot be copied while it is written.
+        // The database and the files that it keeps beside it cannot be copied while it is written.
         let is_database = name.to_string_lossy().starts_with(RESULTS);
         if !is_database && !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
             packer.add(data, &name, MAX_DEPTH)?;
@@ -113,11 +113,11 @@ impl<W: Write> Packer<W> {
         let path = data.join(name);
         let kind = match path.symlink_metadata() {
             Ok(kind) => kind,
-            // A room was closed meanwhile.
+            // The room has been closed meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
-        // What is only there for a while has a name that begins with a dot.
+        // The names of temporary files begin with a dot.
         if name.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
             return Ok(());
         }
@@ -138,8 +138,8 @@ impl<W: Write> Packer<W> {
         }
     }
 
-    // A journal may be continued in another file while it is copied. Its newest file, which is the only one that grows, is copied
-    // first, so that the others are complete when they are.
+    // A journal may be continued in another file while it is copied. Only its newest file grows, so that file is copied
+    // first: the older ones are then complete.
     fn add_journal(&mut self, journal: &Path, directory: &Path) -> anyhow::Result<()> {
         let cannot = || format!("cannot copy '{}'", journal.display());
         let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
@@ -147,19 +147,19 @@ impl<W: Write> Packer<W> {
             let files = journal_core::files(journal).with_context(cannot)?;
             let Some((newest, older)) = files.split_first() else { return Ok(()) };
             let opened = match Opened::new(newest) {
-                // It was removed as a whole, or this file was because newer ones are enough.
+                // The whole journal was removed, or this file was because newer ones suffice.
                 Err(error) if error.kind() == ErrorKind::NotFound && !journal_core::exists(journal) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened.with_context(cannot)?,
             };
-            // What it says of its state was read before this.
+            // Its state in the front was read before this.
             if journal_core::files(journal).with_context(cannot)?.first() != Some(newest) {
                 continue;
             }
             self.append(opened, &name(newest)).with_context(cannot)?;
             for path in older {
                 match self.copy(path, &name(path)) {
-                    // The oldest are removed when there are too many.
+                    // The oldest files are removed when there are too many.
                     Err(error) if error.kind() == ErrorKind::NotFound => break,
                     copied => copied.with_context(cannot)?,
                 }
@@ -178,7 +178,7 @@ impl<W: Write> Packer<W> {
         let length = about.len().max(front.len() as u64);
         let modified = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.tally.begin(name, length);
-        // A file that has become shorter meanwhile is filled up; no file of a hub does.
+        // A file that has become shorter meanwhile is padded with zeros. The hub shortens no file.
         let content = (&front[..]).chain(file).chain(io::repeat(0)).take(length);
         let content = Tallied { content, tally: &mut self.tally };
         self.tar.append_data(&mut header(length, modified), name, content)
@@ -202,7 +202,7 @@ fn header(length: u64, modified: u64) -> Header {
     header
 }
 
-/// What is read through it is tallied.
+/// Tallies the bytes that are read through it.
 struct Tallied<'a, R> {
     content: R,
     tally: &'a mut Tally,
@@ -280,7 +280,7 @@ mod tests {
         assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 
-    /// Begins a journal of small segments, and a match in which somebody comes and leaves until it is told to stop.
+    /// Starts a journal of small segments, and a match in which a player joins and leaves until `stop` is set.
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };
@@ -309,7 +309,7 @@ mod tests {
         assert!(end.finish(Duration::from_secs(10)));
     }
 
-    /// Ends the match, whatever happens.
+    /// Ends the match on drop.
     struct Stop<'a>(&'a AtomicBool);
 
     impl Drop for Stop<'_> {

@@ -1,7 +1,8 @@
-//! The socket by which the operator's commands reach a running hub. It lies in the data directory, only its owner and root can open it, and
-//! nothing of this is reachable over the network.
+//! The Unix socket for the operator's commands to a running hub. It is in the data directory and not reachable over the
+//! network. Only its owner and root can open it.
 //!
-//! A connection carries one request and one reply, each a line of JSON. After the reply to a request for a backup comes the backup.
+//! A connection carries one request and one reply, each a line of JSON. The reply to a backup request is followed by
+//! the backup.
 
 use std::{
     fs::{self, DirBuilder, Permissions},
@@ -37,27 +38,27 @@ use crate::{
 
 /// The longest request, in bytes.
 const MAX_REQUEST: u64 = 64 << 10;
-/// Requests that are answered at the same time.
+/// Requests that are handled at the same time.
 const MAX_COMMANDS: usize = 8;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long whoever receives a backup may take for a piece of it.
+/// How long the recipient of a backup may take for a piece of it.
 const STALL: Duration = Duration::from_mins(1);
-/// What the log shows of a request, in characters.
+/// The maximum length of a request in the log, in characters.
 const MAX_LOGGED: usize = 200;
-/// The user who may do everything.
+/// The user id of root.
 const ROOT: u32 = 0;
-/// How long a room may take to end and to begin anew. Its port may have to be waited for.
+/// How long a room may take to end and to restart. It may have to wait for its port.
 const RENEWAL: Duration = Duration::from_mins(1);
 
-/// Listens for commands. The caller has locked the data directory, so a socket that is there is left from before.
-/// Fails when the socket cannot be made, for example because its path is too long.
+/// Listens for commands. The caller has locked the data directory, so an existing socket is left from an earlier
+/// process. Fails if the socket cannot be created, for example because its path is too long.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }
 
-// Binds the socket where nobody else can reach it, and moves it once its mode is set. `bound` is called between the two, with its first
-// path, which is not longer than the last: the system has a limit on that.
+// Binds the socket in a private directory, and moves it once its mode is set. `bound` is called between the two, with
+// the first path. This path is not longer than the final one, because the system limits its length.
 fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
     let cannot = || format!("cannot listen for commands at '{}'", path.display());
@@ -77,13 +78,13 @@ fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixLi
     Ok(listener)
 }
 
-/// Answers commands, for ever.
+/// Handles commands forever.
 pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
     let places = Arc::new(Semaphore::new(MAX_COMMANDS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of files; the others give some back.
+            // The process has no free file descriptors; other tasks return some.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -98,7 +99,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
 }
 
 async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
-    // The mode of the socket says the same; whoever is root may open it all the same.
+    // The mode of the socket restricts access already, but root may open it all the same.
     let uid = stream.peer_cred().context("the system does not say who asks")?.uid();
     let own = rustix::process::geteuid().as_raw();
     if uid != own && uid != ROOT {
@@ -121,7 +122,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     let ends = ends.filter(|_| result.is_ok());
     let reply = result.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Done);
     let replied = reply_with(&mut stream, &reply).await;
-    // Only now, since a hub without matches ends at once.
+    // Only after the reply, since a hub without matches ends immediately.
     if let Some(patience) = ends {
         hub.ask_to_end(patience);
     }
@@ -135,7 +136,7 @@ async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow
     Ok(())
 }
 
-// The log has a line for each command: who, what, and what came of it.
+// Logs one line for each command: the user, the command and its outcome.
 fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     let command: String = command.chars().take(MAX_LOGGED).filter(|letter| !letter.is_control()).collect();
     match error {
@@ -144,7 +145,7 @@ fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     }
 }
 
-// The backup is written by whoever asks for it, who may be another user, and may write where the hub may not.
+// The requesting process writes the backup. It may run as another user, and may write where the hub may not.
 async fn send_backup(hub: &Arc<Hub>, stream: UnixStream, uid: u32) -> anyhow::Result<()> {
     let data = hub.data.clone();
     let copy = hub.results().copy(&data).await;
@@ -189,7 +190,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Restart { room } => {
             let room = find(hub, &room)?;
             room.stop(netcore::Leave::Over, Fate::Renewed);
-            // Answered when the new room listens: what is sent to the port before may be lost with the old socket.
+            // Replies when the new room listens: data that is sent to the port earlier may be lost with the old socket.
             let id = room.file().id.clone();
             timeout(RENEWAL, hub.rooms.replacement(&room))
                 .await
@@ -269,7 +270,7 @@ mod tests {
         let data = TempDir::new();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         for _ in 0..2 {
-            // What a crash leaves.
+            // Left from a crash.
             fs::create_dir(data.path().join(".c")).unwrap();
             fs::write(data.path().join(".c/s"), "").unwrap();
             let listener = listen_after(data.path(), |first| {

@@ -13,28 +13,28 @@ use crate::hub::files::make_private;
 pub(crate) const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 pub(crate) const LOCK: &str = "lock";
-/// The socket for the commands of the host.
+/// The socket for the operator's commands.
 #[cfg(unix)]
 pub(crate) const CONTROL: &str = "control";
 
-/// Makes a data directory unless it exists. A process of root continues as the user who owns it.
+/// Creates a data directory unless it exists. A root process continues as the owner of the directory.
 pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     cmdkit::become_owner(data)?;
     make_private(data)?;
-    // Where any user may make files, another user may have made it meanwhile.
+    // If all users may create files there, another user may have created the directory meanwhile.
     #[cfg(unix)]
     cmdkit::become_owner(data)?;
     Ok(())
 }
 
-/// Locks a data directory until the file is dropped, or the process ends. Fails when a hub runs there; `advice` says what to do then. Two
+/// Locks a data directory until the file is dropped, or the process ends. Fails with `advice` if a hub runs there: two
 /// hubs with the same data would write the same rooms.
 pub(crate) fn lock(data: &Path, advice: &str) -> anyhow::Result<File> {
     let path = data.join(LOCK);
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
-    // A link would create or lock a file elsewhere.
+    // A symbolic link would create or lock a file elsewhere.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     let file = options.open(&path).with_context(|| format!("cannot write '{}'", path.display()))?;

@@ -1,4 +1,4 @@
-//! `arcade doctor`: what keeps a hub from working on this machine, and what to do about it.
+//! `arcade doctor`: finds problems that keep a hub from working on this machine, and suggests remedies.
 
 mod clock;
 mod machine;
@@ -21,14 +21,15 @@ use crate::{
     web::tls::Certificate,
 };
 
-/// How long before the end of a certificate it has to be renewed, in days.
+/// How many days before its end a certificate should be renewed.
 const RENEWAL: u64 = 14;
 
-/// Looks at everything, and prints a line for each. The exit code is 1 if something has to be done.
+/// Runs all checks, and prints a line for each. The exit code is 1 if a problem was found.
 pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     let clocks = Clocks::start();
     let (bind, for_rooms) = (args.page_addresses(), args.room_addresses());
-    // The unit of the service allows the hub ports that its user may not use otherwise, so root tries that of the page as root.
+    // The service unit allows the hub ports that its user may not use otherwise, so root tries the port of the page
+    // before it changes the user.
     let page = network::page(args.port, &bind);
     become_owner(&args.data)?;
     let running = ask(&args.data, &Request::Status).ok();
@@ -37,7 +38,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         Ok((text, ahead)) => (Ok(text), ahead),
         Err(text) => (Err(text), None),
     };
-    // What it is about, and how it is, or else what to do.
+    // The subject of each check, and its state or the remedy.
     let findings = [
         ("data", machine::data(&args.data)),
         ("disk", machine::disk(&args.data)),
@@ -53,7 +54,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         ),
         ("tls", tls(args)),
         ("ports", network::ports(args.ports.clone(), &for_rooms, held)),
-        // The last, so that there is some time for the clocks to differ.
+        // This check is the last, so that the clocks have some time to diverge.
         ("clock", clocks.examine(&args.data, ahead)),
     ];
     let well = findings.iter().all(|(_, verdict)| verdict.is_ok());
@@ -77,11 +78,11 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// Also by how many milliseconds the clock of its server is ahead.
+// Checks the database. Also returns the lead of its server's clock, in milliseconds.
 fn database(args: &Args) -> Result<(String, Option<i64>), String> {
     let file = args.data.join(RESULTS);
     let (store, place) = match &args.database {
-        // The address may have a password in it.
+        // The address may contain a password.
         Some(address) => (Store::server(address), "the PostgreSQL server".to_owned()),
         None if !file.exists() => return Ok((format!("'{}' will be made", file.display()), None)),
         None => (Store::file(&file), format!("'{}'", file.display())),

@@ -1,4 +1,4 @@
-//! What `arcade drain` prints.
+//! The output of `arcade drain`.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::hub::moves::Moved;
 
-/// The answer of the hub in words.
+/// The hub's reply in words.
 pub(crate) fn text(answer: &Value, seconds: u64) -> anyhow::Result<String> {
     let mut text = String::new();
     if let Some(moved) = answer.get("moved") {

@@ -45,13 +45,14 @@ use crate::{
     web::{self, connections::Server, tls::Tls},
 };
 
-/// How long copies of rooms for other hubs may take at the end.
+/// The timeout for copies of rooms for other hubs at the end.
 const COPYING: Duration = Duration::from_secs(3);
 
-/// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
+/// Runs the hub until the process receives a signal or a command to end. Fails if the data directory cannot be used, or
+/// the page cannot listen.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
-    // Before rooms come back that have one of them.
+    // This precedes the restoration of rooms, which may use these maps.
     if let Some(directory) = &args.maps {
         offer_maps(directory)?;
     }
@@ -60,11 +61,11 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let journals = args.data.join("journals");
     prepare(&args.data)?;
     make_private(&journals)?;
-    // Held until the process ends, however it does.
+    // Locked until the process ends, in any way.
     let _lock = lock(&args.data, "stop it, or choose another directory with --data")?;
     let tls = args.certificate().map(|files| Tls::open(files, args.name.clone())).transpose()?.map(Arc::new);
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
-    // One for each address, of which there is one at most.
+    // At most one listener, for the metrics.
     let for_numbers = match args.metrics {
         Some(address) => bind_tcp(&[address.ip()], address.port()).map_err(|error| error.naming("--metrics"))?,
         None => vec![],
@@ -84,7 +85,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         HostNames::new(args.name.iter().chain(&args.advertise).cloned().collect(), own.collect()),
     );
     let resources = Resources::new(&settings, callers);
-    // Before anything of this hub is there, since it may be refused.
+    // This precedes all parts of the hub, since the port may be refused.
     let port = listen.first().map_or(args.port, SocketAddr::port);
     let joining = match args.joins(port)? {
         Some(settings) => {
@@ -162,7 +163,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(Arc::clone(&hub).follow_name_changes());
         }
         results.prepared().await;
-        // Its programs come at once, and their names are looked up.
+        // Programs connect immediately, and their names are looked up.
         if !args.ladder.is_empty() {
             tokio::task::block_in_place(|| hub.open_ladders(&args.ladder))?;
         }
@@ -192,7 +193,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)), None);
             tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
-        // Somebody waits for this line, and may make requests as soon as it is there.
+        // A script may wait for this line, and may send requests as soon as it is printed.
         announce(args, &hub, &listen)?;
         let agones = sdk.map(|sdk| agones::start(sdk, Arc::clone(&hub)));
         let patience = tokio::select! {
@@ -265,7 +266,7 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
     if stdout.is_terminal() {
         text += &address.blocks().unwrap_or_default();
     }
-    // Whoever only wants the first line may have stopped reading.
+    // A reader that only wants the first line may have closed the pipe.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     Ok(())
 }

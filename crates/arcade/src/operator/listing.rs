@@ -1,4 +1,4 @@
-//! What the operator is shown of rooms: what everybody is, and the addresses of players.
+//! The operator's view of rooms: the public state, and the addresses of players.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::{
     room::{Room, bans::host_text, info::Player},
 };
 
-/// JSON for a terminal, which names of players must not change.
+/// Formats JSON for a terminal, so that names of players cannot control the terminal.
 pub(super) fn pretty(value: &Value) -> String {
     cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
-/// The lobby, with the address of each player: one that can be banned, or null while it is not known.
+/// The lobby, with the address of each player: one that can be banned, or null while it is unknown.
 pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;
     for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {

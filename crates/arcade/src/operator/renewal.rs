@@ -1,4 +1,4 @@
-//! SIGHUP, which does not end a hub: it has the certificate read again.
+//! The signal SIGHUP. It does not end a hub, but reloads the certificate.
 
 use std::{io, sync::Arc};
 

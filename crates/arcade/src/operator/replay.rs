@@ -1,4 +1,4 @@
-//! `arcade replay`: the page of a journal, for whoever has the file.
+//! `arcade replay`: shows a journal file on a page.
 
 use std::{
     collections::HashMap,
@@ -30,17 +30,18 @@ use crate::{
     },
 };
 
-/// Matches of a journal that are listed.
+/// The maximum number of listed matches of a journal.
 const MAX_MATCHES: usize = 10_000;
 
-/// Serves the page until the process is asked to end. Fails when there is nothing to show, or the page cannot listen.
+/// Serves the page until the process receives a signal to end. Fails if there is no match, or if the page cannot
+/// listen.
 pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     if file.is_dir() {
         bail!("'{}' is a directory; name one of the journals in it", file.display());
     }
     let path = std::path::absolute(file)?;
-    // Root reads it as its owner, who can exchange it for a link to another file.
+    // Root reads the file as its owner, who could replace it by a link to another file.
     become_owner(path.parent().unwrap_or(&path))?;
     let matches = matches(&path).with_context(|| format!("cannot replay '{}'", file.display()))?;
     if matches.is_empty() {
@@ -76,7 +77,7 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// The matches of a journal, with those that are not over.
+/// Returns the matches of a journal, including unfinished ones.
 fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let note = JournalNote { room: name.clone(), title: name, ..JournalNote::default() };

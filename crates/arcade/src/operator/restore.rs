@@ -1,7 +1,7 @@
 //! `arcade restore`: puts a backup into a data directory.
 //!
-//! Everything is unpacked into a directory inside the data directory and checked there. Only then it takes the place of what was there
-//! before, which is kept aside.
+//! The backup is unpacked into a directory inside the data directory and checked there. Only then it replaces the
+//! previous data, which is moved aside.
 
 use std::{
     ffi::OsString,
@@ -30,33 +30,33 @@ use crate::{
     room::bans::Bans,
 };
 
-/// Files of a backup.
+/// The maximum number of files in a backup.
 const MAX_FILES: u64 = 1_000_000;
 /// The longest name in a backup, in bytes.
 const MAX_NAME: u64 = 4_096;
-/// The longest entry about the others, in bytes.
+/// The longest manifest, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
-/// What a directory is called while it is filled, and where that stays which was there before.
+/// The prefix of the directories for the unpacked files and for the previous data.
 const UNPACKED: &str = ".restore-";
 const REPLACED: &str = ".replaced-";
-/// What may lie in a directory that counts as empty: that of a new file system.
+/// An entry that an empty directory may have: that of a new file system.
 const OF_SYSTEM: &str = "lost+found";
 
-/// What a data directory holds.
+/// The contents of a data directory.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
     rooms: usize,
     journals: usize,
     bans: usize,
-    // None if the results are in PostgreSQL.
+    // `None` if the results are in PostgreSQL.
     results: Option<Totals>,
 }
 
-/// Puts the backup `file` into the directory `data`; if that is not empty, only with `replace`.
-/// Fails when a hub runs there, or the backup is not whole. Then everything is as before.
+/// Restores the backup `file` into the directory `data`. A directory that is not empty needs `replace`. Fails if a hub
+/// runs there, or the backup is incomplete; then the directory is unchanged.
 pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
     let cannot_open = || format!("cannot open the backup '{}'", file.display());
-    // Before root continues as the user of the data directory, who may not be allowed to read it.
+    // This precedes the change to the user of the data directory, who may not be allowed to read the file.
     let opened = Named::new(file).with_context(cannot_open)?.read("").with_context(cannot_open)?;
     if opened.metadata()?.is_dir() {
         bail!("'{}' is a directory; name the file that `arcade backup` has written", file.display());
@@ -115,7 +115,8 @@ impl Found {
     }
 }
 
-/// What lies in a data directory, apart from what only means something while a hub runs and from what an earlier restoring has left.
+/// Lists the entries of a data directory, without the temporary files of a running hub and the remains of earlier
+/// restores.
 fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     let mut names = vec![];
     for entry in fs::read_dir(data).with_context(|| format!("cannot read '{}'", data.display()))? {
@@ -128,14 +129,14 @@ fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Unpacks a backup; fails unless all of it is there and as it was written.
+/// Unpacks a backup. Fails unless it is complete and unmodified.
 fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
     let damaged = "it is damaged, or no backup of arcade";
     let mut archive = Archive::new(file);
     let (mut tally, mut files, mut long, mut manifest) = (Tally::default(), 0, None, None);
-    // Raw: what this does not know is refused, and no length is believed that is not bounded here.
+    // Raw, so that unknown entries are rejected, and no length is trusted without a check here.
     for entry in archive.entries().context(damaged)?.raw(true) {
-        // What the library says holds bytes of a file that may be anything.
+        // The error of the library may contain arbitrary bytes of the file.
         let mut entry = entry.map_err(|_| anyhow::Error::msg(damaged))?;
         if manifest.is_some() {
             bail!("{damaged}: something follows its end");
@@ -178,7 +179,7 @@ fn bounded(entry: &mut Entry<'_, impl Read>, most: u64) -> anyhow::Result<Vec<u8
     Ok(bytes)
 }
 
-// Whether a name leads into the directory, and to nothing that a hub makes anew.
+// Whether a name is a path inside the directory, and not that of a file which the hub creates itself.
 fn is_inside(name: &Path) -> bool {
     let parts: Vec<_> = name.components().collect();
     let plain =
@@ -192,7 +193,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     if let Some(directory) = path.parent() {
         make_private(directory)?;
     }
-    // No name comes twice.
+    // Each name occurs once.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).with_context(cannot)?;
     let length = entry.size();
     tally.begin(name, length);
@@ -209,7 +210,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     file.sync_all().with_context(cannot)
 }
 
-/// Looks at what was unpacked as a hub would when it starts.
+/// Checks the unpacked files in the way of a starting hub.
 fn check(directory: &Path) -> anyhow::Result<Found> {
     if !directory.join("secret").is_file() {
         bail!("the secret of the hub is missing");
@@ -231,13 +232,13 @@ fn look_at(results: &Path) -> anyhow::Result<Totals> {
         let store = Store::file(results)?;
         store.prepare().await?;
         let totals = store.check().await?;
-        // What SQLite keeps beside the file is in it then.
+        // This merges the files that SQLite keeps beside the database.
         store.close().await;
         Ok(totals)
     })
 }
 
-// Puts what was there before aside, and what was unpacked in its place.
+// Moves the previous data aside, and the unpacked files to its place.
 fn exchange(data: &Path, before: &[OsString], aside: &Path, unpacked: &Path) -> anyhow::Result<()> {
     if !before.is_empty() {
         make_private(aside)?;
@@ -262,7 +263,7 @@ mod tests {
     use super::*;
     use crate::operator::backup::back_up;
 
-    /// A data directory and a backup of it.
+    /// Creates a data directory and a backup of it.
     fn backup(directory: &TempDir) -> Vec<u8> {
         let data = directory.path().join("data");
         Secret::open({
@@ -295,7 +296,7 @@ mod tests {
     fn a_backup_that_is_not_whole_changes_nothing() {
         let directory = TempDir::new();
         let whole = backup(&directory);
-        // Every border of entries, and the middle of them.
+        // At each boundary of entries, and in the middle of each entry.
         for cut in (0..whole.len() - 1_024).step_by(256) {
             let error = fails(&whole[..cut]);
             assert!(["cut off", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");
@@ -351,7 +352,7 @@ mod tests {
         let names = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let aside: Vec<_> = names.filter(|name| name.starts_with(REPLACED)).collect();
         assert_eq!(fs::read_to_string(data.join(&aside[0]).join("bans")).unwrap(), "192.0.2.7\n");
-        // What was put aside is no part of the next backup.
+        // The data that was moved aside is not part of the next backup.
         let mut bytes = vec![];
         back_up(&data, None, &mut bytes).unwrap();
         assert!(!bytes.windows(9).any(|window| window == b".replaced"));

@@ -20,13 +20,13 @@ use super::{
 };
 use crate::args::Args;
 
-/// What to do about a hub that runs.
+/// The advice if a hub runs.
 const UNTIL: &str = "end it by `arcade drain` before its results are copied";
 const ROOT: u32 = 0;
-/// How the path of a SQLite file may begin.
+/// The optional prefix of the path of a SQLite file.
 const SQLITE: &str = "sqlite:";
 
-/// A database as it is typed.
+/// A database as given on the command line.
 enum Typed<'a> {
     Server(&'a str),
     File(PathBuf),
@@ -49,7 +49,7 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Runs a command. Fails when a database cannot be used, or a hub may use it.
+/// Runs a command. Fails if a database cannot be used, or if a hub may use it.
 pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitCode> {
     let ResultsCommand::Copy { from, to } = command;
     let from = match from.as_deref().or(args.database.as_deref()) {
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     let (from, to) = (store(&from, &copy_of_from).context("--from")?, store(&to, &copy_of_to).context("--to")?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let copied = runtime.block_on(async {
-        // Each says which of the two it is about.
+        // The context names the argument of the database.
         from.prepare().await.context("--from")?;
         to.prepare().await.context("--to")?;
         let copied = from.copy_to(&to).await?;
@@ -104,13 +104,14 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A SQLite file in a directory that belongs to another user than the data directory. Root opened it before it continued as the user of the
-/// data directory, who works on a copy: SQLite opens files by their paths, and makes others beside them.
+/// A SQLite file in a directory that belongs to another user than the data directory. Root opens it before continuing
+/// as the user of the data directory, who works on a copy: SQLite opens files by their paths, and creates other files
+/// beside them.
 struct Staged {
     shown: String,
     file: File,
     log: Option<File>,
-    // No hub uses it meanwhile.
+    // Prevents its use by a hub.
     _lock: Option<File>,
 }
 
@@ -167,7 +168,7 @@ impl Staged {
     }
 }
 
-// No hub runs on the data that is copied, nor begins meanwhile.
+// Locks all directories, so that no hub runs or starts on the copied data.
 fn locks<'a>(args: &Args, databases: impl Iterator<Item = &'a Typed<'a>>) -> anyhow::Result<Vec<File>> {
     let beside = databases.filter_map(|database| match database {
         Typed::File(path) => Some(std::path::absolute(path).ok()?.parent()?.to_owned()),

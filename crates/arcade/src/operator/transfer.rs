@@ -1,5 +1,6 @@
-//! A file of unknown length on its way over the socket for commands: chunks, an empty one, and what has become of it with the digest of
-//! all of them. So whoever receives it knows whether it is whole, and neither side keeps more than a chunk.
+//! The transfer of a file of unknown length over the socket for commands. It is sent in chunks, then an empty chunk,
+//! and then a line with the outcome and the digest of all chunks. So the recipient can check that the file is complete,
+//! and neither side buffers more than a chunk.
 
 use std::io::{self, BufRead, Write};
 
@@ -9,12 +10,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::wire::Reply;
 
-/// Bytes of a chunk.
+/// The size of a chunk, in bytes.
 const CHUNK: usize = 64 << 10;
-/// The longest line at the end, in bytes.
+/// The longest final line, in bytes.
 const MAX_END: u64 = 64 << 10;
 
-/// Sends what is written to it.
+/// Sends the written data in chunks.
 pub(crate) struct Sender<W: Write> {
     out: W,
     chunk: Vec<u8>,
@@ -27,7 +28,7 @@ impl<W: Write> Sender<W> {
     }
 
     fn send(&mut self) -> io::Result<()> {
-        // It is never longer than [`CHUNK`].
+        // A chunk is never longer than [`CHUNK`].
         let length = u32::try_from(self.chunk.len()).unwrap_or(u32::MAX);
         self.out.write_all(&length.to_be_bytes())?;
         self.out.write_all(&self.chunk)?;
@@ -36,7 +37,7 @@ impl<W: Write> Sender<W> {
         Ok(())
     }
 
-    /// Says what has become of the file: it was all written, and this is to be said of it; or why not.
+    /// Sends the rest of the file and the outcome: a description of the complete file, or the error.
     pub(crate) fn finish(mut self, end: anyhow::Result<Value>) -> anyhow::Result<()> {
         if !self.chunk.is_empty() {
             self.send()?;
@@ -69,7 +70,8 @@ impl<W: Write> Write for Sender<W> {
     }
 }
 
-/// Writes what arrives to `out`; gives what the sender says of it. Fails when it is not whole, or cannot be written.
+/// Writes the received data to `out`, and returns the sender's description. Fails if the file is incomplete or cannot
+/// be written.
 pub(crate) fn receive(mut input: impl BufRead, mut out: impl Write) -> anyhow::Result<Value> {
     let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
     let cut_off = "the hub ended before everything was there";

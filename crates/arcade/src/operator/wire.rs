@@ -1,4 +1,4 @@
-//! What the operator's commands and the hub say to each other.
+//! The messages between the operator's commands and the hub.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::data::CONTROL;
 use crate::games::Options;
 
-/// What the operator wants.
+/// A command of the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Request {
@@ -39,7 +39,7 @@ pub(crate) enum Request {
     },
     Drain {
         seconds: u64,
-        /// Whether rooms go to other hubs.
+        /// Whether rooms move to other hubs.
         #[serde(default, rename = "move")]
         moving: bool,
     },
@@ -50,7 +50,7 @@ pub(crate) enum Request {
     },
 }
 
-/// What the hub answers.
+/// The reply of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reply {

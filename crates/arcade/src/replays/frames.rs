@@ -1,4 +1,4 @@
-//! The frames of a stretch of a match.
+//! The frames of a section of a match.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -9,21 +9,22 @@ use serde::Serialize;
 use super::track::{Lasting, ReplayError, Track};
 use crate::games::{self, Game, Lasts, Marked};
 
-/// Bytes of the messages of one answer. It ends earlier then. As JSON they may be some more.
+/// Limit on the bytes of the messages in one response, which ends earlier if necessary. As JSON they may take
+/// slightly more.
 const MAX_BYTES: usize = 1 << 20;
-/// The number of a watcher that was not there, which no match ever uses.
+/// The id of the simulated watcher, which no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
 /// The address of that watcher.
 const NOBODY: &str = "192.0.2.1:1";
-/// Deadlines of the watcher's room between two arrivals.
+/// Limit on the deadlines of the watcher's room between two arrivals.
 const MAX_ELAPSED: usize = 1_000;
 
-/// What was sent.
+/// The messages of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Frames {
-    /// Milliseconds since the match began, and the message as it is in a WebSocket frame.
+    /// Milliseconds since the match began, and the message in the form of a WebSocket frame.
     pub(crate) frames: Vec<(u64, Frame)>,
-    /// Up to when these are all; earlier than asked for if that would be too much.
+    /// The end of the section. It is earlier than requested if the section would be too large.
     pub(crate) until: u64,
 }
 
@@ -38,8 +39,8 @@ pub(crate) enum Frame {
     },
 }
 
-/// The frames of a stretch of a match, seen by a watcher or from a seat.
-/// Fails when the match cannot be replayed, or nobody had that seat.
+/// Returns the frames of a section of a match, as seen by a watcher or from a seat. Fails if the match cannot be
+/// replayed, or if the seat was never taken.
 pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to: u64) -> Result<Frames, ReplayError> {
     let is_binary = Game::named(E::GAME).is_some_and(|game| game.frames() == games::Frames::Binary);
     let mut collector = Collector { frames: vec![], bytes: 0, is_binary };
@@ -86,7 +87,7 @@ impl Collector {
     }
 }
 
-// Takes what was sent to a peer out of the outputs, and drops the rest.
+// Takes the messages to a peer from the outputs, and drops the rest.
 fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes)) {
     for output in out.drain() {
         match output {
@@ -98,7 +99,7 @@ fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes
     }
 }
 
-// A replay after the last arrival up to a moment.
+// Returns a replay after the last arrival up to this time.
 fn at<E: Marked>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
     let mut cursor = track.start::<E>(|cursor| track.since_begin(cursor.replay().time()) <= from)?;
     let mut out = Outbox::new();
@@ -109,8 +110,8 @@ fn at<E: Marked>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
     Ok(cursor)
 }
 
-// The frames for a watcher who connects at the beginning of the stretch. The watcher is an additional peer in a copy of the room,
-// which receives the same arrivals as the match.
+// Collects the frames for a watcher who connects at the beginning of the section. The watcher is an additional peer
+// in a copy of the room, which receives the same arrivals as the match.
 fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
     let mut cursor = at::<E>(track, stretch.from)?;
     let mut copy = cursor.replay().room().clone();
@@ -125,7 +126,7 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
         if at > stretch.to {
             break;
         }
-        // The watcher has deadlines of its own, which the match does not have.
+        // The watcher has its own deadlines, which the match does not have.
         for _ in 0..MAX_ELAPSED {
             let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
             if cursor.replay().room().deadline().is_some_and(|deadline| deadline <= due) {
@@ -136,7 +137,7 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
         }
         track.apply(&mut cursor, &mut unused)?;
         unused.drain().for_each(drop);
-        // The copy has one more peer, so its states differ and are not compared.
+        // The copy has an additional peer, so its states differ and are not compared.
         copy.input(arrival.time, arrival.input.borrowed(), &mut out);
         collector.take::<E>(at, &mut out, WATCHER);
         if collector.is_full() {
@@ -146,9 +147,9 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
     Ok(stretch.to)
 }
 
-// The messages to the player at a seat.
+// Collects the messages to the player at a seat.
 fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
-    // Who has the seat after this number of arrivals.
+    // The player who has the seat after this number of arrivals.
     let sitter = |arrivals: u64| {
         let last = track.sittings.iter().rfind(|sitting| sitting.seat == seat && sitting.since <= arrivals);
         last.map(|sitting| sitting.peer)
@@ -160,7 +161,7 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         let cursor = at::<E>(track, stretch.from)?;
         let replay = cursor.replay();
         if let Some(peer) = sitter(replay.arrivals()).filter(|peer| replay.peer(*peer).is_some()) {
-            // In a copy, because it changes the match.
+            // The input goes to a copy, because it changes the match.
             replay.room().clone().input(replay.time(), Input::Refresh { peer }, &mut out);
             collector.take::<E>(stretch.from, &mut out, peer);
         }
@@ -173,7 +174,7 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         let was_there = sitter(index).is_some_and(|peer| cursor.replay().peer(peer).is_some());
         track.apply(&mut cursor, &mut out)?;
         match sitter(index) {
-            // Also the last messages before it was closed.
+            // This includes the last messages before the peer was closed.
             Some(peer) if was_there || cursor.replay().peer(peer).is_some() => collector.take::<E>(at, &mut out, peer),
             _ => out.drain().for_each(drop),
         }
@@ -184,8 +185,8 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
     Ok(stretch.to)
 }
 
-// Brings a page up to date in a game that has rounds: what lasts of earlier rounds, and all of the present one. Returns the replay at
-// that moment.
+// Collects the state for a new page in a game with rounds: the messages of earlier rounds that remain relevant, and
+// all messages of the present one. Returns the replay at that time.
 fn rounds<E: Marked>(
     track: &Track,
     from: u64,
@@ -201,7 +202,7 @@ fn rounds<E: Marked>(
         collector.add(from, &lasting.frame);
     }
     let begins = first.and_then(|first| lasting.get(first)).map_or(track.first, |lasting| lasting.arrivals);
-    // The states begin after the first arrival, whose messages are all there.
+    // The states begin after the first arrival, whose messages are all stored.
     let opening = since.iter().filter(|lasting| begins == track.first && lasting.arrivals == track.first);
     let mut present: Vec<Bytes> = opening.map(|lasting| lasting.frame.clone()).collect();
     let mut cursor = track.start::<E>(|cursor| cursor.replay().arrivals() < begins)?;

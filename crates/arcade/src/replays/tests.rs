@@ -1,4 +1,4 @@
-//! A match of nuggets with a real watcher, and the same match from its journal.
+//! A match of nuggets with a real watcher, compared with the same match from its journal.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ const WATCHER: PeerId = PeerId(1);
 const ANN: PeerId = PeerId(2);
 const BOB: PeerId = PeerId(3);
 
-/// What each of the three was sent, with milliseconds since the match began.
+/// The messages to each of the three peers, with milliseconds since the match began.
 struct Played {
     wanted: Wanted,
     sent: Vec<(PeerId, u64, Bytes)>,
 }
 
-/// Two players run about at random until all gold is found, or the host ends the match after so many steps.
+/// Two players move at random until all gold is found, or until the host ends the match after this number of steps.
 fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
@@ -93,7 +93,7 @@ fn said(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: P
     room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 
-/// The texts up to a moment, of which those of the moment come last.
+/// The texts until this time; the last ones were sent at this time.
 fn texts(played: &Played, peer: PeerId, until: u64) -> Vec<String> {
     let own = played.sent.iter().filter(|(to, at, _)| *to == peer && *at <= until);
     own.map(|(_, _, frame)| String::from_utf8_lossy(frame).into_owned()).collect()
@@ -123,7 +123,7 @@ fn a_replay_shows_at_every_moment_what_was_shown_then() {
             let until = (from + length / 16).min(length);
             let told = frames::frames::<nuggets::Server>(&track, seat, from, until).unwrap();
             assert!(told.frames.iter().all(|(at, _)| (from..=until).contains(at)));
-            // Alone it makes a page, and the page shows what was seen.
+            // The section is sufficient for a page, and the page shows the same as the player saw.
             let all: Vec<String> = told.frames.iter().map(|(_, frame)| text(frame).to_owned()).collect();
             if part < 8 {
                 assert!(all[..3].iter().any(|text| text.starts_with("GRID")), "{:?}", &all[..3]);
@@ -132,7 +132,7 @@ fn a_replay_shows_at_every_moment_what_was_shown_then() {
             }
         }
     }
-    // The whole match from its beginning is what was sent, message by message, after the first pictures.
+    // From its beginning, the whole match equals the messages that were sent, after the first pictures.
     let told = frames::frames::<nuggets::Server>(&track, Some("B"), 0, length).unwrap();
     let all: Vec<&str> = told.frames.iter().map(|(_, frame)| text(frame)).collect();
     let seen = texts(&played, BOB, told.until);

@@ -1,4 +1,4 @@
-//! A match that is shown again: its timeline, and states to begin from.
+//! A match that is replayed: its timeline, and the states at which a replay can start.
 
 use std::{any::Any, io, mem::size_of, path::PathBuf, time::Duration};
 
@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::games::{Lasts, Marked};
 
-/// The states of one match.
+/// Limits on the states of one match.
 const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, bytes: 64 << 20 };
 /// Limit on the number of marks on a timeline.
 const MAX_MARKS: usize = 2_000;
 /// Limit on the number of changes of seats in one match.
 const MAX_SITTINGS: usize = 4_096;
 
-/// Why a match cannot be shown again.
+/// Why a match cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayError {
     #[error("the journal of this match is gone, so it cannot be shown again")]
@@ -35,13 +35,13 @@ pub(crate) enum ReplayError {
 /// The timeline of a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Timeline {
-    /// Milliseconds.
+    /// In milliseconds.
     pub(crate) length: u64,
     pub(crate) seats: Vec<SeatView>,
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A seat from which the match can be shown.
+/// A seat whose view of the match can be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SeatView {
     pub(crate) seat: String,
@@ -63,34 +63,34 @@ pub(super) struct Wanted {
     pub(super) game: String,
     pub(super) path: PathBuf,
     pub(super) number: u32,
-    // Microseconds of the time of the room.
+    // In microseconds since the start of the room.
     pub(super) begins: u64,
     pub(super) ends: u64,
-    /// Whether a match without its end in the journal is shown as far as it goes.
+    /// Whether a match without its end in the journal is shown up to its last arrival.
     pub(super) unfinished: bool,
 }
 
-/// A match whose arrivals stay in its journal.
+/// A match whose arrivals remain in its journal.
 ///
 /// Arrivals are counted as [`Replay::arrivals`](journal_core::Replay::arrivals) does.
 #[derive(Debug)]
 pub(crate) struct Track {
-    // A `Cursor` of the engine of the match. A copy of it continues without computing again what is visible on a map, as a decoded state
-    // would have to.
+    // A `Cursor` of the engine of the match. A copy of it continues without recomputing the visible parts of a map,
+    // which a decoded state would require.
     states: Checkpoints<Box<dyn Any + Send + Sync>>,
-    /// The arrivals up to the beginning of the match, with the one that began it, and up to its end.
+    /// The number of arrivals up to the one that began the match, and up to its end.
     pub(super) first: u64,
     last: u64,
-    /// Who took which seat when.
+    /// When each seat was taken, and by which player.
     pub(super) sittings: Vec<Sitting>,
-    /// In a game that has rounds: the messages that are of use after their round, the first messages of rounds, and all with which the
-    /// match began.
+    /// In a game with rounds: the messages that remain relevant after their round, the first messages of rounds, and
+    /// all messages with which the match began.
     pub(super) lasting: Vec<Lasting>,
     /// The day of its puzzle, if it has one.
     pub(super) day: Option<u32>,
     begins: u64,
     ends: u64,
-    /// In the order of joining.
+    /// The seats in the order of joining.
     pub(super) seats: Vec<SeatView>,
     pub(super) marks: Vec<Mark>,
 }
@@ -105,10 +105,10 @@ pub(super) struct Lasting {
     pub(super) lasts: Lasts,
 }
 
-/// A player took a seat.
+/// The assignment of a seat to a player.
 #[derive(Debug, Clone)]
 pub(super) struct Sitting {
-    /// The number of arrivals after which it did.
+    /// The number of arrivals after which the player took the seat.
     pub(super) since: u64,
     pub(super) seat: String,
     pub(super) peer: PeerId,
@@ -166,12 +166,12 @@ impl Track {
         Ok(draft.track)
     }
 
-    /// Milliseconds from the beginning to the end.
+    /// The duration of the match in milliseconds.
     pub(super) const fn length(&self) -> u64 {
         self.ends.saturating_sub(self.begins).div_ceil(1_000)
     }
 
-    /// Milliseconds since the beginning at a time of the room.
+    /// Converts a time of the room to milliseconds since the beginning.
     pub(super) const fn since_begin(&self, time: Time) -> u64 {
         (time.as_nanos() / 1_000).saturating_sub(self.begins) / 1_000
     }
@@ -186,14 +186,14 @@ impl Track {
         if cursor.apply(out).map_err(damaged)?.is_none() {
             return Err(damaged("its arrivals are gone"));
         }
-        // What is behind the match may be damaged.
+        // Entries after the match may be damaged.
         if cursor.replay().arrivals() < self.last {
             cursor.read(|_| {}).map_err(damaged)?;
         }
         Ok(())
     }
 
-    /// The last state for which `is_before` holds, or the first one.
+    /// The last state for which `is_before` holds, or else the first one.
     pub(super) fn start<E: Marked>(&self, is_before: impl Fn(&Cursor<E>) -> bool) -> Result<Cursor<E>, ReplayError> {
         let found = self.states.last(|state| state.downcast_ref().is_some_and(&is_before));
         let cursor = found.or(self.states.first()).and_then(|state| state.downcast_ref::<Cursor<E>>());
@@ -206,7 +206,7 @@ impl Track {
         self.states.len()
     }
 
-    /// The memory that it takes, in bytes.
+    /// The memory that the track takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let lasting = self.lasting.iter().map(|lasting| size_of::<Lasting>() + lasting.frame.len());
         self.states.bytes() + lasting.sum::<usize>() + size_of::<Sitting>() * self.sittings.len()
@@ -220,7 +220,7 @@ enum Phase {
     Over,
 }
 
-// A track while its journal is read.
+// A track whose journal is being read.
 struct Draft {
     track: Track,
     number: u32,
@@ -228,11 +228,11 @@ struct Draft {
 }
 
 impl Draft {
-    // Applies the next arrival; returns `false` at the end of the journal.
+    // Applies the next arrival. Returns `false` at the end of the journal.
     fn take<E: Marked>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
         let has_begun = self.phase == Phase::Playing;
         if !has_begun {
-            // Those of the arrival with which the match begins stay.
+            // Only the messages of the arrival with which the match begins remain.
             self.track.lasting.clear();
         }
         let before = has_begun.then(|| cursor.replay().room().engine().probe());
@@ -292,7 +292,7 @@ impl Draft {
             self.mark(cursor.replay().time(), "joined", &format!("{name} joins"));
         }
         match self.track.seats.iter_mut().find(|known| known.seat == seat) {
-            // Before the match the seat of an earlier game is free again.
+            // Before the match, the seat of an earlier game is free again.
             Some(known) if !has_begun => known.name = name,
             Some(_) => {}
             None => self.track.seats.push(SeatView { seat: seat.clone(), name }),
@@ -310,7 +310,7 @@ impl Draft {
     fn mark(&mut self, time: Time, kind: &'static str, text: &str) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(time);
-            // The text has names.
+            // The text contains names.
             self.track.marks.push(Mark { at, kind, text: display_name(text).into_owned() });
         }
     }

@@ -9,13 +9,13 @@ use tracing::{info, warn};
 
 use super::{Results, clock::unix_now};
 
-/// The names of copies. One that begins with a dot is not part of a backup.
+/// The names of copies. A backup excludes names that begin with a dot.
 const FRONT: &str = ".results-";
 const BACK: &str = ".db";
 
 impl Results {
-    /// Copies the database into a file in this directory, which is removed when the path is dropped. None if the database is a server,
-    /// which has its own tools.
+    /// Copies the database into a file in this directory, which is removed when the returned path is dropped. Returns
+    /// `None` if the database is a server, which has its own tools.
     pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
         let path = TempPath::try_from_path(directory.join(format!("{FRONT}{}{BACK}", unix_now())))?;
         match self.store.backup(&path).await {
@@ -26,12 +26,12 @@ impl Results {
     }
 }
 
-/// Removes the copies that a hub has left in this directory because it was killed during a backup. No other hub runs there.
+/// Removes the copies in this directory of a hub that was killed during a backup. No other hub uses the directory.
 pub(super) fn remove_old(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        // SQLite may have left something beside a copy.
+        // SQLite may have left another file beside a copy.
         let is_copy = name.to_str().is_some_and(|name| name.starts_with(FRONT) && name.contains(BACK));
         if !is_copy {
             continue;

@@ -1,8 +1,9 @@
 //! Computes the results of the matches in a journal by replaying it.
 //!
-//! This is the only source of results: for matches that have just ended, and for those that earlier runs of the hub or other hubs did not
-//! store. A journal that grows is read on from the [`Progress`] of the previous reading, so each match is replayed once. Reading takes
-//! memory for one state of the room, however long the journal is.
+//! This is the only source of results, both for matches that have just ended and for those that earlier runs or other
+//! hubs did not store. The reading of a growing journal continues at the [`Progress`] of the previous reading, so
+//! each match is replayed once. Reading takes memory for one state of the room, independent of the length of the
+//! journal.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,21 +25,21 @@ use crate::{
     },
 };
 
-/// Limit on the number of seats in a room, with those of players who have left a running match.
+/// Limit on the number of seats in a room, including those of players who have left a running match.
 const MAX_SEATS: usize = 4_096;
 /// Limit on the number of concurrent games in a room.
 const MAX_GAMES: usize = 4_096;
 
-/// The seats that earlier versions recorded in the database, by addresses and names.
+/// The seats that earlier versions recorded in the database, by address and name.
 pub(crate) type RecordedSeats = HashMap<(String, String), Seated>;
 
-/// Where a reading starts.
+/// The position at which a reading starts.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// Where the previous reading of the journal ended.
+    /// The end of the previous reading of the journal.
     Progress(Box<Progress>),
-    /// At the last state before the matches that are not stored. The room and the seats in the database are used for journals of versions
-    /// that recorded no facts.
+    /// The last state before the matches that are not stored. The room and the seats in the database are used for
+    /// journals of versions that recorded no facts.
     Record(JournalNote, RecordedSeats),
 }
 
@@ -55,28 +56,28 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// All matches that began before this are over.
+    /// The point before which all matches that have begun are over.
     pub(crate) fn known(&self) -> Known {
         self.matches.known()
     }
 
-    /// The matches that are not over, as far as they go.
+    /// The matches that are not over, without results.
     pub(crate) fn running(&self) -> impl Iterator<Item = Match> {
         self.matches.begun.iter().map(|(&number, &begun)| self.matches.of(number, begun, begun))
     }
 
     /// Approximate size in memory, in bytes.
     pub(crate) fn size(&self) -> usize {
-        // A seat has several short texts.
+        // A seat has several short strings.
         const SEAT: usize = 256;
         self.state.size() + SEAT * (self.matches.seats.len() + self.matches.facts.len())
     }
 }
 
-/// Passes each match of a journal that is over, and may not be stored, to `found`, until that returns `false`. Returns `None` if nothing
-/// has arrived yet.
+/// Passes each finished match of a journal that may not be stored yet to `found`, until that returns `false`. Returns
+/// `None` if the journal is empty.
 ///
-/// Fails if the journal cannot be read or replayed to its end. What was found before counts.
+/// Fails if the journal cannot be read or replayed to its end. Matches that were found before the failure count.
 pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) -> anyhow::Result<Option<Progress>> {
     let journal = match journal_core::open(path) {
         Err(ReadError::Empty) => return Ok(None),
@@ -114,7 +115,7 @@ impl<E: Recorded + Shown> Reading<E> {
         let head = reader.head();
         let zero = if note.known.until > 0 { note.known.zero } else { head.begun.saturating_mul(1_000) };
         let now = Known { until: replay.time().as_nanos() / 1_000, zero };
-        // Matches may have begun before the first state that is left.
+        // Matches may have begun before the first remaining state.
         let is_late = head.base.is_some() && now.until >= note.known.until;
         let JournalNote { room, title, class, casual, .. } = note;
         let title = if title.is_empty() { head.game.clone() } else { title };
@@ -154,9 +155,11 @@ impl<E: Recorded + Shown> Reading<E> {
 
     fn run(mut self, journal: &Journal, mut found: impl FnMut(Match) -> bool) -> anyhow::Result<Progress> {
         let mut out = Outbox::new();
-        // One arrival behind, since the note after an arrival tells whether it made the server panic.
+        // Arrivals are processed with a delay of one, because the note after an arrival records whether it made the
+        // server panic.
         let mut waiting: Option<Arrival> = None;
-        // Events of the last arrival, with the address of the peer and why the game is casual. Its facts follow it.
+        // The events of the last arrival, each with the address of the peer and the reason why the game is casual.
+        // The facts of the arrival follow it.
         let mut events: Vec<(GameEvent, String, Option<Casual>)> = vec![];
         let mut is_broken = false;
         loop {
@@ -237,13 +240,13 @@ fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {
 struct Matches {
     // The number of the journal.
     id: u64,
-    // What all matches of the journal have in common.
+    // The common data of all matches of the journal.
     common: Match,
     now: Known,
-    // Stands for the beginning of matches that began before the first state, until none of them is left.
+    // The assumed beginning of matches that began before the first state, until all of them are over.
     earliest: Option<Known>,
     begun: BTreeMap<u32, Known>,
-    // Players who have a seat, or have left it during a match that is not over.
+    // Players who have a seat, or who have left it during a match that is not over.
     seats: BTreeMap<String, SeatFact>,
     // The last fact about each seat.
     facts: BTreeMap<String, SeatFact>,
@@ -260,7 +263,7 @@ impl Matches {
             self.facts.remove(seat);
             return;
         };
-        // The name was proven or revoked, or the fact was not written yet when its player was seated.
+        // The name was proven or revoked, or the fact was not yet written when its player was seated.
         if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.name == fact.name) {
             seated.seated.clone_from(&fact.seated);
         }
@@ -290,7 +293,7 @@ impl Matches {
         }
     }
 
-    // Processes an event; returns the match that is over.
+    // Processes an event. Returns the match if it is over.
     fn event(
         &mut self,
         event: &GameEvent,
@@ -336,12 +339,12 @@ impl Matches {
         let begun = self.begun.remove(&game).or(self.earliest);
         let players = self.players(standings);
         for Standing { seat, .. } in standings {
-            // In some games a player keeps its seat for the next one.
+            // In some games a player keeps its seat for the next match.
             if self.seats.get(seat).is_some_and(|seated| seated.left) {
                 self.seats.remove(seat);
             }
         }
-        // Without a beginning, the match is stored already.
+        // A match without a beginning is already stored.
         let begun = begun.filter(|_| !players.is_empty())?;
         let mut over = Match { complete, players, ..self.of(game, begun, self.now) };
         if over.casual.is_empty() {
@@ -361,7 +364,7 @@ impl Matches {
             let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
             players.push(MatchPlayer {
                 rank,
-                // PostgreSQL has no zero bytes in texts, and a name of robots may have one.
+                // PostgreSQL does not support zero bytes in text, but a name in robots may contain one.
                 name: display_name(&standing.name).into_owned(),
                 kind,
                 seat: standing.seat.clone(),
@@ -380,8 +383,8 @@ impl Matches {
 // Why a match does not count although its room does.
 fn unusual(over: &Match) -> Option<Casual> {
     let mut people = over.players.iter().filter(|player| player.kind != Kind::Bot);
-    // A player who leaves has lost, also if no opponent is left. The ladder ends matches with at most one program left, and those that
-    // last too long; both are results.
+    // A player who leaves has lost, even if no opponent is left. The ladder ends matches with at most one remaining
+    // program, and those that last too long; both are results.
     if !over.complete && over.class != LADDER && !people.clone().all(|player| player.quit) {
         return Some(Casual::Unfinished);
     }

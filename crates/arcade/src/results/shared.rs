@@ -1,8 +1,9 @@
-//! Results of all hubs of an arcade of several, as messages on their way to the one database.
+//! Results of all hubs of an arcade with several hubs, as messages to the common database.
 //!
-//! A result is submitted by its match id and acknowledged after it is committed, so none is lost with a hub. It may be delivered twice; the
-//! database stores it once. While the broker is away results go into the database directly. A message that no hub can read, or that the
-//! database rejects, leaves the queue after [`mesh::MAX_DELIVERIES`] deliveries and is kept with the dead letters.
+//! A result is submitted under its match id and acknowledged after it is committed, so no result is lost with a hub.
+//! It may be delivered twice, but the database stores it once. While the broker is unavailable, results are written
+//! directly to the database. A message that no hub can read, or that the database rejects, leaves the queue after
+//! [`mesh::MAX_DELIVERIES`] deliveries and is moved to the dead letters.
 
 use std::{
     sync::{Arc, Weak},
@@ -19,9 +20,9 @@ use tracing::{error, info, warn};
 
 use super::{LONGEST_PAUSE, PAUSE, Results, Shared};
 
-/// How long a hub waits at most before it looks for results of others.
+/// The maximum interval between two checks for results of other hubs.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often a hub reads the newest matches and leaders, which others change too.
+/// How often a hub reads the newest matches and leaders, which other hubs change too.
 const REFRESH: Duration = Duration::from_secs(5);
 
 /// Why a result is not committed now.
@@ -34,14 +35,15 @@ enum Uncommitted {
 }
 
 impl Results {
-    /// Shares results with other hubs. Called before [`start`](Self::start).
+    /// Shares results with other hubs. Must be called before [`start`](Self::start).
     pub(crate) fn share(&self, queue: Arc<dyn mesh::Results>) {
-        // There is one arcade.
+        // It is set only once, because there is only one arcade.
         let _ = self.shared.set(Shared { queue, submitted: Notify::new() });
     }
 
-    // Submits a result. Returns false if this hub has to store it itself: the queue did not take it, or already had it. In the second case
-    // a hub that died may hold it, and it would be delivered again only later.
+    // Submits a result. Returns `false` if this hub has to store it itself, because the queue did not accept it or
+    // already had it. In the second case a crashed hub may hold the result, which would be delivered again only
+    // later.
     pub(super) async fn submit(&self, new: &Match) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };
@@ -58,7 +60,7 @@ impl Results {
     }
 }
 
-/// Commits results of all hubs as long as this one is there.
+/// Commits results of all hubs until this hub ends.
 pub(super) async fn work(results: Weak<Results>) {
     let mut pause = PAUSE;
     let mut refreshed = Instant::now();
@@ -93,10 +95,10 @@ pub(super) async fn work(results: Weak<Results>) {
                 wait
             }
         };
-        // The queue is empty, or cannot be worked off now.
+        // The queue is empty, or cannot be processed now.
         if !wait.is_zero() {
             if refreshed.elapsed() >= REFRESH {
-                // What this hub could not store, another one has.
+                // Another hub has stored the results that this hub could not store.
                 if results.refresh().await && is_well && results.health().waiting == 0 {
                     results.succeeded();
                 }
@@ -156,13 +158,13 @@ mod tests {
             results.share(Arc::new(mesh.clone()));
             results
         };
-        // One that ends before anything is committed, and says the last thing twice.
+        // This hub ends before any commit, and submits its last result twice.
         let results = hub();
         results.store.prepare().await.unwrap();
         for (number, is_new) in [(1, true), (2, true), (3, true), (3, false)] {
             assert_eq!(results.submit(&over(number)).await, is_new);
         }
-        // One that took a result and ended before it was committed.
+        // A hub takes a result, and ends before the result is committed.
         drop(mesh::Results::take(&mesh).await.unwrap());
         drop(results);
         let results = hub();
@@ -172,7 +174,7 @@ mod tests {
             let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
             (found.len() >= 3 && results.health().stored >= 3).then_some(found)
         };
-        // That one comes again when its time is over, which is later than this test.
+        // That result is delivered again after its timeout, which is later than this test.
         let found = testkit::found("three results", all).await;
         let mut numbers: Vec<u32> = found.iter().map(|found| found.number).collect();
         numbers.sort_unstable();
@@ -181,7 +183,7 @@ mod tests {
         assert!(!results.store.record(&over(3)).await.unwrap());
     }
 
-    /// What the first version with a queue of results writes. Messages of it may wait while nodes are upgraded.
+    /// A message of the first version with a queue of results. Such messages may wait while nodes are upgraded.
     const FIRST: &str = r#"{"id":"00000000000000aa-9","game":"robots","title":"small","room":"robots-1","journal":"robots-ann-1.journal",
         "number":9,"begins":0,"ends":1,"started":0,"ended":9,"complete":true,
         "players":[{"rank":1,"name":"Ann","kind":"unproven","seat":"A","score":5,"won":true,"quit":false},
@@ -213,7 +215,7 @@ mod tests {
         testkit::found("the result", async || (results.health().stored == 1).then_some(())).await;
         assert_eq!(mesh::Results::dead_letters(&mesh), 0, "it did not wait for them");
         let all_dead = async || {
-            // They are delivered again, and each result that is submitted has the queue looked through.
+            // They are delivered again, and each submitted result triggers a check of the queue.
             clock.fetch_add(mesh::TAKEN_SECONDS, Ordering::Relaxed);
             results.submit(&over(submitted.fetch_add(1, Ordering::Relaxed) + 1)).await;
             (mesh::Results::dead_letters(&mesh) == 3).then_some(())

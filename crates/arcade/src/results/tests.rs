@@ -21,7 +21,7 @@ use crate::room::{
     roster::Roster,
 };
 
-/// Matches of a journal whose beginning is not kept.
+/// The number of matches in a journal whose beginning is not retained.
 const LONG: usize = 160;
 
 /// A journal of matches between Ann and Bob.
@@ -29,7 +29,8 @@ fn play(directory: &Path, matches: usize) -> PathBuf {
     play_on(directory, matches, MAX_SIZE)
 }
 
-/// A journal of several files, the first of which are not kept any more, and the number of the first match of which all is kept.
+/// A journal of several files, the first of which were removed, and the number of the first match that is complete in
+/// the rest.
 fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
@@ -48,7 +49,7 @@ fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
     (found, progress.unwrap().unwrap())
 }
 
-/// The record of an earlier version, whose rooms were rated.
+/// The record of a journal of an earlier version, whose rooms were rated.
 fn record(known: Known) -> Start {
     record_with(known, RecordedSeats::new())
 }
@@ -61,7 +62,7 @@ fn record_with(known: Known, seats: RecordedSeats) -> Start {
     )
 }
 
-/// The record of a journal that the database does not know.
+/// The record of a journal that is not in the database.
 fn no_record() -> Start {
     Start::Record(JournalNote::default(), RecordedSeats::new())
 }
@@ -70,8 +71,9 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
     play_as(directory, (matches, max), &Facts::new(), |_, _, _| {}, |_| {})
 }
 
-/// The same in a journal with these facts. `follow` gets the outputs of each input, and `flushed` is called after each ten matches, when
-/// they are in the file.
+/// The same in a journal with these facts.
+///
+/// `follow` receives the outputs of each input. `flushed` is called after every ten matches, once they are in the file.
 fn play_as(
     directory: &Path,
     (matches, max): (usize, u64),
@@ -159,7 +161,7 @@ async fn stored(results: &Results) -> Vec<Match> {
 async fn check(results: &Results, matches: u64) {
     let found = stored(results).await;
     assert_eq!(found.len() as u64, matches);
-    // Neither the journal nor the database has their class.
+    // The class is missing from both the journal and the database.
     assert!(found.iter().all(|found| found.casual == "earlier"));
 }
 
@@ -171,7 +173,7 @@ fn a_journal_gives_the_results_of_its_matches() {
         let seated = Seated { kind: Kind::Proven, ..Seated::default() };
         ((address.to_owned(), name.to_owned()), seated)
     };
-    // Bob uses a name of his own and not the one that he owns.
+    // Bob uses another name than the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
     let (found, progress) = read(&path, record_with(Known::default(), seats));
     assert_eq!(progress.position, path.metadata().unwrap().len());
@@ -196,7 +198,7 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     let journals = TempDir::new();
     let (path, first) = play_long(&journals.path().join("journals"));
     die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
-    // The same once its first matches are known.
+    // The same, after its first matches are stored.
     let (stored, _) = read(&path, record(Known::default()));
     let known = Known { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
     let (rest, progress) = read(&path, record(known));
@@ -226,7 +228,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
             })
             .await
         };
-        // Another process, on what the first has left.
+        // Another process continues with the data of the first.
         let again = prepared(directory.path()).await;
         again.catch_up(|_| true).await;
         check(&again, matches).await;
@@ -244,7 +246,7 @@ async fn what_is_stored_already_is_not_looked_through_again() {
     let first = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let length = path.metadata().unwrap().len();
-    // Of the same length, and no journal any more: nothing reads it.
+    // The file has the same length but is no longer a journal, so it is not read.
     std::fs::write(&path, vec![0; usize::try_from(length).unwrap()]).unwrap();
     first.catch_up(|_| true).await;
     check(&first, 1).await;
@@ -272,7 +274,7 @@ async fn only_what_is_not_known_is_replayed() {
     let known = first.store.journal(file).await.unwrap().known;
     let stored = stored(&first).await;
     assert!(known.until >= stored[0].ends && known.zero > 0);
-    // The bytes before the last file are damaged, and nobody notices.
+    // The bytes before the last file are damaged, which is not detected.
     let mut files = journal_core::find(&SystemDisk, &directory.path().join("journals")).unwrap();
     assert_eq!(files.len(), 1);
     let last = files.remove(0).end.unwrap();
@@ -289,7 +291,7 @@ async fn only_what_is_not_known_is_replayed() {
     }
     assert!(matches::read(&path, record(Known::default()), |_| true).is_err());
     assert_eq!(read(&path, record(known)).1.position, last);
-    // Within a file, a state is enough.
+    // Within a file, a state is sufficient.
     let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
     let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
@@ -300,7 +302,7 @@ async fn only_what_is_not_known_is_replayed() {
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
 }
 
-/// Reads a journal of matches each time that it has grown.
+/// Reads a journal of matches each time it has grown.
 fn read_growing(max: u64) {
     let directory = TempDir::new();
     let (mut found, mut next) = (vec![], Some(record(Known::default())));
@@ -320,7 +322,7 @@ fn read_growing(max: u64) {
         (1..=u32::try_from(LONG).unwrap()).collect::<Vec<_>>()
     );
     let (whole, _) = read(&path, record(Known::default()));
-    // The first of what is left may have begun before.
+    // The first remaining match may have begun before the first state.
     assert!(whole.len() > 2 && found.ends_with(&whole[1..]));
 }
 
@@ -363,7 +365,8 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
     assert_eq!(left(), [true, false, false, true], "the older one");
     results.prune(Retention { age: Some(Duration::from_hours(1)), ..Retention::default() }, rooms()).await;
     assert_eq!(left(), [false, false, false, true], "a room goes on from it");
-    // Nothing was examined before; the results were stored first. That of the room is found when the hub starts.
+    // No journal was examined before pruning, so the results were stored first. The journal of the room is found when
+    // the hub starts.
     assert_eq!(stored(&results).await.len(), 3);
     assert!(journals.join("damaged.journal").exists());
 }
@@ -389,7 +392,8 @@ fn described() -> Description {
 const ANN: &str = "10.0.0.1:1";
 const BOB: &str = "10.0.0.2:2";
 
-/// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays well.
+/// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays
+/// well.
 fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     let roster = Arc::<Roster>::default();
     roster.open_seat(ANN.parse().unwrap());
@@ -408,7 +412,7 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     play_as(directory, (matches, max), &described().facts(), follow, |_| {})
 }
 
-/// What results have of the room and of the players.
+/// The facts about the room and the players in a result.
 fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, Kind, bool, &str)>) {
     let Match { room, title, class, casual, .. } = new.clone();
     let of = new.players.iter().map(|of| (&*of.name, of.kind, !of.host.is_empty(), &*of.level)).collect();
@@ -426,7 +430,7 @@ async fn a_result_needs_nothing_but_its_journal() {
         let players = BTreeSet::from([("Ann", Kind::Proven, true, ""), ("Bob", Kind::Bot, true, "hard")]);
         assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
     }
-    // The database does not know the room.
+    // The database does not contain the room.
     let results = prepared(directory.path()).await;
     results.catch_up(|_| true).await;
     let stored = stored(&results).await;
@@ -586,12 +590,12 @@ async fn unreadable_journals_are_read_when_they_can_be() {
     let directory = TempDir::new();
     let journals = directory.path().join("journals");
     let results = prepared(directory.path()).await;
-    // Something that is no directory.
+    // A file in place of the directory.
     std::fs::write(&journals, b"").unwrap();
     assert!(!results.catch_up(|_| true).await);
     std::fs::remove_file(&journals).unwrap();
     std::fs::create_dir(&journals).unwrap();
-    // Something that is no file.
+    // A directory in place of the file.
     let path = play(&directory.path().join("elsewhere"), 2);
     let file = name_of(&path).unwrap();
     std::fs::create_dir(journals.join(file)).unwrap();
@@ -606,7 +610,7 @@ async fn unreadable_journals_are_read_when_they_can_be() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_away_rooms_do_not_wait() {
     let directory = TempDir::new();
-    // No server listens there.
+    // No server listens at this address.
     let store = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
     let results = Results::new(store, directory.path().join("journals"));
     results.start();

@@ -1,4 +1,4 @@
-//! Results as the page and the interface for programs show them.
+//! Results in the form of the page and the interface for programs.
 
 use std::{
     collections::BTreeMap,
@@ -60,13 +60,13 @@ pub(crate) struct LeaderView {
 /// The score of a player on a board.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct StandingView {
-    /// In games in which players meet.
+    /// The rating, in games with several players.
     pub(crate) rating: Option<i64>,
-    /// How far the strength may be from the rating.
+    /// The uncertainty of the rating.
     pub(crate) uncertainty: Option<i64>,
-    /// In games that are played alone, the mean score.
+    /// The mean score, in games that are played alone.
     pub(crate) mean: Option<f64>,
-    /// Whether too few matches have counted to be ranked.
+    /// Whether the player has too few counted matches to be ranked.
     pub(crate) provisional: bool,
     pub(crate) matches: u64,
     pub(crate) wins: u64,
@@ -130,9 +130,9 @@ impl ScoreView {
     }
 }
 
-/// A time in milliseconds since the Unix epoch, as in RFC 3339.
+/// Formats a time in milliseconds since the Unix epoch as in RFC 3339.
 pub(crate) fn date(unix_millis: u64) -> String {
-    // Later than the year 9999 there is no date in this form.
+    // RFC 3339 has no dates after the year 9999.
     let last = 253_402_300_799_000;
     humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(unix_millis.min(last))).to_string()
 }

@@ -1,13 +1,14 @@
 //! Admission to the match of a room.
 //!
-//! In some games a seat that was left is not given again in the same match, such as a letter of nuggets. Once players of one host have left
-//! half of the seats of such a match, no other player of that host joins it; those who are connected do not count, so a class behind one
-//! address fits into one match. New players of one host join at [`JOINS`]. A rejected player receives the reason if the game has a message
-//! for it, and is disconnected before it takes a seat.
+//! In some games a vacated seat, such as a letter of nuggets, is not assigned again in the same match. Once players
+//! of one host have vacated half of the seats of such a match, no other player of that host may join it. Connected
+//! players do not count, so a class behind one address fits into one match. New players of one host join at the rate
+//! [`JOINS`]. A rejected player receives the reason if the game has a message for it, and is disconnected before it
+//! takes a seat.
 //!
-//! Messages that take much processor time, such as hints of mastermind, have a rate limit. A room processes such a message in one piece, so
-//! many of them delay the rooms that share its threads. The limit is one for all rooms of the hub: a host with many rooms has no larger
-//! share.
+//! Messages that take much processor time, such as hints of mastermind, have a rate limit. A room processes such a
+//! message without interruption, so many of them delay the rooms that share its threads. All rooms of the hub share
+//! one limit: a host with many rooms has no larger share.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,49 +26,52 @@ use super::{
 };
 use crate::games::Game;
 
-/// How fast new players of one host join a room. Those who join its next match over the same connection are not new.
+/// The rate at which new players of one host join a room. A player who joins the next match over the same connection
+/// is not new.
 pub(crate) const JOINS: Rate = Rate { per_second: 2, burst: 64 };
-/// Hints that all rooms compute in a second. One takes up to 8 ms of a processor, so that they take a quarter of one.
+/// Limit on the hints that all rooms compute in a second. One takes up to 8 ms of processor time, so they use at most
+/// a quarter of a processor.
 pub(crate) const MAX_HINTS: usize = 32;
-/// Hints of one host in a second.
+/// Limit on the hints of one host in a second.
 pub(crate) const MAX_HINTS_OF_HOST: usize = 8;
 /// How long a hint counts.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Hosts whose joins or waits are counted. Joins of other hosts are not limited.
+/// Limit on the hosts whose joins or waits are counted. Joins of further hosts are not limited.
 const MAX_HOSTS: usize = 4_096;
 /// How long a client that had to wait because of reserved seats has precedence over later reservations.
 const REMEMBERED: Duration = Duration::from_mins(1);
-/// The message to a player whose host has used up its seats.
+/// The message to a player whose host has exhausted its seats.
 const HALF: &str = "Players from your address have left half of the places of this match; the rest is for others.";
-/// The message to a player while the free seats are reserved for others.
+/// The message to a player while the free seats are reserved for other players.
 const HELD: &str = "The free seats are kept for others for some seconds; try again in a moment.";
-/// The message to a player of a host with too many new ones.
+/// The message to a player of a host with too many new players.
 const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
 
-/// The rules by which players are admitted to the matches of a room.
+/// The admission rules of a room.
 #[derive(Debug)]
 pub(super) struct Admission {
     game: Game,
     roster: Arc<Roster>,
     hints: Arc<Hints>,
-    // Seats that are not given again in this match, by the host whose players have left them.
+    // The number of seats that are not assigned again in this match, by the host whose players have vacated them.
     left: BTreeMap<HostId, u32>,
-    // Those that can be given.
+    // The seats that can be assigned.
     seats: u32,
     joins: RateTable<HostId>,
-    // When players of a host were first rejected because the free seats were reserved, and when they were last rejected.
+    // When players of a host were first rejected because the free seats were reserved, and when they were last
+    // rejected.
     waiting: BTreeMap<HostId, (Instant, Instant)>,
 }
 
 impl Admission {
-    /// For a room with this many seats.
+    /// Creates the rules for a room with this number of seats.
     pub(super) fn new(game: Game, roster: Arc<Roster>, hints: Arc<Hints>, seats: u32) -> Self {
         let (left, waiting) = (BTreeMap::new(), BTreeMap::new());
         Self { game, roster, hints, left, seats, joins: RateTable::new(JOINS, MAX_HOSTS), waiting }
     }
 
-    /// Why a peer may not join, if so: the message of the game, and the reason for browsers. Any message of a player who has not joined
-    /// counts as an attempt to join.
+    /// Why a peer may not join: the message of the game, and the reason for browsers. Any message of a player who has
+    /// not joined counts as an attempt to join.
     pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;
@@ -89,7 +93,7 @@ impl Admission {
         joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, CloseReason::Refused))
     }
 
-    /// The answer to a message that exceeds the rate of its host.
+    /// The reply to a message that exceeds the rate of its host.
     pub(super) fn postpones(&self, peer: &Peer, message: &[u8]) -> Option<Bytes> {
         let answer = self.game.postponement(message, peer.link.framing())?;
         (!self.hints.take(peer.origin.unwrap_or(peer.host))).then_some(answer)
@@ -103,7 +107,7 @@ impl Admission {
         }
     }
 
-    /// Records what follows from the outputs of an input: who has joined, left or was closed.
+    /// Updates the state from the outputs of an input: players who have joined or left, and closed peers.
     pub(super) fn follow(&mut self, now: Time, status: Status, outputs: &[Output]) {
         let spends = self.game.spends_seats() && status.seats < self.seats;
         for output in outputs {
@@ -139,7 +143,7 @@ impl Admission {
         }
         if status.seats != self.seats {
             if status.seats > self.seats {
-                // Another match.
+                // Another match has started.
                 self.left.clear();
             }
             self.seats = status.seats;
@@ -150,7 +154,7 @@ impl Admission {
     }
 }
 
-/// The hints that the rooms of the hub have computed within [`PERIOD`], shared out over hosts.
+/// The hints that the rooms of the hub have computed within [`PERIOD`], shared fairly among hosts.
 #[derive(Debug)]
 pub(crate) struct Hints(Mutex<HintState>);
 
@@ -169,7 +173,7 @@ impl Default for Hints {
 }
 
 impl Hints {
-    // Whether a room may compute one more hint for a host now; it counts if so.
+    // Whether a room may compute another hint for a host now. If so, the hint is counted.
     fn take(&self, host: HostId) -> bool {
         let now = Instant::now();
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,25 +18,25 @@ use netshell::{Removal, Warden};
 use super::roster::Roster;
 use crate::games::Game;
 
-/// Hosts that can be banned at the same time.
+/// Limit on the number of banned hosts.
 pub(crate) const MAX_BANS: usize = 10_000;
 /// The largest file of bans, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// The hosts that may not enter. They are stored in a file.
+/// The hosts that may not enter, stored in a file.
 #[derive(Debug)]
 pub(crate) struct Bans {
     path: PathBuf,
     hosts: Mutex<BTreeSet<HostId>>,
-    // Held while the file is written; `hosts` is not, because rooms and requests read it.
+    // The lock is held while the file is written. `hosts` is not locked then, because rooms and requests read it.
     writing: Mutex<()>,
 }
 
 impl Bans {
-    /// Reads the bans in the file at `path`; none if there is no such file.
+    /// Reads the bans from the file at `path`. A missing file contains no bans.
     ///
     /// # Errors
-    /// If it cannot be read or is damaged: that must not lift any bans.
+    /// If the file cannot be read or is damaged, because that must not lift any bans.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let hosts = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes)
@@ -58,10 +58,10 @@ impl Bans {
         self.hosts().iter().map(|&host| host_text(host)).collect()
     }
 
-    /// Bans a host, or lifts its ban. Returns whether that is a change.
+    /// Bans a host, or lifts its ban. Returns whether the host's state has changed.
     ///
     /// # Errors
-    /// If there are too many, or the file cannot be written.
+    /// If there are too many bans, or the file cannot be written.
     pub(crate) fn set(&self, host: HostId, banned: bool) -> anyhow::Result<bool> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut after = self.hosts().clone();
@@ -87,7 +87,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
     lines.map(|line| host(line).map_err(anyhow::Error::msg)).collect()
 }
 
-/// Parses a host: an IPv4 address, or an IPv6 address, which means its network of 64 bits.
+/// Parses a host: an IPv4 address, or an IPv6 address, which represents its 64-bit network.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
     let ip: IpAddr = address
@@ -96,7 +96,7 @@ pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     Ok(SocketAddr::new(ip, 0).into())
 }
 
-/// A host as [`host`] reads it.
+/// Formats a host as [`host`] parses it.
 pub(crate) fn host_text(host: HostId) -> String {
     match host {
         HostId::V4(octets) => Ipv4Addr::from(octets).to_string(),
@@ -105,7 +105,7 @@ pub(crate) fn host_text(host: HostId) -> String {
     }
 }
 
-/// A queue of peers that are to be removed from a room.
+/// A queue of peers to be removed from a room.
 #[derive(Debug, Default)]
 pub(crate) struct Removals(Mutex<Queue>);
 
@@ -132,7 +132,7 @@ impl Removals {
     }
 }
 
-/// The warden of one room.
+/// The admission guard of a room.
 pub(super) struct Guard {
     game: Game,
     bans: Arc<Bans>,
@@ -147,7 +147,7 @@ impl Guard {
 }
 
 impl Warden for Guard {
-    // Seats of browsers have pseudonyms already; their transport checks the true host.
+    // The addresses of browsers' seats are pseudonyms; their transport checks the true host.
     fn admits(&mut self, address: SocketAddr) -> bool {
         !self.bans.has(address.into())
     }

@@ -1,4 +1,5 @@
-//! Bots for empty seats. They play over the wire of native clients: a UDP socket or a TCP connection to the port of the room.
+//! Bots for empty seats. They connect like native clients: over a UDP socket or a TCP connection to the port of the
+//! room.
 
 use std::{
     collections::BTreeMap,
@@ -22,13 +23,13 @@ use tracing::{debug, info};
 use super::{info::Info, roster::Roster};
 use crate::games::{Bot as Player, Game, Kind, with_kind};
 
-/// Bots at the same time, in all rooms. They are shared out over the hosts that ask for them.
+/// Limit on the bots in all rooms. They are shared fairly among the hosts that request them.
 pub(crate) const MAX_BOTS: usize = 1_000;
 /// How long a bot waits before it takes part in the next game.
 const REST: Duration = Duration::from_secs(1);
-/// How long it waits for other people once a person wants to play again.
+/// How long a bot waits for more people once a person wants to play again.
 const OTHERS: Duration = Duration::from_secs(5);
-/// How long a bot that has lost its room waits before it tries again, at first and at most.
+/// The pause before a bot that has lost its room reconnects: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// The names of bots, in the order in which they join.
@@ -65,9 +66,9 @@ const NAMES: [&str; 25] = [
 pub(crate) struct Seating {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// The address of its UDP socket, at which its room knows it after a restart.
+    /// The address of its UDP socket, by which its room identifies it after a restart.
     pub(crate) address: Option<SocketAddr>,
-    /// The host that has asked for it, unless the hub did; a bot of an earlier version has none.
+    /// The host that has requested the bot. `None` if the hub has added it, or if an earlier version has stored it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<HostId>,
 }
@@ -76,13 +77,13 @@ pub(crate) struct Seating {
 #[derive(Debug)]
 pub(crate) struct Bots {
     game: Game,
-    // Where a program on this machine reaches the room.
+    // The address at which a program on this machine reaches the room.
     room: SocketAddr,
     info: watch::Receiver<Info>,
     roster: Arc<Roster>,
-    // Whether they play against programs.
+    // Whether the bots play against programs.
     brisk: bool,
-    // Those of before a restart, until the room runs.
+    // The bots from before a restart, until the room runs.
     reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
 }
@@ -93,8 +94,8 @@ struct Running {
     task: AbortHandle,
 }
 
-/// Opens the sockets of the bots of a room that is restored. Over UDP an address is a seat, so a bot needs its old one; a bot that cannot
-/// have it is removed.
+/// Opens the sockets of the bots of a restored room. Over UDP an address identifies a seat, so a bot needs its
+/// previous address; a bot that cannot have it is removed.
 pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
     let mut back = vec![];
     bots.truncate(NAMES.len());
@@ -114,7 +115,8 @@ pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> V
 }
 
 impl Bots {
-    /// The bots of a room that a program on this machine reaches at the address `room`, with those of before a restart.
+    /// The bots of a room that a program on this machine reaches at the address `room`, including those from before a
+    /// restart.
     pub(crate) fn new(
         game: Game,
         room: SocketAddr,
@@ -125,17 +127,17 @@ impl Bots {
         Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
     }
 
-    /// The same, and whether they play against programs, for which they need not pause as for people.
+    /// Sets whether the bots play against programs, for which they need not pause as for people.
     pub(crate) fn with_pace(self, brisk: bool) -> Self {
         Self { brisk, ..self }
     }
 
-    /// How many there are.
+    /// The number of bots.
     pub(crate) fn count(&self) -> usize {
         self.here().len()
     }
 
-    /// Starts those of before a restart.
+    /// Starts the bots from before a restart.
     pub(crate) fn start(&self) {
         let reopened = std::mem::take(&mut *self.reopened.lock().unwrap_or_else(PoisonError::into_inner));
         for (seating, wire) in reopened {
@@ -145,10 +147,10 @@ impl Bots {
         }
     }
 
-    /// Seats one more bot, for which this host has asked.
+    /// Adds a bot on behalf of this host.
     pub(crate) fn add(&self, level: Level, host: Option<HostId>) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
-        // Held until the bot is in it, so that two requests do not get the same name or seat.
+        // The lock is held until the bot is added, so that two requests do not get the same name or seat.
         let mut here = self.here();
         has_seat(&info, here.len())?;
         let mut names = NAMES.iter().map(|name| self.game.bot_name(name));
@@ -166,7 +168,7 @@ impl Bots {
         Ok(seating)
     }
 
-    /// Dismisses all of them. Returns whether there were any.
+    /// Dismisses all bots. Returns whether there were any.
     pub(crate) fn dismiss(&self) -> bool {
         let here = std::mem::take(&mut *self.here());
         for bot in here.values() {
@@ -175,7 +177,7 @@ impl Bots {
         !here.is_empty()
     }
 
-    /// Dismisses some of them, the last names first. Returns their names.
+    /// Dismisses some bots, the last names first. Returns their names.
     pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
         let mut here = self.here();
         let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
@@ -188,7 +190,7 @@ impl Bots {
         names
     }
 
-    /// Stops them without leaving, because the room is resumed with them.
+    /// Stops the bots without leaving, because the room is resumed with them.
     pub(crate) fn abort(&self) {
         for bot in std::mem::take(&mut *self.here()).into_values() {
             bot.task.abort();
@@ -208,7 +210,7 @@ impl Bots {
     }
 }
 
-// Whether one more bot has a seat in a room with this number of them. One seat stays free for a person.
+// Checks that a room with this number of bots has a seat for another one. One seat stays free for a person.
 fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();
@@ -221,12 +223,12 @@ fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-// The own address of a connection to a room on this machine is that of the room.
+// The local address of a connection to a room on this machine has the IP address of the room.
 fn own_address(room: SocketAddr) -> SocketAddr {
     SocketAddr::new(room.ip(), 0)
 }
 
-/// One bot.
+/// A running bot.
 struct Bot {
     game: Game,
     room: SocketAddr,
@@ -237,7 +239,7 @@ struct Bot {
 }
 
 impl Bot {
-    // Plays one game after another until it is to leave.
+    // Plays one game after another until the bot has to leave.
     async fn stay(mut self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
         let mut retry = RETRY.0;
         loop {
@@ -273,7 +275,7 @@ impl Bot {
     async fn play(&self, wire: &mut Option<Wire>, mut left: watch::Receiver<bool>) -> anyhow::Result<Ended> {
         let Seating { name, level, .. } = &self.seating;
         let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()?, brisk: self.brisk };
-        // It is known as a bot as long as it is connected.
+        // The address is registered as that of a bot while the bot is connected.
         let mut known = None;
         let way = async {
             if matches!(self.game.wire(), servekit::Wire::Tcp(_)) {
@@ -291,7 +293,7 @@ impl Bot {
 
     async fn connect(&self, known: &mut Option<Known>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
-            // The address as the room knows it.
+            // The address by which the room identifies the bot.
             let own = self.roster.mask.shown(Link::Stream, own);
             self.roster.add_bot(own, self.seating.level);
             *known = Some(Known(own, Arc::clone(&self.roster)));
@@ -300,7 +302,7 @@ impl Bot {
     }
 }
 
-/// The address of a connection, known as that of a bot as long as this value lives.
+/// Registers the address of a connection as that of a bot until it is dropped.
 struct Known(SocketAddr, Arc<Roster>);
 
 impl Drop for Known {
@@ -309,23 +311,24 @@ impl Drop for Known {
     }
 }
 
-// The pause before this attempt; the next one is longer.
+// Returns the pause before this attempt, and doubles the next one.
 fn longer(retry: &mut Duration) -> Duration {
     let pause = *retry;
     *retry = (pause * 2).min(RETRY.1);
     pause
 }
 
-// Resolves when people want to play again: all who are connected, or one whom the others have left waiting. So the next match is not one
-// of bots, and people who still read the result do not miss its start.
+// Resolves when people want to play again: either all connected people, or one while the others have not followed
+// within `OTHERS`. The next match therefore does not consist of bots only, and people who still read the result do
+// not miss its start.
 async fn invited(info: &mut watch::Receiver<Info>) {
     let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
-    // Bots leave a room that is gone.
+    // Bots leave a room that has ended.
     let _ = info.wait_for(|info| seated(info) > 0).await;
     let _ = timeout(OTHERS, info.wait_for(|info| seated(info) >= info.people)).await;
 }
 
-// Resolves when a bot is to leave, or when its room is gone.
+// Resolves when a bot has to leave, or when its room has ended.
 async fn leaving(left: &mut watch::Receiver<bool>) {
     let _ = left.wait_for(|left| *left).await;
 }

@@ -1,33 +1,33 @@
-//! How a room is to end.
+//! The state of the end of a room.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use netcore::Leave;
 use tokio::sync::oneshot;
 
-/// What becomes of a room when its task ends.
+/// What happens to a room after its task has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is over.
+    /// The room is closed permanently.
     Closed,
-    /// It comes back when the hub is started again.
+    /// The room is restored when the hub restarts.
     Kept,
-    /// It begins anew at once, with another journal.
+    /// The room restarts immediately with another journal.
     Renewed,
-    /// Another hub is to go on with it.
+    /// Another hub resumes the room.
     Moved,
 }
 
-/// What the task of a room waits for.
+/// The signal to end that the task of a room waits for.
 pub(super) type Stopped = oneshot::Receiver<(Leave, Fate)>;
 
-/// How a room is to end.
+/// The request to end a room, and what happens to the room afterwards.
 #[derive(Debug)]
 pub(super) struct Ending(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    // None if it was told already.
+    // `None` once the signal was sent.
     stop: Option<oneshot::Sender<(Leave, Fate)>>,
     fate: Fate,
 }
@@ -42,7 +42,7 @@ impl Ending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the room to end. A room that is to be closed is closed, also if it was to end in another way before.
+    /// Requests the room to end. Closing takes precedence over an earlier request of another kind.
     pub(super) fn stop(&self, leave: Leave, fate: Fate) {
         let mut state = self.state();
         if let Some(stop) = state.stop.take() {
@@ -54,7 +54,7 @@ impl Ending {
         }
     }
 
-    /// Suspends the room, so that another hub goes on with it. Returns whether it was not about to end in another way.
+    /// Suspends the room, so that another hub resumes it. Returns `false` if it was already about to end.
     pub(super) fn suspend(&self) -> bool {
         let mut state = self.state();
         let is_first = state.stop.take().is_some_and(|stop| stop.send((Leave::Resumable, Fate::Moved)).is_ok());
@@ -64,17 +64,17 @@ impl Ending {
         is_first
     }
 
-    /// What becomes of it.
+    /// Returns what happens to the room after its task has ended.
     pub(super) fn fate(&self) -> Fate {
         self.state().fate
     }
 
-    /// Whether nobody has asked the room to end.
+    /// Whether no request to end the room was made.
     pub(super) fn is_unasked(&self) -> bool {
         self.state().stop.is_some()
     }
 
-    /// Whether somebody wants it to be closed for good.
+    /// Whether the room is to be closed permanently.
     pub(super) fn is_to_close(&self) -> bool {
         let state = self.state();
         state.stop.is_none() && state.fate == Fate::Closed

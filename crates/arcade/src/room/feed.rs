@@ -1,4 +1,5 @@
-//! The events by which watchers at other nodes follow a room: the same messages as a watcher of this node receives, in the same order.
+//! Events with which watchers at other nodes follow a room. They contain the same messages, in the same order, as a
+//! watcher at this node receives.
 //!
 //! The body of an event is
 //!
@@ -6,8 +7,9 @@
 //! version (1) | kind (1) | run (8) | number (8) | tag (1) length (4) bytes | tag length bytes | ...
 //! ```
 //!
-//! A *run* is what one watcher of the room receives from its beginning, and `number` counts the messages of the run before the event. So a
-//! follower knows whether a snapshot contains something new. A snapshot may need several events; all but the last say that more follow.
+//! A *run* is the sequence of messages to one watcher of the room from its beginning. `number` counts the messages of
+//! the run before the event, so a follower can tell whether a snapshot contains new messages. A snapshot may need
+//! several events; all but the last are marked as incomplete.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -19,11 +21,11 @@ use crate::games::Game;
 const VERSION: u8 = 1;
 const HEAD: usize = 18;
 const ITEM: usize = 5;
-/// Most bytes of an event.
+/// The largest event, in bytes.
 const MAX_EVENT: usize = mesh::MAX_APPEND;
 /// The longest message that can be published.
 pub(crate) const MAX_ITEM: usize = MAX_EVENT - HEAD - ITEM;
-/// Messages of one event at most.
+/// Limit on the number of messages in one event.
 const MAX_ITEMS: usize = 1 << 16;
 
 /// A message to a watcher.
@@ -31,11 +33,11 @@ const MAX_ITEMS: usize = 1 << 16;
 pub(crate) enum Item {
     /// A message of the game.
     Frame(Bytes),
-    /// The state of the room; it replaces the one before.
+    /// The state of the room, which replaces the previous one.
     News(Bytes),
-    /// A message of the hub that only present pages receive.
+    /// A message of the hub. Only pages that are present receive it.
     Word(Bytes),
-    /// The connection is closed, and why.
+    /// The connection is closed for this reason.
     End(CloseReason),
 }
 
@@ -55,7 +57,7 @@ impl Item {
             Self::News(bytes) => (1, &bytes[..]),
             Self::Word(bytes) => (2, &bytes[..]),
             Self::End(why) => {
-                // A word has JSON.
+                // The reason is serialized as JSON.
                 ending = serde_json::to_vec(why).unwrap_or_default();
                 (3, &ending[..])
             }
@@ -79,9 +81,9 @@ impl Item {
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Messages that follow those of the events before.
+    /// Messages that follow those of the previous events.
     Change,
-    /// A part of all that a new watcher receives.
+    /// A part of all messages that a new watcher receives.
     Snapshot {
         /// Whether it is the last part.
         complete: bool,
@@ -94,18 +96,18 @@ pub(crate) struct Event {
     pub(crate) kind: Kind,
     /// The run that it belongs to.
     pub(crate) run: u64,
-    /// How many messages of the run precede it; of a snapshot, how many it replaces.
+    /// The number of messages of the run before it; for a snapshot, the number of messages that it replaces.
     pub(crate) number: u64,
     pub(crate) items: Vec<Item>,
 }
 
 impl Event {
-    /// The bodies of as few events as it takes. No item is longer than [`MAX_ITEM`].
+    /// Serializes the event into as few bodies as possible. No item may be longer than [`MAX_ITEM`].
     pub(crate) fn write(&self) -> Vec<Bytes> {
         let mut pieces: Vec<&[Item]> = vec![];
         let (mut from, mut bytes) = (0, HEAD);
         for (at, item) in self.items.iter().enumerate() {
-            // The name of an ending is short.
+            // The name of a reason is short.
             let cost = ITEM + item.len().max(32);
             if at > from && (bytes + cost > MAX_EVENT || at - from >= MAX_ITEMS) {
                 pieces.push(&self.items[from..at]);
@@ -135,7 +137,7 @@ impl Event {
         pieces.iter().enumerate().map(body).collect()
     }
 
-    /// Reads the body of an event. None if another version wrote it, or it is damaged.
+    /// Parses the body of an event. Returns `None` if another version has written it, or if it is damaged.
     pub(crate) fn read(mut body: Bytes) -> Option<Self> {
         if body.len() < HEAD || body.get_u8() != VERSION {
             return None;
@@ -162,20 +164,20 @@ impl Event {
     }
 }
 
-/// Bytes of a backlog; each message counts [`OVERHEAD`] more. Above that, the room starts another run.
+/// Limit on a backlog in bytes; each message counts [`OVERHEAD`] more. Beyond it, the room starts another run.
 pub(crate) const MAX_BACKLOG: usize = 2 << 20;
 const OVERHEAD: usize = 64;
-/// Messages at the end among which a superseded one is looked for.
+/// Limit on the number of messages at the end that are searched for a superseded one.
 const LOOK_BACK: usize = 32;
 
-/// The messages to a watcher from the beginning, without those that later ones supersede.
+/// The messages to a watcher from the beginning, without superseded ones.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     game: Game,
     news: Option<Bytes>,
     frames: VecDeque<Bytes>,
     bytes: usize,
-    // All of it, until the next message.
+    // The complete list, until the next message.
     all: Option<Arc<[Item]>>,
 }
 
@@ -202,7 +204,7 @@ impl Backlog {
                 self.frames.push_back(frame.clone());
             }
             Item::News(news) => self.news = Some(news.clone()),
-            // A later watcher does not receive it.
+            // Later watchers do not receive it.
             Item::Word(_) | Item::End(_) => return,
         }
         self.all = None;
@@ -213,7 +215,7 @@ impl Backlog {
         self.bytes > MAX_BACKLOG
     }
 
-    /// All of it, in the order of sending.
+    /// The complete list, in the order of sending.
     pub(crate) fn all(&mut self) -> Arc<[Item]> {
         let (news, frames) = (&self.news, &self.frames);
         let all = || news.iter().cloned().map(Item::News).chain(frames.iter().cloned().map(Item::Frame)).collect();
@@ -242,7 +244,7 @@ mod tests {
         let [body] = &event.write()[..] else { panic!("one event") };
         assert_eq!(Event::read(body.clone()), Some(event));
         for length in 0..body.len() {
-            // It may end between two messages.
+            // The body may be cut between two messages.
             if let Some(read) = Event::read(body.slice(..length)) {
                 assert!(read.items.len() < 5, "{length}");
             }

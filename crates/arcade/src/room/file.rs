@@ -1,4 +1,4 @@
-//! The stored state of a room: what it needs to be restored after a restart, who may enter it, and who owns it.
+//! The stored state of a room: the data for its restoration after a restart, its access rules, and its owner.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use sha2::{Digest as _, Sha256};
 use super::{bots::Seating, info::Row};
 use crate::games::Options;
 
-/// The letters of codes: none of them looks like another one or like a digit.
+/// The letters of codes. None of them resembles another one or a digit.
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
-/// Letters of the code of a new room: 36 bits with those of [`LETTERS`].
+/// The length of the code of a new room: 36 bits with [`LETTERS`].
 pub(crate) const CODE: usize = 8;
-/// Letters of a code that an earlier version drew: 27 bits. Rooms that are open keep theirs.
+/// The length of codes that an earlier version drew: 27 bits. Open rooms keep them.
 pub(crate) const SHORT_CODE: usize = 6;
 /// Bytes of a token.
 const TOKEN: usize = 16;
@@ -26,29 +26,29 @@ const TOKEN: usize = 16;
 pub(crate) struct RoomFile {
     pub(crate) id: String,
     pub(crate) options: Options,
-    /// The port for native clients; 0 for a room that has none yet.
+    /// The port for native clients, or 0 if none is assigned yet.
     pub(crate) port: u16,
-    /// The file name of its journal in the directory of journals; none for a new room.
+    /// The file name of its journal in the directory of journals. `None` for a new room.
     pub(crate) journal: Option<String>,
     /// When the journal began, in seconds since the Unix epoch.
     pub(crate) begun: u64,
     /// Whether it stays open while it is empty.
     pub(crate) permanent: bool,
-    /// The host that opened it, unless the hub did.
+    /// The host that opened the room, or `None` if the hub did.
     pub(crate) maker: Option<HostId>,
     pub(crate) bots: Vec<Seating>,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// Its owner. A room of the house has none, nor has one of an earlier version.
+    /// Its owner. Rooms of the house and rooms of an earlier version have none.
     #[serde(default)]
     pub(crate) owner: Option<Owner>,
-    /// The name that its owner gave it.
+    /// The name that its owner has given it.
     #[serde(default)]
     pub(crate) name: Option<String>,
     /// Who may enter.
     #[serde(default)]
     pub(crate) access: Access,
-    /// Whether it takes no new players.
+    /// Whether the room accepts no new players.
     #[serde(default)]
     pub(crate) locked: bool,
     /// Hosts, given by their pseudonyms, that are rejected until the match is over.
@@ -57,7 +57,7 @@ pub(crate) struct RoomFile {
     /// Whether it is a match of the ladder, which is not restored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ladder: bool,
-    /// Whether other hubs of the arcade know it, so that it may continue there.
+    /// Whether other hubs of the arcade know the room, so that it may be resumed there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shared: bool,
 }
@@ -86,21 +86,21 @@ impl RoomFile {
     }
 }
 
-/// Who may enter a room, as it is stored.
+/// The stored access rule of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Access {
-    /// All users, and all lists show it.
+    /// All users may enter, and lists show the room.
     #[default]
     Public,
-    /// Users that have the link with this code. No list shows it.
+    /// Users with the link that contains this code may enter. Lists do not show the room.
     Link(String),
-    /// Users that know the word with this authentication code. Lists show it.
+    /// Users who know the password with this authentication code may enter. Lists show the room.
     Word(String),
 }
 
 impl Access {
-    /// Its name in answers.
+    /// Its name in responses.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -109,7 +109,7 @@ impl Access {
         }
     }
 
-    /// The code of its link, for clients inside.
+    /// The code of its link, for clients inside the room.
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Link(code) => Some(code),
@@ -122,13 +122,13 @@ impl Access {
         matches!(self, Self::Public)
     }
 
-    /// Whether lists show it.
+    /// Whether lists show the room.
     pub(crate) const fn is_listed(&self) -> bool {
         !matches!(self, Self::Link(_))
     }
 }
 
-/// Draws a code of this many letters.
+/// Draws a code with this number of letters.
 pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     let mut code = String::new();
     while code.len() < letters {
@@ -141,14 +141,14 @@ pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     Ok(code)
 }
 
-/// Reads a code of [`CODE`] or [`SHORT_CODE`] letters as it was typed, and returns it in the form of [`draw_code`].
+/// Parses a code of [`CODE`] or [`SHORT_CODE`] letters as typed by a user. Returns it in the form of [`draw_code`].
 pub(crate) fn read_code(typed: &str) -> Option<String> {
     let code = typed.trim().to_ascii_lowercase();
     let has_length = matches!(code.len(), CODE | SHORT_CODE);
     (has_length && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
 }
 
-/// The owner of a room, as it is stored.
+/// The stored owner of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     // The SHA-256 of the token.
@@ -158,7 +158,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// A new owner at this host, with the token.
+    /// Creates an owner at this host, and returns its token.
     pub(crate) fn draw(host: HostId) -> anyhow::Result<(String, Self)> {
         let mut token = [0; TOKEN];
         SysRng.try_fill_bytes(&mut token)?;
@@ -168,7 +168,7 @@ impl Owner {
     }
 
     /// Whether this is the token.
-    // Hashes of random tokens are compared, so the time that it takes reveals nothing.
+    // Hashes of random tokens are compared, so the duration of the comparison reveals no secret.
     pub(crate) fn has(&self, token: &str) -> bool {
         self.hash == hash(token)
     }

@@ -20,7 +20,7 @@ use crate::games::{
     shown::{Show, Shown},
 };
 
-/// A room of nuggets, what is published of it, and the directory of its journal.
+/// A room of nuggets, its published state, and the directory of its journal.
 pub(crate) type NuggetsRoom = (HubRoom<Server>, watch::Receiver<Info>, TempDir);
 
 /// A room of nuggets on this map. Without a delay it is unrated.

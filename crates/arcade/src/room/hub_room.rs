@@ -1,7 +1,8 @@
-//! A room of the hub: a journalled engine behind admission control, with a delay for spectators and a panic guard.
+//! A room of the hub: a journalled engine with admission control, a delay for spectators, and a panic guard.
 //!
-//! One input takes this way: admission may reject it; the engine processes it and the journal records it; metrics and the facts for results
-//! follow from its outputs; outputs for spectators of a rated match wait; and the state for the lobby is published.
+//! An input is processed in these steps. Admission may reject it. The engine processes it, and the journal records
+//! it. Its outputs update the metrics and the facts for results. In a rated match, outputs for spectators are
+//! delayed. Then the state for the lobby is published.
 
 use std::{
     net::SocketAddr,
@@ -32,24 +33,24 @@ use super::{
 };
 use crate::games::{Game, Shown};
 
-/// The message to players of a room whose engine has panicked, in games that have one.
+/// The message to players of a room whose engine has panicked, in games that have such a message.
 const FAULT: &str = "A fault of the hub has ended this game; the room begins anew.";
 
-/// Counters of the rooms of one game, for events that are frequent.
+/// Counters of the rooms of one game, for frequent events.
 #[derive(Debug, Clone)]
 pub(crate) struct Counters {
     pub(crate) received: Counter,
     pub(crate) malformed: Counter,
     /// Messages written to browsers.
     pub(crate) sent: Counter,
-    /// How late deadlines, such as that of a turn, were noticed.
+    /// The delay with which deadlines, such as that of a turn, were processed.
     pub(crate) lateness: Histogram,
     /// Engines that panicked.
     pub(crate) broken: Counter,
 }
 
 impl Default for Counters {
-    // Counters that belong to no registry.
+    // Counters that are not registered anywhere.
     fn default() -> Self {
         let counter = Counter::default;
         let lateness = Histogram::new([]);
@@ -67,16 +68,16 @@ impl Broken {
     }
 }
 
-/// The state that an earlier run of a room has left.
+/// The state of an earlier run of a room.
 pub(crate) struct Before {
-    /// The time at which it stopped.
+    /// The time at which the run stopped.
     pub(crate) at: Time,
     pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
     pub(crate) occupants: Vec<Occupant>,
     pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
-/// What a room shares with the rest of the hub.
+/// The state that a room shares with the rest of the hub.
 pub(crate) struct Setting {
     pub(crate) game: Game,
     pub(crate) roster: Arc<Roster>,
@@ -84,7 +85,7 @@ pub(crate) struct Setting {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) counters: Counters,
     pub(crate) hints: Arc<Hints>,
-    /// How much later spectators see rated matches.
+    /// The delay with which spectators see rated matches.
     pub(crate) delay: Duration,
     pub(crate) broken: Broken,
 }
@@ -99,18 +100,19 @@ pub(crate) struct HubRoom<E: Recorded> {
     counters: Counters,
     broken: Broken,
     admission: Admission,
-    // None in unrated rooms, and while an input is processed.
+    // `None` in unrated rooms, and while an input is processed.
     spectators: Option<Box<Spectators>>,
-    // A message could not even be split off. The next input ends the room, because only then peers can be told.
+    // Whether a panic occurred while a message was split off. The next input ends the room, because only then outputs
+    // can be sent to peers.
     split_failed: bool,
-    // After the last input.
+    // The status after the last input.
     status: Status,
-    // Of the engine, when its state was last published.
+    // The version of the engine's state that was last published.
     version: Option<u64>,
 }
 
 impl<E: Recorded + Shown> HubRoom<E> {
-    /// A room that begins, or goes on after the hub has ended.
+    /// Creates a room, or resumes it after a restart of the hub.
     pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&Before>) -> Self {
         let Setting { game, roster, register, info, counters, hints, delay, broken } = setting;
         let status = room.status();
@@ -118,7 +120,7 @@ impl<E: Recorded + Shown> HubRoom<E> {
             let info = info.borrow();
             (info.counts.rated, info.game.hides())
         };
-        // Over datagrams only peers that play or watch are kept.
+        // Over datagrams, only peers that play or watch are retained.
         let is_watching = |before: &Before, peer: PeerId, link: Link| {
             link == Link::Datagram && !before.occupants.iter().any(|occupant| occupant.peer == peer)
         };
@@ -144,7 +146,7 @@ impl<E: Recorded + Shown> HubRoom<E> {
         }
     }
 
-    // The engine, unless it has panicked.
+    // Returns the engine, unless it has panicked.
     fn engine(&self) -> Option<&E> {
         (!self.broken.is_set()).then(|| self.room.room().engine())
     }
@@ -212,7 +214,7 @@ impl<E: Recorded + Shown> HubRoom<E> {
         progress
     }
 
-    // Has the engine process an input, and records what follows from it.
+    // Passes an input to the engine, and records the facts that follow from its outputs.
     fn run(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         if self.broken.is_set() {
             return Progress::Ignored;
@@ -226,7 +228,7 @@ impl<E: Recorded + Shown> HubRoom<E> {
             self.counters.lateness.observe(now.since(due).as_secs_f64());
         }
         let start = out.position();
-        // The engine is not used any more after a panic.
+        // After a panic, the engine is no longer used.
         let Ok(progress) = catch_unwind(AssertUnwindSafe(|| self.room.input(now, input, out))) else {
             self.end_broken(out);
             return Progress::Ignored;
@@ -243,7 +245,8 @@ impl<E: Recorded + Shown> HubRoom<E> {
         progress
     }
 
-    // Ends a room whose engine has panicked: all peers are told and disconnected. The journal has the input already.
+    // Ends a room whose engine has panicked: all peers receive a message and are disconnected. The journal already
+    // has the input.
     fn end_broken(&mut self, out: &mut Outbox) {
         self.broken.0.store(true, Ordering::Release);
         self.counters.broken.inc();
@@ -339,7 +342,7 @@ impl<E: Recorded + Shown> Room for HubRoom<E> {
 
 #[cfg(test)]
 mod tests {
-    //! Nuggets as a player and a spectator see it, at a time that passes, and hosts that join it.
+    //! A room of nuggets as a player and a spectator see it, with a simulated clock, and hosts that join it.
 
     use std::{collections::BTreeMap, net::SocketAddr};
 
@@ -350,7 +353,7 @@ mod tests {
     use super::*;
     use crate::room::fixtures::nuggets_room;
 
-    /// Two halls that do not see each other.
+    /// Two halls without a line of sight between them.
     const HALLS: &[u8] = b"+---------+    +---------+\n|.........|    |.........|\n|.........######.........|\n|.........|    |.........|\n+---------+    +---------+\n";
     const DELAY: Duration = Duration::from_secs(30);
     const ANN: PeerId = PeerId(1);
@@ -359,7 +362,7 @@ mod tests {
     struct Stand {
         room: HubRoom<nuggets::Server>,
         now: Time,
-        // What each was sent since the last look.
+        // The messages sent to each peer since the last call of `sent`.
         sent: BTreeMap<PeerId, Vec<String>>,
         info: watch::Receiver<Info>,
         _directory: TempDir,
@@ -409,7 +412,7 @@ mod tests {
             self.take(out);
         }
 
-        /// Lets time pass, with all that becomes due.
+        /// Advances the clock, and processes all deadlines until then.
         fn wait(&mut self, time: Duration) {
             let end = self.now.plus(time);
             while let Some(due) = self.room.deadline().filter(|due| *due <= end) {
@@ -419,7 +422,7 @@ mod tests {
             self.now = end;
         }
 
-        /// What a peer was sent since the last call.
+        /// The messages sent to a peer since the last call.
         fn sent(&mut self, peer: PeerId) -> Vec<String> {
             self.sent.remove(&peer).unwrap_or_default()
         }
@@ -429,9 +432,9 @@ mod tests {
             self.send(ANN, &format!("KEY {key}"));
         }
 
-        // Walks through both halls, until all is found.
+        // Walks through both halls until all gold is found.
         fn find_all(&mut self) {
-            // The first and the last row of a hall, and then the one in the middle, which leads through the passage.
+            // The first and the last row of a hall, and then the middle one, which leads through the passage.
             let hall = ['K', 'H', 'L', 'J', 'H', 'L', 'k'];
             for key in hall.into_iter().chain(['H', 'L']).chain(hall).chain(['H']).chain(hall) {
                 if self.room.status().phase != Phase::Playing {
@@ -460,7 +463,7 @@ mod tests {
         stand.wait(Duration::from_millis(1_001));
         let shown = stand.sent(EVE).join("");
         assert!(shown.contains('A'), "{shown}");
-        // The scores of pages too.
+        // The end of the match is shown immediately.
         stand.find_all();
         assert_eq!(stand.room.status().phase, Phase::Lobby, "all is found");
         assert!(stand.sent(EVE).iter().any(|text| text.starts_with("QUIT")), "all that waited was sent");
@@ -483,7 +486,7 @@ mod tests {
         for text in shown {
             assert!(unseen.iter().all(|&at| text.as_bytes()[at] != b'*'), "{text}");
         }
-        // Nor to native spectators.
+        // Unseen gold is hidden from native spectators as well.
         stand.connect(PeerId(3), Role::Player);
         stand.send(PeerId(3), "SPECTATE");
         stand.wait(2 * DELAY);
@@ -509,12 +512,12 @@ mod tests {
         assert!(found(&stand) > 0);
         let later = stand.sent(EVE);
         assert!(displays(&later).last().unwrap().contains('A'));
-        // Now there is a picture of the match that is old enough.
+        // Now a picture of the match is old enough.
         stand.connect(PeerId(3), Role::Watcher);
         assert!(stand.sent(PeerId(3)).join("").contains('A'));
     }
 
-    // The state of a match before it has begun: the map and how much gold there is.
+    // The state of a match before it begins: the map and the amount of gold.
     fn before_the_match() -> String {
         let map = String::from_utf8_lossy(HALLS);
         format!("GRID 5 26\0GOLD 0 0 250\0DISPLAY\n{map}")
@@ -533,7 +536,7 @@ mod tests {
         comes(&mut stand, 10, None);
         stand.send(ANN, "PLAY Ann");
         assert!(stand.sent(ANN).join("").contains('*'), "she sees gold");
-        // During the countdown, when the match begins, and after some moves.
+        // During the countdown, at the beginning of the match, and after some moves.
         comes(&mut stand, 11, None);
         comes(&mut stand, 12, Some("SPECTATE"));
         stand.wait(Duration::from_secs(8));
@@ -600,7 +603,7 @@ mod tests {
 
     const SMALL: &[u8] = b"+---------+\n|.........|\n|.........|\n|.........|\n|.........|\n+---------+\n";
 
-    /// A room of nuggets that hosts join, at a time that passes.
+    /// A room of nuggets that hosts join, with a simulated clock.
     struct Hall {
         room: HubRoom<nuggets::Server>,
         now: Time,
@@ -659,7 +662,7 @@ mod tests {
         let (_, ann) = hall.play("10.0.0.1:1", Link::Datagram);
         assert_eq!(ann, "OK");
         for port in 1..=13 {
-            // By turns as a browser and as a native client.
+            // Alternately as a browser and as a native client.
             let (eve, answer) = if port % 2 == 0 {
                 hall.play(&seat(&hall, port), Link::Message)
             } else {
@@ -674,7 +677,7 @@ mod tests {
         assert!(answer == "QUIT" && hall.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused);
         assert_eq!(hall.send(eve, "PLAY Eve"), [], "it is not connected any more");
         assert_eq!(hall.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
-        // Nothing of this has reached the game.
+        // The game has not received any of these attempts.
         assert_eq!(hall.room.status(), status);
         for port in 1..=12 {
             assert_eq!(hall.play(&format!("10.0.1.{port}:1"), Link::Datagram).1, "OK");
@@ -697,7 +700,7 @@ mod tests {
         // All have left, so another match has begun.
         assert_eq!((hall.room.status().taken, hall.room.status().seats), (0, 26));
         assert_eq!(hall.play("10.0.0.9:2", Link::Datagram).1, "OK");
-        // Seats that were left in the match before do not count in this one.
+        // Seats that were left in the previous match do not count in this one.
         let (pupil, answer) = hall.play("10.0.0.9:3", Link::Datagram);
         assert_eq!(answer, "OK");
         hall.send(pupil, "KEY Q");

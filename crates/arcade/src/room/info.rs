@@ -1,10 +1,11 @@
-//! The public state of a room, for the lobby and its pages, and how pages receive it.
+//! The public state of a room for the lobby and its pages, and the delivery of updates to pages.
 //!
-//! Every peer that connects or disconnects changes the state, so it is made into JSON in one place: at most four times a second, once for
-//! all sockets, and not at all while no page is open. It is sent only if it differs from what was sent before.
+//! Every peer that connects or disconnects changes the state. It is therefore serialized to JSON in one place: at
+//! most four times a second, once for all sockets, and only while a page is open. It is sent only if it differs from
+//! the last message.
 //!
-//! Which of the players a page is itself is sent to that page alone. Names do not identify it: there may be namesakes, and one person may
-//! play in two windows.
+//! Each page receives separately which of the players it is. Names do not identify it: there may be namesakes, and
+//! one person may play in two windows.
 
 use std::{
     net::SocketAddr,
@@ -23,7 +24,7 @@ use tokio::{
 use super::roster::address_text;
 use crate::games::{Counts, Game, Options, shown::Show};
 
-/// The shortest time between two messages to pages.
+/// The minimum interval between two messages to pages.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The public state of a room.
@@ -38,50 +39,50 @@ pub(crate) struct Info {
     pub(crate) seats: u32,
     /// The port for native clients.
     pub(crate) port: u16,
-    /// Who is in the game, in the order of joining.
+    /// The players in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
-    /// Connections without a seat, without those of the hub itself.
+    /// Connections without a seat, excluding those of the hub itself.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// The id of the match that is played or was played last.
+    /// The id of the current or last match.
     pub(crate) r#match: Option<String>,
-    /// Whether it stays open while it is empty.
+    /// Whether the room stays open while it is empty.
     pub(crate) permanent: bool,
-    /// What its owner calls it.
+    /// The name that its owner has given it.
     pub(crate) name: Option<String>,
     /// Who may enter: `public`, `link` or `word`.
     pub(crate) visibility: &'static str,
-    /// The code of its link. Only clients inside a room with a link receive its state.
+    /// The code of its link. Only clients inside a room with a link receive it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
     /// Whether it has an owner.
     pub(crate) owned: bool,
-    /// Whether it takes no new players.
+    /// Whether the room accepts no new players.
     pub(crate) locked: bool,
     pub(crate) options: Options,
-    /// What its matches count for.
+    /// The board that its matches count for, and whether they do.
     #[serde(flatten)]
     pub(crate) counts: Counts,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
-    /// In how many seconds bots join, as of when that was decided.
+    /// The number of seconds until bots join, counted from the decision.
     pub(crate) bots_in: Option<u64>,
     /// The state of the game.
     #[serde(flatten)]
     pub(crate) show: Show,
-    /// Where it is, if there are several hubs.
+    /// The location of the room, if there are several hubs.
     #[serde(flatten)]
     pub(crate) site: Option<Site>,
-    /// How many are connected, without bots and the hub.
+    /// The number of connected clients, excluding bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
-    /// Of them, those that watch at other nodes.
+    /// The number of these that watch at other nodes.
     #[serde(skip)]
     pub(crate) elsewhere: usize,
 }
 
-/// Where a room is in an arcade of several hubs.
+/// The location of a room in an arcade with several hubs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Site {
     /// The name of its hub.
@@ -91,7 +92,8 @@ pub(crate) struct Site {
 }
 
 impl Info {
-    /// The part of it that is public: the port of a room that is not public is 0, since only clients that may enter learn it.
+    /// The public part of the state. The port of a room that is not public is 0, because only clients that may enter
+    /// receive it.
     pub(crate) fn for_everybody(&self) -> Self {
         let port = if self.visibility == "public" { self.port } else { 0 };
         Self { port, code: None, ..self.clone() }
@@ -100,7 +102,7 @@ impl Info {
 
 #[cfg(test)]
 impl Info {
-    /// A usual room with a match and no players.
+    /// A room with default options, with a match and without players.
     pub(crate) fn usual(game: Game) -> Self {
         let options = Options::usual(game);
         Self {
@@ -133,7 +135,7 @@ impl Info {
     }
 }
 
-/// A player as the page shows it.
+/// A player, as shown on pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Player {
     #[serde(skip)]
@@ -141,13 +143,13 @@ pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) address: Option<String>,
     pub(crate) name: String,
-    /// The seat in the game's own terms; empty for a player who waits for one.
+    /// The name of the seat in the game. It is empty while the player waits for one.
     pub(crate) seat: String,
     /// Whether it is a bot of the hub.
     pub(crate) bot: bool,
-    /// Whether the name is proven to be its own.
+    /// Whether the player has proved that it owns the name.
     pub(crate) proven: bool,
-    /// Whether it owns the room, and has its page open.
+    /// Whether the player owns the room and has its page open.
     pub(crate) owner: bool,
 }
 
@@ -170,13 +172,15 @@ pub(crate) struct Row {
     pub(crate) left: bool,
 }
 
-/// The rank of a player in a result. Some games number their players through; equal scores are a tie all the same. `before` is the rank
-/// and the score of the player before this one.
+/// The rank of a player in a result.
+///
+/// Some games assign each player a different rank, but equal scores are a tie here. `before` is the rank and the score
+/// of the preceding player.
 pub(crate) fn rank(before: Option<(u32, i64)>, standing: &Standing) -> u32 {
     before.filter(|&(_, score)| score == standing.score).map_or(standing.rank, |(rank, _)| rank)
 }
 
-/// A phase as pages know it.
+/// The name of a phase on pages.
 pub(crate) const fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Lobby => "lobby",
@@ -192,7 +196,7 @@ pub(crate) struct News {
     messages: Slot,
 }
 
-/// Where the sender of messages is as long as pages receive them.
+/// The sender of messages, which exists while pages subscribe.
 type Slot = Arc<Mutex<Weak<watch::Sender<Arc<str>>>>>;
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
@@ -200,18 +204,20 @@ fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
 }
 
 impl News {
-    /// Messages about this state, to no pages yet.
+    /// Messages about this state, without subscribers.
     pub(crate) fn of(info: watch::Receiver<Info>) -> Self {
         Self { info, messages: Slot::default() }
     }
 
-    /// Subscribes a page; `seat` is the address of its seat, if it has one. Ends with the room.
+    /// Subscribes a page.
+    ///
+    /// `seat` is the address of its seat, if it has one. The subscription ends with the room.
     pub(crate) fn subscribe(&self, seat: Option<SocketAddr>) -> PageNews {
         let messages = self.messages(text);
         PageNews { messages, info: self.info.clone(), address: seat.map(address_text), own: None }
     }
 
-    // The first subscriber starts a task, which runs as long as there are any.
+    // The first subscriber starts a task, which runs until the last one is dropped.
     fn messages(&self, mut write: impl FnMut(&Info) -> String + Send + 'static) -> watch::Receiver<Arc<str>> {
         let mut slot = lock(&self.messages);
         if let Some(sender) = slot.upgrade() {
@@ -229,7 +235,7 @@ impl News {
 #[derive(Debug, PartialEq, Eq)]
 struct Own {
     seat: Option<String>,
-    // Seats of another match mean something else.
+    // Seats of different matches are unrelated.
     game: Option<String>,
 }
 
@@ -238,17 +244,17 @@ struct Own {
 pub(crate) struct PageNews {
     messages: watch::Receiver<Arc<str>>,
     info: watch::Receiver<Info>,
-    // Of its seat, as the list of players has it.
+    // The address of its seat, as in the list of players.
     address: Option<String>,
-    // The seat that the page was last told to be its own, and in which match.
+    // The last seat that was sent to the page as its own, and the match.
     own: Option<Own>,
 }
 
 impl PageNews {
-    /// Waits for another message. Cancel safe.
+    /// Waits for the next message. Cancel safe.
     ///
     /// # Errors
-    /// If the room is gone, and nothing follows.
+    /// If the room has ended and no message follows.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
         self.messages.changed().await
     }
@@ -258,8 +264,10 @@ impl PageNews {
         Arc::clone(&self.messages.borrow_and_update())
     }
 
-    /// Which seat is the page's own, as JSON, if that or the match has changed since the last call: null while it is not among the
-    /// players, and empty while it waits for a seat. None for a page without a seat, which only watches.
+    /// Returns the own seat of the page as JSON if the seat or the match has changed since the last call.
+    ///
+    /// The seat is null while the page is not among the players, and empty while it waits for a seat. Returns `None`
+    /// for a page without a seat, which only watches.
     pub(crate) fn own(&mut self) -> Option<String> {
         let address = self.address.as_deref()?;
         let is_own = |player: &&Player| player.address.as_deref() == Some(address);
@@ -274,24 +282,26 @@ impl PageNews {
         Some(json!(self.own.insert(own).seat).to_string())
     }
 
-    /// The state of the room with the reason for which it is closed, if it is. A socket may end before that was published.
+    /// The state of the room with the reason for closing, if it is being closed. A socket may end before this was
+    /// published.
     pub(crate) fn closing(&self) -> Option<String> {
         let info = self.info.borrow();
         info.closing.is_some().then(|| text(&info))
     }
 }
 
-// A message of the hub.
+// Serializes a message of the hub.
 fn text(info: &Info) -> String {
     json!({ "room": info }).to_string()
 }
 
-// How close a room is to its end. A change is published immediately, since the sockets are closed after it.
+// How close a room is to its end. A change of the stage is published immediately, because the sockets are closed
+// after it.
 fn stage(info: &Info) -> u8 {
     u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
 }
 
-// Publishes the state of a room until the room or its last subscriber is gone.
+// Publishes the state of a room until the room ends or its last subscriber is dropped.
 async fn publish(
     mut info: watch::Receiver<Info>,
     sender: Arc<watch::Sender<Arc<str>>>,
@@ -351,7 +361,7 @@ mod tests {
     use super::*;
     use crate::games::Game;
 
-    /// A room, the messages about it, and how often one was made.
+    /// A room, its messages, and the number of times a message was serialized.
     fn start() -> (watch::Sender<Info>, News, watch::Receiver<Arc<str>>, Arc<AtomicU32>) {
         let (info, seen) = watch::channel(Info::usual(Game::Nuggets));
         let news = News::of(seen);
@@ -378,7 +388,7 @@ mod tests {
                 received
             });
         }
-        // Forty changes a second for ten seconds, every other one of which looks as before.
+        // Forty updates a second for ten seconds. Every second one does not change the state.
         for number in 0..400 {
             info.send_modify(|info| info.watchers += number % 2);
             sleep(Duration::from_millis(25)).await;
@@ -457,7 +467,7 @@ mod tests {
         info.send_modify(|info| info.taken = 1);
         let first = timeout(Duration::from_millis(1), pages.changed()).await;
         assert!(first.is_ok() && pages.borrow_and_update().contains(r#""taken":1"#));
-        // So is why the room closes, though something was told just now.
+        // The reason for closing is also sent immediately, although a message was sent just before.
         info.send_modify(|info| info.closing = Some("enough".into()));
         assert!(timeout(Duration::from_millis(1), pages.changed()).await.is_ok());
         assert!(pages.borrow_and_update().contains("enough"));

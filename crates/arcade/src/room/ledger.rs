@@ -1,7 +1,8 @@
 //! The queue from rooms to the task that stores results.
 //!
-//! A room reports that its journal has a new result, and never waits. Results themselves do not pass through the queue, because they are
-//! computed from the journal: a room that ends many matches while the database is away takes one place.
+//! A room reports that its journal has a new result, and never waits. Results themselves do not pass through the queue,
+//! because they are computed from the journal: a room that ends many matches while the database is away takes one
+//! place.
 
 use std::{
     collections::BTreeSet,
@@ -151,7 +152,9 @@ impl Ledger {
         self.change(|state| state.is_ending = true);
     }
 
-    /// Waits for work. The previous work counts as done. Called by one task.
+    /// Waits for work.
+    ///
+    /// The previous work counts as done. Only one task may call this.
     pub(crate) async fn next(&self) -> Option<Work> {
         self.state().is_working = false;
         loop {

@@ -1,6 +1,7 @@
-//! The log of a hub about its rooms: who has joined, left and won, in a line each.
+//! The log of a hub about its rooms: one line each for players who join, leave or win.
 //!
-//! Strangers cause these lines, so all rooms of a hub together write a bounded number of them: the next line says how many are missing.
+//! Unauthenticated clients cause these lines, so all rooms of a hub together write a bounded number of them. The next
+//! line contains the number of dropped lines.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -14,13 +15,13 @@ use tracing::info;
 use super::bans::host_text;
 use crate::games::Game;
 
-/// Lines of the log about players, of all rooms together: some 50 MB a day at most.
+/// The rate of log lines about players in all rooms: at most some 50 MB a day.
 pub(crate) const LINES: Rate = Rate { per_second: 4, burst: 1_000 };
-/// Characters of a name, and winners, that a line has.
+/// Limits on the characters of a name and the number of winners in a line.
 const LETTERS: usize = 64;
 const WINNERS: usize = 4;
 
-/// How many lines may be written.
+/// Limits the number of lines.
 #[derive(Debug)]
 pub(crate) struct Log {
     start: Instant,
@@ -34,7 +35,7 @@ impl Default for Log {
 }
 
 impl Log {
-    // Gives how many lines were left out before this one; none if this one is too.
+    // Returns the number of lines that were dropped before this one, or `None` if this one is dropped too.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&self) -> Option<Option<u64>> {
         let now = Time::ZERO.plus(self.start.elapsed());
@@ -42,7 +43,7 @@ impl Log {
         Some((left_out > 0).then_some(left_out))
     }
 
-    /// A person in a room did something, or a match is over there.
+    /// Logs an action of a person in a room, or the end of a match.
     pub(crate) fn event(&self, (game, room): (Game, &str), event: &GameEvent, host: Option<HostId>) {
         let address = host.map(host_text);
         match event {
@@ -68,12 +69,12 @@ impl Log {
     }
 }
 
-// Names come from players.
+// Names are chosen by players, so they are escaped and truncated.
 fn shown(name: &str) -> String {
     name.chars().take(LETTERS).flat_map(char::escape_debug).collect()
 }
 
-// Who has won, if anybody: whoever plays alone may lose.
+// The winners, if there are any. A single player may lose.
 fn winners(game: Game, standings: &[Standing]) -> String {
     let first: Vec<_> = standings.iter().filter(|row| row.rank == 1 && !game.is_lost(row.score)).collect();
     let named = first.iter().take(WINNERS).map(|row| shown(&row.name)).collect::<Vec<_>>().join(", ");

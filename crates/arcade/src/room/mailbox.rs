@@ -1,6 +1,7 @@
-//! The queues between the task of one WebSocket and the transport of its room.
+//! The queues between the task of a WebSocket and the transport of its room.
 //!
-//! Both sides only put into and take out of bounded queues, so neither waits for the other: the room never waits for a browser.
+//! Both sides only push to and pop from bounded queues, so neither blocks the other: the room never waits for a
+//! browser.
 
 use std::{
     collections::VecDeque,
@@ -17,49 +18,50 @@ use netshell::ConnectionId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-/// Messages from a browser that wait for the room. While it is full, nothing more is read from the socket.
+/// Capacity of the queue of messages from a browser. While it is full, the socket is not read.
 const MAX_INCOMING: usize = 32;
-/// Bytes that wait for a browser; each message counts [`OVERHEAD`] more. Histories, which are shared, do not count.
+/// Limit in bytes on the queue to a browser; each message counts [`OVERHEAD`] more. Histories do not count, because
+/// they are shared.
 pub(crate) const MAX_OUTGOING: usize = 1 << 20;
-/// The memory that a waiting message takes besides its bytes.
+/// The memory that a queued message takes besides its bytes.
 const OVERHEAD: usize = 64;
 
-/// An output on its way to a browser.
+/// An output for a browser.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     /// One message of the game.
     Frame(Bytes),
-    /// A history, each frame of which is a message.
+    /// A history. Each of its frames is a message.
     History(History),
 }
 
-/// Why the socket of a browser is closed.
+/// The reason with which the socket of a browser is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CloseReason {
     /// The room has closed the connection: the game is over for this seat.
     Closed,
-    /// The seat that the socket wanted to resume is not retained any more.
+    /// The seat that the socket tried to resume is no longer retained.
     Expired,
     /// The room has no place for another browser.
     Full,
     /// Another window has resumed the same seat.
     Replaced,
-    /// The first message is not an entry.
+    /// The first message is not a valid join message.
     Unclear,
-    /// The host of the browser has used up its share of the match.
+    /// The host of the browser has exhausted its share of the match.
     Refused,
     /// The operator has removed the player.
     Removed,
-    /// The owner of the room has removed the player, or another one of the same host.
+    /// The owner of the room has removed the player, or another player of the same host.
     RemovedByOwner,
     /// The owner has locked the room.
     Locked,
-    /// The free seats are reserved for others.
+    /// The free seats are reserved for other players.
     Held,
-    /// The browser has not sent the word of the room.
+    /// The browser has not sent the password of the room.
     Private,
-    /// There is no such room, or no list shows it and the browser has not proved that it may enter.
+    /// The room does not exist, or it is unlisted and the browser has not proved that it may enter.
     Missing,
     /// The operator has banned the host of the browser.
     Banned,
@@ -83,20 +85,20 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     state: Mutex<State>,
-    // Wakes the task of the socket: there is something to write, or room for another message.
+    // Wakes the task of the socket: there is something to write, or the queue has space for another message.
     writable: Notify,
     readable: Notify,
     ready: Arc<Ready>,
     // The number of its seat, once it has one.
     seat: AtomicU64,
-    // Whether the transport will poll the seat.
+    // Whether the transport is already scheduled to poll the seat.
     noted: AtomicBool,
 }
 
-/// No seat yet.
+/// The value of `seat` before a seat is assigned.
 const NO_SEAT: u64 = u64::MAX;
 
-/// The next step of the task of the socket.
+/// The next step of the task of a socket.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Write this.
@@ -117,10 +119,10 @@ impl Mailbox {
         }
     }
 
-    // Has the transport poll this mailbox.
+    // Schedules the transport to poll this mailbox.
     fn note(&self) {
         let seat = self.seat.load(Ordering::Acquire);
-        // Without a seat it is polled as soon as it has one.
+        // Without a seat, the mailbox is polled as soon as it has one.
         if seat != NO_SEAT && !self.noted.swap(true, Ordering::AcqRel) {
             self.ready.note(seat);
         }
@@ -132,7 +134,7 @@ impl Mailbox {
 
     // ---- the side of the socket ----
 
-    /// Queues a message for the room, once the queue has a place.
+    /// Queues a message for the room, once the queue has space.
     pub(crate) async fn put(&self, message: BytesMut) {
         loop {
             {
@@ -147,7 +149,7 @@ impl Mailbox {
         self.note();
     }
 
-    /// Waits for something to write. Cancellation safe.
+    /// Waits for the next step. Cancel safe.
     pub(crate) async fn next(&self) -> Next {
         loop {
             {
@@ -169,13 +171,13 @@ impl Mailbox {
         }
     }
 
-    /// The socket has ended.
+    /// Records that the socket has ended.
     pub(crate) fn leave(&self) {
         self.state().gone = true;
         self.note();
     }
 
-    /// The player leaves permanently.
+    /// Records that the player leaves permanently.
     pub(crate) fn give_up(&self) {
         self.state().left = true;
     }
@@ -187,12 +189,12 @@ impl Mailbox {
         self.seat.store(seat, Ordering::Release);
     }
 
-    /// The transport polls the mailbox now: later events queue its seat again.
+    /// Records that the transport polls the mailbox now: later events queue its seat again.
     pub(crate) fn looked_at(&self) {
         self.noted.store(false, Ordering::Release);
     }
 
-    /// Takes the next message of the browser.
+    /// Takes the next message from the browser.
     pub(crate) fn take(&self) -> Option<BytesMut> {
         let mut state = self.state();
         let message = state.incoming.pop_front();
@@ -208,14 +210,14 @@ impl Mailbox {
         self.state().left
     }
 
-    /// Whether the socket has ended and all its messages were taken.
+    /// Whether the socket has ended and the transport has taken all its messages.
     pub(crate) fn is_gone(&self) -> bool {
         let state = self.state();
         state.gone && state.incoming.is_empty()
     }
 
-    /// Queues an output for the browser. One that does not fit is dropped, and so are all that follow until the browser has caught up; it
-    /// receives a snapshot then.
+    /// Queues an output for the browser. If it does not fit, it is dropped together with all later outputs, until the
+    /// browser has caught up and receives a snapshot.
     pub(crate) fn send(&self, piece: Piece) {
         let mut state = self.state();
         if state.gone || state.behind || state.ending.is_some() {
@@ -232,7 +234,7 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Whether outputs were dropped and the browser has taken all before them. Returns `true` once.
+    /// Whether outputs were dropped and the browser has received all outputs before them. Returns `true` once.
     pub(crate) fn has_caught_up(&self) -> bool {
         let mut state = self.state();
         let caught_up = state.behind && state.outgoing.is_empty();
@@ -250,14 +252,14 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Whether nothing waits to be written.
+    /// Whether the queue to the browser is empty.
     pub(crate) fn is_flushed(&self) -> bool {
         let state = self.state();
         state.gone || state.outgoing.is_empty()
     }
 }
 
-/// Ends the socket of a mailbox when it is dropped.
+/// Records the end of the socket of a mailbox when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Leaves(pub(crate) Arc<Mailbox>);
 
@@ -267,7 +269,7 @@ impl Drop for Leaves {
     }
 }
 
-/// The seats that the transport has to poll, and the task of the room.
+/// The seats that the transport has to poll, and the waker of the task of the room.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     state: Mutex<ReadyState>,
@@ -280,7 +282,7 @@ pub(crate) struct ReadyState {
 }
 
 impl Ready {
-    // Queues a seat, and wakes the task.
+    // Queues a seat, and wakes the task of the room.
     fn note(&self, seat: u64) {
         self.state().seats.push_back(ConnectionId(seat));
         self.wake();
@@ -294,7 +296,7 @@ impl Ready {
         }
     }
 
-    /// Locks it.
+    /// Locks the state.
     pub(crate) fn state(&self) -> MutexGuard<'_, ReadyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

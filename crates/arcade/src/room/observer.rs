@@ -1,4 +1,4 @@
-//! Who is in a room, whether with a seat or not, and what they did there: what the lobby shows, and what becomes a result.
+//! Observes the events of a room: maintains its public state for the lobby, and reports results.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,10 +19,10 @@ use super::{
     roster::{Roster, address_text, is_own_watcher},
 };
 
-/// Seats of one room that are remembered because their players have left.
+/// Limit on the remembered seats of players who have left.
 const MAX_LEFT: usize = 4_096;
 
-/// Who is connected.
+/// The kind of a connected peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     Person,
@@ -31,16 +31,16 @@ enum Who {
     Hub,
 }
 
-/// Who is connected, whether with a seat or not.
+/// The connected peers, with and without a seat.
 pub(crate) struct Present {
     peers: BTreeMap<PeerId, Who>,
-    // Those that look on over UDP: nobody notices when they go, so they keep no room open.
+    // Spectators over UDP. Their disconnection is not noticed, so they do not keep the room open.
     silent: BTreeSet<PeerId>,
     roster: Arc<Roster>,
 }
 
 impl Present {
-    // Those who were there when the hub ended, as far as they do not have to come anew.
+    // The peers that were connected when the hub ended, without those that have to reconnect.
     pub(crate) fn of(before: Option<&Before>, roster: Arc<Roster>, info: &mut Info) -> Self {
         let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
         let Some(Before { peers, occupants, .. }) = before else { return present };
@@ -59,7 +59,7 @@ impl Present {
             name: display_name(name).into_owned(),
             seat: seat.clone(),
             bot: present.is_bot(*peer),
-            // Until the browser is back with its key.
+            // Unproven until the browser reconnects with its key.
             proven: false,
             owner: false,
         };
@@ -98,12 +98,12 @@ pub(crate) struct Chronicle {
     /// The number of the journal, and the name of its file.
     pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
-    /// Seats that players have left whose match goes on.
+    /// Seats that players have left during the current match.
     pub(crate) left: BTreeSet<String>,
 }
 
 impl Chronicle {
-    // Changes what is shown, and then counts again.
+    // Changes the public state, and counts the peers again.
     fn change(&self, change: impl FnOnce(&mut Info)) {
         self.info.send_modify(|info| {
             change(info);
@@ -112,7 +112,7 @@ impl Chronicle {
         self.present.roster.notify();
     }
 
-    // The seats of the people who have played, whom the hub asks for a rematch.
+    // The seats of the people who have played, whom the hub invites to a rematch.
     fn people(&self, standings: &[Standing]) -> Vec<SocketAddr> {
         let info = self.info.borrow();
         let people = info
@@ -137,7 +137,7 @@ impl Chronicle {
 }
 
 impl Chronicle {
-    // What people do is told to the log.
+    // Logs the actions of people.
     fn log(&self, event: &GameEvent, address: Option<&str>) {
         let host = match event {
             GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => return,
@@ -174,7 +174,7 @@ impl Observer for Chronicle {
     fn status(&mut self, _: Time, Status { phase: now, taken, seats }: Status) {
         self.info.send_modify(|info| {
             (info.taken, info.seats) = (taken, seats);
-            // The end is published by the task of the room, after all results.
+            // The task of the room publishes the end, after all results.
             if now != Phase::Over {
                 info.phase = phase(now);
             }
@@ -184,7 +184,7 @@ impl Observer for Chronicle {
     fn event(&mut self, _: Time, event: &GameEvent, address: Option<&str>) {
         self.log(event, address);
         match event {
-            // Whoever only looks on has no name.
+            // A spectator has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                 let player = self.player(*peer, address, name, seat);
                 if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
@@ -194,7 +194,7 @@ impl Observer for Chronicle {
                     self.ledger.name_used(name);
                 }
                 self.change(|info| {
-                    // It may have waited for the seat.
+                    // The player may have waited for the seat.
                     info.players.retain(|before| before.peer != player.peer);
                     info.players.push(player);
                 });
@@ -221,7 +221,7 @@ impl Observer for Chronicle {
                 self.change(|info| (info.result, info.r#match) = (None, Some(id)));
             }
             GameEvent::Ended { game, standings, .. } => {
-                // The event was held back until the journal had everything that belongs to the result.
+                // The event was delayed until the journal had all data of the result.
                 self.ledger.match_ended(&self.journal.1);
                 self.present.roster.lift_bars();
                 let people = self.people(standings);
@@ -236,11 +236,11 @@ impl Observer for Chronicle {
                 let id = match_id(self.journal.0, *game);
                 self.change(|info| {
                     info.r#match = Some(id.clone());
-                    // Those who wait have a place in the next game, and others may be in a game of their own.
+                    // Waiting players have a place in the next game, and other players may be in a game of their own.
                     info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
                     info.result = Some(result);
                 });
-                // Whoever is asked for a rematch may ask for the result at once.
+                // An invited player may request the result immediately.
                 self.present.roster.invite(Some(id), people.into_iter());
             }
             _ => {}

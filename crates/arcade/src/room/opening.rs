@@ -35,37 +35,38 @@ use super::{
 };
 use crate::games::{Counts, Kind, Options, Shown, shown::Show, with_kind, with_options};
 
-/// How long a room whose engine has panicked keeps its port before it begins again, so that one that fails immediately fills neither disk
-/// nor log.
+/// How long a room whose engine has panicked keeps its port before it restarts. The pause prevents a room that fails
+/// immediately from filling the disk or the log.
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
-/// How long the answers to a turn gather. No player notices, because only the end of the next turn depends on them.
+/// How long the replies to a turn are batched. No player notices, because only the end of the next turn depends on
+/// them.
 const GATHERING: Duration = Duration::from_millis(20);
 
-/// What all rooms of a hub share.
+/// The state that all rooms of a hub share.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
-    /// Connections of native clients of all rooms, beside those of pages.
+    /// Connections of native clients of all rooms, excluding those of pages.
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     /// The queue of journals that have results.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) hints: Arc<Hints>,
-    /// How long the seat of a player is retained whose page has lost its connection.
+    /// How long the seat of a player is retained after its page has lost the connection.
     pub(crate) keep_seats: Duration,
-    /// How much later spectators see rated matches.
+    /// The delay with which spectators see rated matches.
     pub(crate) watch_delay: Duration,
-    /// By the names of games.
+    /// Counters by the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
     /// The location of rooms, if there are several hubs.
     pub(crate) site: Option<Site>,
-    /// Logs who joins, leaves and wins.
+    /// Logs which players join, leave and win.
     pub(crate) log: Arc<Log>,
 }
 
 impl Place {
-    /// The beginning of the names of journals of this game; hubs that share a database use different ones.
+    /// The prefix of the names of journals of this game. Hubs that share a database use different prefixes.
     pub(crate) fn front(&self, game: &str) -> String {
         self.site.as_ref().map_or_else(|| game.to_owned(), |site| format!("{game}-{}", site.node))
     }
@@ -75,24 +76,24 @@ impl Place {
     }
 }
 
-/// Makes the host of a room.
+/// Creates the host of a room.
 type MakeHost = Box<dyn FnOnce(Setting, Option<&Before>) -> Host + Send>;
 
 /// A host without transports, and its journal.
 struct Begun {
-    // Makes the host, once everything around the room exists.
+    // Creates the host, once its environment exists.
     host: MakeHost,
     journal: PathBuf,
     // The number that identifies the journal.
     id: u64,
     end: JournalEnd,
     status: Status,
-    // If it is resumed.
+    // The previous state, if the room is resumed.
     before: Option<Before>,
 }
 
-// Begins a room. With a `journal` it continues where that ends; if that is impossible the room starts a new one, which gets these facts,
-// and the reason is logged.
+// Starts a room. With a `journal`, the room resumes at its end. If that is impossible, the reason is logged, and the
+// room starts a new journal with these facts.
 fn begin(
     options: &Options,
     journal: Option<&Path>,
@@ -147,8 +148,9 @@ fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, writing: &Writing) 
     Ok(Begun { host, journal, id, end, status, before: Some(before) })
 }
 
-/// Opens a room as its file states, at these sockets: a new one, or one that is restored. `held` is dropped when it has ended. The future
-/// runs it to its end and returns its journal.
+/// Opens a new or restored room at these sockets, as described in its file.
+///
+/// `held` is dropped when the room has ended. The returned future runs the room to its end and returns its journal.
 ///
 /// # Errors
 /// If the options contradict each other, or the journal cannot be opened.
@@ -165,7 +167,7 @@ pub(crate) fn open(
     let listen = sockets.addresses()?;
     let address = reachable(&listen, port);
     let writing = Writing { copy, ..place.writing.clone() };
-    // Before anything is sent to them.
+    // The sockets are opened before anything is sent to the bots.
     let reopened = reopen(&mut file.bots, game, address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
     let counts = if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) };
@@ -184,7 +186,7 @@ pub(crate) fn open(
     file.journal = Some(journal_name.clone());
     file.port = port;
     let roster = Arc::new(Roster::new(mask, hosts));
-    // Bots are registered before anyone is counted.
+    // Bots are registered before clients are counted.
     for (seating, _) in &reopened {
         if let Some(address) = seating.address {
             roster.add_bot(address, seating.level);
@@ -261,7 +263,7 @@ pub(crate) fn open(
     if let Some(before) = before {
         at = before.at;
         if options.is_daily() {
-            // Days pass while the hub is away.
+            // The clock of the room includes the time while the hub was not running.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             at = at.max(Time::ZERO.plus(now.saturating_sub(Duration::from_secs(file.begun))));
         }
@@ -301,13 +303,13 @@ async fn run(
     end: JournalEnd,
     (notice, sender, _held, broken): (EndNotice, Arc<watch::Sender<Info>>, impl Send, Broken),
 ) -> JournalEnd {
-    // Dropped after the sender, also if the room panics.
+    // This is dropped after the sender, even if the room panics.
     let _notice = notice;
     let sender = sender;
     let mut moves = false;
     let leave = async {
         match stopped.await {
-            // A journal that was cut cannot be resumed, so players receive the end of the match.
+            // A journal that is no longer open cannot be resumed, so players receive the end of the match.
             Ok((Leave::Resumable, _)) if !end.is_open() => Leave::Over,
             Ok((leave, fate)) => {
                 moves = fate == Fate::Moved;
@@ -317,14 +319,15 @@ async fn run(
             Err(_) => Leave::Over,
         }
     };
-    // A millisecond is nothing beside the network, and hundreds of precise timers would cost more than the rooms.
+    // A millisecond is negligible compared with the network, and hundreds of precise timers would cost more than the
+    // rooms.
     let clock = Clock::start_at(at).with_precision(Precision::Millisecond);
     match serve(host, clock, leave).await {
         Ok(outcome) => info!(room = id, ?outcome, "the room has ended"),
         Err(error) => warn!(room = id, %error, "the room has failed"),
     }
     end.close();
-    // The match of a room that moves is not over.
+    // The match of a moving room continues elsewhere.
     if !moves {
         sender.send_modify(|info| info.phase = "over");
     }

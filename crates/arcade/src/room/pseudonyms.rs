@@ -1,11 +1,13 @@
-//! Pseudonyms: what rooms, players and results learn in place of the address of a client.
+//! Pseudonyms, which replace the addresses of clients in rooms, for players and in results.
 //!
-//! The pseudonym of an address is a unique local IPv6 address with a port. Its first 64 bits represent the host and the rest the
-//! connection, so a host is one host to the engine, the budgets and the shares of a room. It is made with a key of the room, so the same
-//! address has the same pseudonym there, also after a restart of the hub, and another one in any other room.
+//! The pseudonym of an address is a unique local IPv6 address with a port. Its first 64 bits represent the host and
+//! the rest the connection, so the engine, the budgets and the shares of a room recognize a host. It is derived with
+//! a key of the room: the same address has the same pseudonym in that room, even after a restart of the hub, and a
+//! different one in any other room.
 //!
-//! Results store a code in place of a host: a keyed hash of its address, of IPv6 of the network of 48 bits, and of the day. So two names of
-//! one host can be recognized on that day and in all rooms, and stored data contain no address.
+//! Results store a code in place of a host: a keyed hash of the day and of its address, or of the 48-bit network of
+//! an IPv6 address. Two names of one host can therefore be recognized on that day in all rooms, but stored data
+//! contain no address.
 
 use std::{
     fmt::{self, Write as _},
@@ -22,13 +24,13 @@ pub(super) const LOCAL: u8 = 0xfd;
 /// Bytes of a host code.
 const CODE: usize = 12;
 
-/// The keys of a room, which are derived from the secret of the hub.
+/// The keys of a room, derived from the secret of the hub.
 pub(crate) struct Keys {
-    /// The pseudonyms of addresses in it.
+    /// The pseudonyms of addresses in the room.
     pub(crate) mask: Mask,
     /// The codes of hosts, which are the same in all rooms.
     pub(crate) hosts: HostCodes,
-    /// The key of the puzzles of days, which are the same in all rooms.
+    /// The key of the daily puzzles, which are the same in all rooms.
     pub(crate) days: [u8; 32],
 }
 
@@ -43,7 +45,7 @@ impl fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// Pseudonyms that are made with this key.
+    /// Pseudonyms derived with this key.
     pub(crate) const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
@@ -55,8 +57,10 @@ impl Mask {
         Ok(address(self.network(host), random))
     }
 
-    /// The address by which the room knows a client. Over datagrams that is its own, which no message shows; that of a browser's seat is
-    /// a pseudonym already.
+    /// The address by which the room identifies a client.
+    ///
+    /// Over datagrams, that is the true address, which no message contains. The address of a browser's seat is already
+    /// a pseudonym.
     pub(crate) fn shown(&self, link: Link, of: SocketAddr) -> SocketAddr {
         if link != Link::Stream {
             return of;
@@ -68,13 +72,13 @@ impl Mask {
         address(self.network(of.into()), rest)
     }
 
-    /// The host of all pseudonyms of this host.
+    /// The common host of all pseudonyms of this host.
     pub(crate) fn host(&self, host: HostId) -> HostId {
         HostId::V6Network(u64::from_be_bytes(self.network(host)))
     }
 
     fn network(&self, host: HostId) -> [u8; 8] {
-        // Spelled out, since pseudonyms must stay the same from version to version.
+        // The format is spelled out because pseudonyms must not change between versions.
         let host = match host {
             HostId::V4(ip) => Ipv4Addr::from(ip).to_string(),
             HostId::V6Network(number) => format!("{number:016x}/64"),
@@ -98,12 +102,12 @@ impl fmt::Debug for HostCodes {
 }
 
 impl HostCodes {
-    /// Codes that are made with this key.
+    /// Codes derived with this key.
     pub(crate) const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// The code of a host on a day; empty if the host is unknown.
+    /// The code of a host on a day. It is empty if the host is unknown.
     pub(super) fn code(&self, host: HostId, day: u64) -> String {
         let host = match host {
             HostId::V4(octets) => format!("{octets:?}"),
@@ -119,7 +123,7 @@ impl HostCodes {
 }
 
 fn code(key: &[u8; 32], text: &str) -> [u8; 32] {
-    // A key of any length is possible; this one has the size of the hash.
+    // HMAC accepts keys of any length; this one has the size of the hash.
     let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).unwrap_or_else(|_| unreachable!());
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().into()

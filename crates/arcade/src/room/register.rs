@@ -1,7 +1,8 @@
-//! The facts in the journal of a room that results need beside the inputs: the room and what its matches count for, and for each seat
-//! whether its name is proven, its host, and the level of its bot.
+//! The facts in the journal of a room that results need besides the inputs: the room and what its matches count for,
+//! and, for each seat, whether its name is proven, its host, and the level of its bot.
 //!
-//! Facts are recorded while the room processes an input, so nothing that follows from the input is sent before they are stored.
+//! Facts are recorded while the room processes an input. They are therefore stored before any output that follows
+//! from the input is sent.
 
 use std::{
     collections::BTreeMap,
@@ -20,21 +21,21 @@ use super::{
 
 /// The key of the [`Description`].
 const ROOM: &str = "room";
-/// Keys of seats begin with this.
+/// The prefix of the keys of seats.
 const SEAT: &str = "seat ";
-/// Seats that are remembered because their players have left during a match. Beyond that all of them are forgotten.
+/// Limit on the remembered seats of players who have left during a match. Beyond it, all of them are forgotten.
 const MAX_LEFT: usize = 256;
 
-/// What a journal is for.
+/// The purpose of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
     /// The name of the room.
     pub(crate) room: String,
-    /// What the room is called.
+    /// The title of the room.
     pub(crate) title: String,
-    /// What its matches count for.
+    /// The board that its matches count for.
     pub(crate) class: String,
-    /// Why they do not count; empty if they do.
+    /// Why its matches do not count. Empty if they do.
     pub(crate) casual: String,
 }
 
@@ -65,7 +66,7 @@ impl Description {
     }
 }
 
-/// Who has a seat, or has left it during a match.
+/// The player who has a seat, or has left it during a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatFact {
     pub(crate) name: String,
@@ -74,13 +75,13 @@ pub(crate) struct SeatFact {
     /// Whether the player has left a running match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
-    /// Whether the player left on its own, before the end.
+    /// Whether the player has left voluntarily, before the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) quit: bool,
 }
 
 impl SeatFact {
-    /// The seat that a fact is about, from its key.
+    /// The seat that a fact describes, from its key.
     pub(crate) fn seat(key: &str) -> Option<&str> {
         key.strip_prefix(SEAT)
     }
@@ -99,7 +100,7 @@ impl SeatFact {
 #[derive(Debug)]
 struct Seat {
     fact: SeatFact,
-    // What may become known of a name that is not proven yet.
+    // The later outcome for a name that is not proven yet.
     proof: Option<Proof>,
 }
 
@@ -112,7 +113,7 @@ pub(crate) struct Register {
 }
 
 impl Register {
-    /// Continues the facts of a journal. `players` are those who were there before, if it is resumed.
+    /// Continues the facts of a journal. `players` are those of the previous run, if the room is resumed.
     pub(crate) fn new(
         journal: JournalFacts,
         description: &Description,
@@ -121,7 +122,7 @@ impl Register {
     ) -> Self {
         let facts = journal.all();
         if Description::of(&facts).is_none() {
-            // One of an earlier version.
+            // An earlier version has created the journal.
             let (key, value) = description.fact();
             journal.set(key, &value);
         }
@@ -130,7 +131,7 @@ impl Register {
         for Player { address, name, seat, bot, .. } in players.iter().filter(|player| !player.seat.is_empty()) {
             let kind = if *bot { Kind::Bot } else { Kind::Unproven };
             let fact = seats.remove(seat).map(|seat| seat.fact).filter(|fact| fact.name == *name && !fact.left);
-            // Without a fact the database may know more, so nothing is recorded here.
+            // Without a fact, the database may know more, so no fact is recorded here.
             let fact = fact.unwrap_or_else(|| SeatFact {
                 name: name.clone(),
                 seated: Seated { kind, ..Seated::default() },
@@ -147,7 +148,8 @@ impl Register {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records what follows from the outputs of an input. `address` returns the address of a peer, and `phase` is that after the input.
+    /// Records the facts that follow from the outputs of an input. `address` returns the address of a peer, and
+    /// `phase` is the phase after the input.
     pub(crate) fn follow<'a>(&self, outputs: &[Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
         let events =
             || outputs.iter().filter_map(|output| if let Output::Event(event) = output { Some(event) } else { None });
@@ -156,7 +158,7 @@ impl Register {
         }
         let seats = &mut *self.seats();
         if events().any(|event| matches!(event, GameEvent::Ended { .. })) {
-            // Before players who leave at the end are forgotten.
+            // Names are verified before players who leave at the end are forgotten.
             self.prove_all(seats);
         }
         for event in events() {
@@ -203,7 +205,7 @@ impl Register {
     }
 
     fn record(&self, seat: &str, fact: &SeatFact) {
-        // A name is short enough in any game, and a player of too many counts as unproven.
+        // A name is short enough in every game. If there are too many players, further ones count as unproven.
         let value = serde_json::to_string(fact).unwrap_or_default();
         self.journal.set(&format!("{SEAT}{seat}"), &value);
     }
@@ -214,12 +216,13 @@ impl Register {
         }
     }
 
-    /// Looks again whose names are proven, since more has become known of a seat. Returns the names that are proven by that.
+    /// Verifies names again, after the names of a seat were set. Returns the newly proven names.
     pub(crate) fn prove(&self) -> Vec<String> {
         self.prove_all(&mut self.seats())
     }
 
-    /// The keys of seats lost these names, so players who joined with them do not prove them any more.
+    /// Revokes these names, because the keys of seats have lost them: players who joined with them no longer prove
+    /// them.
     pub(crate) fn revoke(&self, names: &[String]) {
         for (seat, Seat { fact, .. }) in &mut *self.seats() {
             if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {
@@ -242,7 +245,7 @@ impl Register {
     }
 }
 
-/// As ratings of bots are called.
+/// The name of a level in the ratings of bots.
 pub(crate) const fn level_name(level: Level) -> &'static str {
     match level {
         Level::Easy => "easy",

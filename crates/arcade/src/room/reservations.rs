@@ -1,7 +1,7 @@
-//! Reserved seats of a room: for clients that *Play now* has led there, and for the players of a rematch.
+//! Reserved seats of a room, for clients that *Play now* has sent there and for the players of a rematch.
 //!
-//! A rematch begins when all invited players are ready, or at the end of a countdown with those who are: their pages are told to join then.
-//! Until that, and a moment longer, their seats are reserved.
+//! A rematch starts when all invited players are ready, or at the end of a countdown with those who are: their pages
+//! then receive a message to join. Their seats are reserved until a moment later.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -9,24 +9,25 @@ use netcore::{HostId, Level};
 use serde_json::json;
 use tokio::time::Instant;
 
-/// Seats of a room that are reserved at the same time. Above that, the oldest reservation ends.
+/// Limit on the reserved seats of a room. Beyond it, the oldest reservation ends.
 pub(crate) const MAX_RESERVATIONS: usize = 64;
-/// How long a reservation for a host that was not used counts against its share of the room. So neither repeated requests nor invented
-/// keys reserve a seat for longer than one reservation lasts.
+/// How long an unused reservation counts against the share of its host in the room. Therefore neither repeated
+/// requests nor invented keys reserve a seat for longer than one reservation lasts.
 const UNUSED: Duration = Duration::from_mins(1);
-/// How long after *Play now* a client that takes a seat still gets the requested company: players enter their names meanwhile.
+/// How long after *Play now* a client that takes a seat still gets the requested company. Players enter their names
+/// meanwhile.
 const COMPANY: Duration = Duration::from_mins(5);
-/// How long invited players can answer.
+/// How long invited players can reply.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
-/// How long their seats are reserved after that.
+/// How long their seats remain reserved after that.
 pub(super) const JOINING: Duration = Duration::from_secs(10);
-/// The number of players that make a rematch.
+/// The minimum number of players in a rematch.
 const TOGETHER: usize = 2;
 
-/// For whom a seat is reserved.
+/// The client for which a seat is reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// A client of this host, given by its pseudonym; the number tells its browsers apart.
+    /// A client of this host, given by its pseudonym. The number distinguishes its browsers.
     Host(HostId, u64),
     /// The client at this address.
     Seat(SocketAddr),
@@ -54,7 +55,7 @@ impl Reservation {
         self.until > now
     }
 
-    // Whether it counts against the share of its host, also when it has ended.
+    // Whether it counts against the share of its host, even after it has ended.
     fn counts(&self, now: Instant) -> bool {
         matches!(self.holder, Holder::Host(..)) && self.made + UNUSED > now
     }
@@ -63,9 +64,9 @@ impl Reservation {
 /// The reserved seats of a room, and the company that their holders have requested.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    // Oldest first: those that are active or still count.
+    // Reservations that are active or still count, oldest first.
     all: Vec<Reservation>,
-    // Clients that want bots of this level once they have a seat, until a time.
+    // Clients that want bots of this level once they have a seat, each with an expiry time.
     company: Vec<(Holder, Level, Instant)>,
 }
 
@@ -105,12 +106,13 @@ impl Reservations {
         is_allowed
     }
 
-    /// The number of reserved seats, without that of this holder.
+    /// The number of reserved seats, excluding that of this holder.
     pub(super) fn besides(&mut self, holder: Holder, now: Instant) -> usize {
         self.active(now, |reservation| reservation.holder != holder)
     }
 
-    /// The number of seats reserved for others; see [`Roster::reserved_for_others`](super::roster::Roster::reserved_for_others).
+    /// The number of seats reserved for other clients; see
+    /// [`Roster::reserved_for_others`](super::roster::Roster::reserved_for_others).
     pub(super) fn of_others(
         &mut self,
         host: HostId,
@@ -128,7 +130,7 @@ impl Reservations {
         self.push(holder, time, now);
     }
 
-    // Instead of one that has ended, or else of the oldest, if there are too many.
+    // Adds a reservation. If there are too many, it replaces one that has ended, or else the oldest one.
     fn push(&mut self, holder: Holder, time: Duration, now: Instant) {
         let all = self.all(now);
         if all.len() >= MAX_RESERVATIONS {
@@ -137,18 +139,19 @@ impl Reservations {
         all.push(Reservation { holder, made: now, until: now + time });
     }
 
-    /// The client at one address is at another one now.
+    /// Moves the reservations of a client that has changed its address.
     pub(super) fn move_seat(&mut self, before: SocketAddr, after: SocketAddr, now: Instant) {
         for reservation in self.all(now).iter_mut().filter(|it| it.holder == Holder::Seat(before)) {
             reservation.holder = Holder::Seat(after);
         }
     }
 
-    /// A client of this host at this address has a seat, so its reservation ends. Returns the level of the company that it wants.
+    /// Ends the reservation of a client of this host at this address, which has a seat now. Returns the level of the
+    /// company that it wants.
     pub(super) fn redeem(&mut self, host: HostId, address: Option<SocketAddr>, now: Instant) -> Option<Level> {
         let all = self.all(now);
         let seat = all.iter().position(|it| address.is_some_and(|address| it.holder == Holder::Seat(address)));
-        // The newest one, which is still active if any is.
+        // The newest reservation, which is active if any is.
         let found = seat.or_else(|| all.iter().rposition(|it| it.holder.is(host, address)));
         found.map(|index| all.remove(index));
         self.company.retain(|(.., until)| *until > now);
@@ -174,7 +177,7 @@ pub(super) struct Rematch {
 }
 
 impl Rematch {
-    /// Invites these players to another match; none if there are too few.
+    /// Invites these players to another match. Returns `None` if there are too few.
     pub(super) fn new(
         r#match: Option<String>,
         players: impl Iterator<Item = SocketAddr>,
@@ -184,7 +187,7 @@ impl Rematch {
         (players.len() >= TOGETHER).then(|| Self { r#match, until: now + ANSWER, players })
     }
 
-    /// When it ends.
+    /// When the invitation expires.
     pub(super) const fn due(&self) -> Instant {
         self.until
     }
@@ -194,14 +197,16 @@ impl Rematch {
         self.players.keys().copied()
     }
 
-    /// A player is at another seat now. Returns whether it was invited.
+    /// Moves a player to another seat. Returns whether the player was invited.
     pub(super) fn move_player(&mut self, before: SocketAddr, after: SocketAddr) -> bool {
         let Some(ready) = self.players.remove(&before) else { return false };
         self.players.insert(after, ready);
         true
     }
 
-    /// Records an answer; when all are ready, it ends now. Returns whether the players have to be told.
+    /// Records a reply.
+    ///
+    /// If all players are ready, the invitation expires now. Returns whether the players have to be notified.
     pub(super) fn answer(&mut self, seat: SocketAddr, wants: bool, now: Instant) -> bool {
         let Some(ready) = self.players.get_mut(&seat) else { return false };
         *ready = wants;
@@ -226,7 +231,7 @@ impl Rematch {
         self.players.iter().map(move |(&seat, &ready)| (seat, self.text(ready, begins, now)))
     }
 
-    /// The message to one of them, if it was invited.
+    /// The message to one player, if that player was invited.
     pub(super) fn text_for(&self, seat: SocketAddr, now: Instant) -> Option<Arc<str>> {
         self.players.get(&seat).map(|&ready| self.text(ready, false, now))
     }
@@ -284,16 +289,16 @@ mod tests {
         };
         assert!(lead(&mut reservations, eve, 0, 0));
         for second in 1..60 {
-            // One key after the other, and the first one again.
+            // One key after another, and then the first one again.
             lead(&mut reservations, eve, second, second);
             lead(&mut reservations, eve, 0, second);
             assert_eq!(reservations.active(at(second), |_| true), usize::from(second < 10), "after {second} s");
         }
         assert!(lead(&mut reservations, eve, 7, 60), "a minute later");
-        // A reservation that is used does not count.
+        // A used reservation does not count.
         reservations.redeem(eve, None, at(60));
         assert!(lead(&mut reservations, eve, 8, 60));
-        // One that is moved to another room does.
+        // A reservation that is moved to another room counts.
         reservations.release(Holder::Host(eve, 8), at(60));
         assert!(!lead(&mut reservations, eve, 9, 60) && lead(&mut reservations, bob, 0, 60));
     }

@@ -1,10 +1,11 @@
 //! The roster of a room: the state of each seat, beside its connection.
 //!
-//! A *seat* is the address at which a room knows a client; that of a browser is random (see [`Mask`]) and outlives its WebSocket. One lock
-//! holds what the room, the web server and the hub know of seats: who is connected and from which host, who has joined, whose names are
-//! verified, which pages are open, who owns the room, which seats are reserved, and which hosts may not join.
+//! A *seat* is the address by which a room identifies a client. The address of a browser is random (see [`Mask`]) and
+//! outlives its WebSocket. One lock protects the state of the seats that the room, the web server and the hub share:
+//! who is connected and from which host, who has joined, whose names are verified, which pages are open, who owns the
+//! room, which seats are reserved, and which hosts may not join.
 //!
-//! Every table is bounded: by the connections of the room, or by a constant of its own.
+//! Every table is bounded, either by the connections of the room or by a constant of its own.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -30,28 +31,30 @@ use super::{
     reservations::{ANSWER, Holder, JOINING, Rematch, Reservations},
 };
 
-/// Members of a room. Above that, the oldest are forgotten.
+/// Limit on the members of a room. Beyond it, the oldest are forgotten.
 pub(crate) const MAX_MEMBERS: usize = 512;
-/// Hosts that the owner of a room has removed from one match. Above that, the first ones may join again.
+/// Limit on the hosts that the owner of a room has removed from one match. Beyond it, one of them may join again.
 pub(crate) const MAX_BARRED: usize = 256;
-/// Messages of the hub that wait for one page.
+/// Messages of the hub that are queued for one page.
 pub(crate) const MAX_WORDS: usize = 16;
-/// Hosts of a room whose pseudonyms are remembered; players of others have no host code.
+/// Limit on the hosts of a room whose pseudonyms are remembered. Players of further hosts have no host code.
 const MAX_HOSTS: usize = 4_096;
-/// Phrases that players can send: six, and a thumb that is up. Pages have the words.
+/// The number of phrases that players can send: six, and a thumbs-up. Pages have the texts.
 pub(crate) const PHRASES: u8 = 7;
-/// How often one host sends phrases in a room, [`PHRASE`] each: four in one batch, and then one in three seconds.
+/// The rate at which one host may send phrases in a room, each with the cost [`PHRASE`]: a burst of four, then one
+/// every three seconds.
 pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
 /// The cost of a phrase.
 const PHRASE: u32 = 3;
-/// Hosts that may send phrases at the same time. Other hosts wait until one of these has sent none for a while.
+/// Limit on the hosts that may send phrases at the same time. Further hosts wait until one of these has been silent
+/// for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
-/// The message to players who try to join a room that is locked.
+/// The message to players who try to join a locked room.
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
-/// The message to players whose host the owner has removed.
+/// The message to players of a host that the owner has removed.
 const BARRED: &str = "The owner of this room has removed you; you may come again after this match.";
 
-/// The names that the client at a seat owns, once the database has returned them. It may outlive the seat.
+/// The names that the client at a seat owns, once the database has returned them. The value may outlive the seat.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
 
@@ -63,15 +66,15 @@ impl Proof {
     }
 }
 
-/// The seat of a browser. It exists as long as the transport keeps it.
+/// The seat of a browser, which exists until the transport closes it.
 #[derive(Debug, Default)]
 struct Seat {
     proof: Proof,
     // The true host; unknown after a restart of the hub until the browser reconnects.
     host: Option<HostId>,
-    // A player who has joined loses something with the seat, so the transport retains it.
+    // A player who has joined would lose its place in the game with the seat, so the transport retains the seat.
     joined: bool,
-    // Why the room is going to close it, if that is not the end of its game.
+    // Why the room is about to close the seat, unless its game has ended.
     ending: Option<CloseReason>,
     // Seats are numbered in the order of their first connection.
     order: u64,
@@ -80,18 +83,18 @@ struct Seat {
 /// A connected peer, of any transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
-    /// Its host as the room knows it: that of the pseudonym.
+    /// The host of its pseudonym, by which the room identifies it.
     pub(crate) host: HostId,
-    /// Its true host, if that is known.
+    /// Its true host, if known.
     pub(crate) origin: Option<HostId>,
     pub(crate) link: Link,
     pub(crate) address: Option<SocketAddr>,
-    /// Whether it is a person who may join, neither a bot nor a watcher.
+    /// Whether it is a person who may join, and not a bot or a watcher.
     pub(crate) plays: bool,
     /// Whether it has joined a match over this connection.
     pub(crate) joined: bool,
     pub(crate) since: Instant,
-    // Outputs that close it may still wait for the journal; the observer removes the entry after them.
+    // Outputs that close the peer may still wait for the journal; the observer removes the entry after them.
     open: bool,
 }
 
@@ -103,10 +106,10 @@ pub(crate) struct Member {
     pub(crate) seat: String,
 }
 
-/// A page that is open at the room.
+/// A page that has the room open.
 #[derive(Debug)]
 struct Page {
-    // None for a page that only watches.
+    // `None` for a page without a seat, which only watches.
     seat: Option<SocketAddr>,
     owner: bool,
     words: mpsc::Sender<Arc<str>>,
@@ -117,9 +120,9 @@ struct State {
     seats: BTreeMap<SocketAddr, Seat>,
     seats_opened: u64,
     peers: BTreeMap<PeerId, Peer>,
-    // The last address that was replaced by a pseudonym, and its host. That client connects next, or not at all.
+    // The last address that was replaced by a pseudonym, and its host. That client connects next, or never.
     expected: Option<(SocketAddr, HostId)>,
-    // The last peer that was removed: its last events may follow.
+    // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
     // True hosts by the hosts of their pseudonyms.
@@ -128,12 +131,12 @@ struct State {
     // Addresses of members, oldest first.
     member_order: VecDeque<SocketAddr>,
     locked: bool,
-    // Hosts by their pseudonyms: those that may not join this match, and those that have used up their share of it.
+    // Hosts, by their pseudonyms, that may not join this match, and those that have exhausted their share of it.
     barred: BTreeSet<HostId>,
     spent: BTreeSet<HostId>,
     pages: BTreeMap<u64, Page>,
     next_page: u64,
-    // When the owner last acted, unless a page of the owner is open.
+    // When the owner last acted. While a page of the owner is open, this is not used.
     owner_active: Instant,
     reservations: Reservations,
     // The level of bots that join on request, and whether a request is pending.
@@ -150,14 +153,14 @@ struct State {
 pub(crate) struct Roster {
     pub(crate) mask: Mask,
     host_codes: HostCodes,
-    // The zero of token buckets.
+    // The time zero of token buckets.
     start: Instant,
     state: Mutex<State>,
     changed: Notify,
 }
 
 impl Roster {
-    /// A roster without seats.
+    /// Creates a roster without seats.
     pub(crate) fn new(mask: Mask, host_codes: HostCodes) -> Self {
         let now = Instant::now();
         let state = State {
@@ -190,7 +193,9 @@ impl Roster {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a change that concerns the attendant of the room. Cancel safe; there is one attendant.
+    /// Waits for a change that concerns the attendant of the room.
+    ///
+    /// There is only one attendant. This method is cancel safe.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -203,7 +208,7 @@ impl Roster {
 
 /// Seats of browsers.
 impl Roster {
-    /// Registers the seat of a browser that is about to be let in. The transport closes it.
+    /// Registers the seat of a browser that is about to connect. The transport closes it.
     pub(crate) fn open_seat(&self, address: SocketAddr) {
         self.state().open_seat(address);
     }
@@ -227,13 +232,13 @@ impl Roster {
         }
     }
 
-    /// Sets the names that the client at a seat owns, unless they were set before: a seat has the key of its first socket that had one.
-    /// Returns `false` if there is no such seat.
+    /// Sets the names that the client at a seat owns, unless they were set before: the key of the first socket with a
+    /// key belongs to the seat. Returns `false` if the seat does not exist.
     pub(crate) fn set_names(&self, address: SocketAddr, names: &[String]) -> bool {
         self.state().seats.get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
     }
 
-    /// Removes names from all seats, because their keys have given them up.
+    /// Removes names from all seats, because their keys no longer own them.
     pub(crate) fn remove_names(&self, given_up: &[String]) {
         for seat in self.state().seats.values_mut() {
             let Some(names) = seat.proof.0.get() else { continue };
@@ -244,7 +249,8 @@ impl Roster {
         }
     }
 
-    /// The names that the client at this address owns, now and later. None if it is not a seat of a browser.
+    /// The names that the client at this address owns, now and later. `None` if the address is not the seat of a
+    /// browser.
     pub(crate) fn proof(&self, address: Option<&str>) -> Option<Proof> {
         let address: SocketAddr = address?.parse().ok()?;
         self.state().seats.get(&address).map(|seat| seat.proof.clone())
@@ -260,21 +266,21 @@ impl Roster {
         self.state().seats.get(&address).is_some_and(|seat| seat.joined)
     }
 
-    /// Sets why the room is going to close a seat.
+    /// Sets the reason with which the room is about to close a seat.
     pub(crate) fn set_close_reason(&self, address: SocketAddr, why: CloseReason) {
         if let Some(seat) = self.state().seats.get_mut(&address) {
             seat.ending = Some(why);
         }
     }
 
-    /// Sets why the room is going to close all seats of a host, which is given by its pseudonym.
+    /// Sets the reason with which the room is about to close all seats of a host, given by its pseudonym.
     pub(crate) fn set_close_reason_of_host(&self, host: HostId, why: CloseReason) {
         for (_, seat) in self.state().seats.iter_mut().filter(|(address, _)| HostId::from(**address) == host) {
             seat.ending = Some(why);
         }
     }
 
-    /// Why the room closes a seat.
+    /// The reason with which the room closes a seat.
     pub(crate) fn close_reason(&self, address: SocketAddr) -> CloseReason {
         self.state().seats.get(&address).and_then(|seat| seat.ending).unwrap_or(CloseReason::Closed)
     }
@@ -282,7 +288,8 @@ impl Roster {
 
 /// Peers, hosts and bots.
 impl Roster {
-    /// The address by which the room knows a client that is about to connect: a pseudonym, unless the address is the seat.
+    /// The address by which the room identifies a client that is about to connect: a pseudonym, unless the address is
+    /// the seat.
     pub(crate) fn shown(&self, link: Link, address: SocketAddr) -> SocketAddr {
         let shown = self.mask.shown(link, address);
         let mut state = self.state();
@@ -327,19 +334,19 @@ impl Roster {
         (link, address, origin): (Link, Option<SocketAddr>, Option<HostId>),
     ) {
         let host = address.map_or(HostId::Other, HostId::from);
-        // The same host over any link.
+        // The host is the same over any link.
         let host = if link == Link::Datagram { self.mask.host(host) } else { host };
         let plays = role == Role::Player && !address.is_some_and(|address| state.bots.contains_key(&address));
         let since = Instant::now();
         state.peers.insert(peer, Peer { host, origin, link, address, plays, joined: false, since, open: true });
     }
 
-    /// A peer that is connected.
+    /// Returns a connected peer.
     pub(crate) fn peer(&self, peer: PeerId) -> Option<Peer> {
         self.state().peers.get(&peer).copied().filter(|peer| peer.open)
     }
 
-    /// All peers that are connected, and their links.
+    /// All connected peers, and their links.
     pub(crate) fn peers(&self) -> Vec<(PeerId, Link)> {
         self.state().peers.iter().filter(|(_, peer)| peer.open).map(|(&id, peer)| (id, peer.link)).collect()
     }
@@ -349,7 +356,7 @@ impl Roster {
         self.state().set_joined(peer)
     }
 
-    /// The room has closed a peer. Its entry stays until all of its events are published.
+    /// Records that the room has closed a peer. The entry remains until all events of the peer are published.
     pub(crate) fn close_peer(&self, peer: PeerId) {
         if let Some(peer) = self.state().peers.get_mut(&peer) {
             peer.open = false;
@@ -364,7 +371,8 @@ impl Roster {
         }
     }
 
-    /// The true host of a peer, also just after it was removed, or of the seat at this address.
+    /// The true host of a peer or of the seat at this address. It is still known immediately after the removal of the
+    /// peer.
     pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
         let state = self.state();
         let last = || state.last_removed.filter(|(last, _)| *last == peer).map(|(_, host)| host);
@@ -372,14 +380,14 @@ impl Roster {
         state.peers.get(&peer).and_then(|peer| peer.origin).or_else(last).or_else(of_seat)
     }
 
-    /// A code for the host at this address of the room on a day; empty if the host is unknown.
+    /// The code of the host at this address of the room on a day. It is empty if the host is unknown.
     pub(crate) fn host_code(&self, address: &str, day: u64) -> String {
         let Ok(address) = address.parse::<SocketAddr>() else { return String::new() };
         let is_pseudonym = matches!(address.ip(), IpAddr::V6(ip) if ip.octets()[0] == LOCAL);
         let host = match self.state().hosts.get(&address.into()) {
             Some(host) => *host,
             None if is_pseudonym => return String::new(),
-            // Over datagrams a room knows the address itself.
+            // Over datagrams, the room uses the true address.
             None => address.into(),
         };
         self.host_codes.code(host, day)
@@ -395,7 +403,7 @@ impl Roster {
         self.state().bots.remove(&address);
     }
 
-    /// The level of the bot at this address, if it is one.
+    /// The level of the bot at this address, or `None` if it is not a bot.
     pub(crate) fn bot_level(&self, address: SocketAddr) -> Option<Level> {
         self.state().bots.get(&address).copied()
     }
@@ -403,7 +411,7 @@ impl Roster {
 
 /// Members, and hosts that may not join.
 impl Roster {
-    /// A player at this address has joined a match.
+    /// Records that a player at this address has joined a match.
     pub(crate) fn add_member(&self, address: SocketAddr, name: &str, seat: &str) {
         let mut state = self.state();
         if state.members.insert(address, Member { name: name.to_owned(), seat: seat.to_owned() }).is_none() {
@@ -415,8 +423,10 @@ impl Roster {
         }
     }
 
-    /// Moves a member to another seat, as proved by the token of the first one. In some games each match has new seats. Without effect as
-    /// long as the first seat exists: another window is not that member.
+    /// Moves a member to another seat, as proved by the token of the first one.
+    ///
+    /// In some games, each match has new seats. The call has no effect while the first seat exists, because another
+    /// window is not that member.
     pub(crate) fn move_member(&self, before: SocketAddr, now: SocketAddr) {
         let mut state = self.state();
         if state.seats.contains_key(&before) {
@@ -457,13 +467,13 @@ impl Roster {
         self.state().barred.contains(&host)
     }
 
-    /// The match is over, so all hosts may join the next one.
+    /// Admits all hosts to the next match, because the match is over.
     pub(crate) fn lift_bars(&self) {
         self.state().barred.clear();
     }
 
-    /// Why a client of this host, given by its pseudonym, may not join at this address: the message of the game, and the reason for
-    /// browsers.
+    /// Why a client of this host, given by its pseudonym, may not join at this address: the message of the game, and
+    /// the reason for browsers.
     pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
         let state = self.state();
         if state.barred.contains(&host) {
@@ -473,20 +483,22 @@ impl Roster {
         (state.locked && is_new).then_some((LOCKED, CloseReason::Locked))
     }
 
-    /// Sets the hosts, given by their pseudonyms, that have used up their share of this match.
+    /// Sets the hosts, given by their pseudonyms, that have exhausted their share of this match.
     pub(crate) fn set_spent(&self, hosts: BTreeSet<HostId>) {
         self.state().spent = hosts;
     }
 
-    /// Whether this host, given by its pseudonym, has used up its share of this match.
+    /// Whether this host, given by its pseudonym, has exhausted its share of this match.
     pub(crate) fn has_spent(&self, host: HostId) -> bool {
         self.state().spent.contains(&host)
     }
 }
 
-/// Pages, the owner among them, and the messages of the hub to them. A page whose queue is full misses messages.
+/// Pages, including those of the owner, and the messages of the hub to them. If the queue of a page is full, it
+/// misses messages.
 impl Roster {
-    /// Registers a page at this seat, or one that only watches, until the returned value is dropped. Also returns the messages to it.
+    /// Registers a page, with or without a seat, until the returned presence is dropped. Also returns the messages to
+    /// the page.
     pub(crate) fn enter(
         self: &Arc<Self>,
         seat: Option<SocketAddr>,
@@ -507,7 +519,7 @@ impl Roster {
         (PagePresence { roster: Arc::clone(self), number }, queue)
     }
 
-    /// Sends a message to the pages at a seat. Returns whether one has taken it.
+    /// Sends a message to the pages at a seat. Returns whether at least one of them has accepted it.
     pub(crate) fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
         self.state().tell(seat, text)
     }
@@ -538,7 +550,7 @@ impl Roster {
         self.state().pages.values().any(|page| page.owner && page.seat == Some(seat))
     }
 
-    /// Makes the pages at this seat those of the owner, and no others.
+    /// Makes the pages at this seat the only pages of the owner.
     pub(crate) fn set_owner(&self, seat: SocketAddr) {
         let mut state = self.state();
         for page in state.pages.values_mut() {
@@ -547,45 +559,48 @@ impl Roster {
         state.owner_active = Instant::now();
     }
 
-    /// Of the seats with an open page, the one that was opened first.
+    /// Among the seats with an open page, returns the one that was opened first.
     pub(crate) fn longest_present(&self) -> Option<SocketAddr> {
         let state = self.state();
         let order = |seat: &SocketAddr| state.seats.get(seat).map_or(u64::MAX, |seat| seat.order);
         state.pages.values().filter_map(|page| page.seat).min_by_key(|seat| (order(seat), *seat))
     }
 
-    /// The owner has acted.
+    /// Records that the owner has acted.
     pub(crate) fn set_owner_active(&self) {
         self.state().owner_active = Instant::now();
     }
 
-    /// When the owner last acted, or had a page open.
+    /// When the owner last acted or had a page open.
     pub(crate) fn owner_active(&self) -> Instant {
         self.state().owner_active
     }
 }
 
-/// Reserved seats, company and rematches.
+/// Reserved seats, bots for company, and rematches.
 impl Roster {
-    /// Reserves a seat for a client that *Play now* has led here, unless its host has `most` reservations, or has had them in the last
-    /// minute without taking a seat; then the client may still take a free one. A repeated request does not extend the reservation. Once
-    /// the client has a seat, bots of the level `company` join. Returns whether a seat is reserved.
+    /// Reserves a seat for a client that *Play now* has sent here.
+    ///
+    /// Fails if its host has `most` reservations, or had them within the last minute without using them; the client may
+    /// then still take a free seat. A repeated request does not extend the reservation. Once the client has a seat,
+    /// bots of the level `company` join. Returns whether a seat is reserved.
     pub(crate) fn reserve(&self, holder: Holder, time: Duration, most: usize, company: Option<Level>) -> bool {
         self.state().reservations.lead(holder, time, most, company, Instant::now())
     }
 
-    /// The number of reserved seats, without that of this holder.
+    /// The number of reserved seats, excluding that of this holder.
     pub(crate) fn reserved_besides(&self, holder: Holder) -> usize {
         self.state().reservations.besides(holder, Instant::now())
     }
 
-    /// The number of seats reserved for others than a client of this host at this address, which has been connected, or has waited for a
-    /// seat, `since` then: reservations made later give way to it.
+    /// The number of seats that are reserved for clients other than that of this host at this address, which has been
+    /// connected or waiting since `since`. It has precedence over later reservations.
     pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
         self.state().reservations.of_others(host, address, since, Instant::now())
     }
 
-    /// A client of this host at this address has a seat, so its reservation ends, and the company that it wants is requested.
+    /// Ends the reservation of a client of this host at this address, which has a seat now, and requests the company
+    /// that it wants.
     pub(crate) fn redeem(&self, host: HostId, address: Option<SocketAddr>) {
         let company = self.state().reservations.redeem(host, address, Instant::now());
         if let Some(level) = company {
@@ -621,12 +636,12 @@ impl Roster {
         self.state().occupied = occupied.then(Instant::now);
     }
 
-    /// For how long people have been in the room.
+    /// How long people have been in the room.
     pub(crate) fn occupied(&self) -> Duration {
         self.state().occupied.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Invites the players of a match that is over to a rematch, those of them who have a page. Their seats are reserved meanwhile.
+    /// Invites the players of a finished match who have a page to a rematch. Their seats are reserved meanwhile.
     pub(crate) fn invite(&self, r#match: Option<String>, players: impl Iterator<Item = SocketAddr>) {
         let mut state = self.state();
         let now = Instant::now();
@@ -653,12 +668,13 @@ impl Roster {
         self.notify();
     }
 
-    /// When the invitation to a rematch ends, if there is one.
+    /// When the invitation to a rematch expires, if there is one.
     pub(crate) fn rematch_due(&self) -> Option<Instant> {
         self.state().rematch.as_ref().map(Rematch::due)
     }
 
-    /// Starts the rematch with the players who are ready: their pages are told to join. Returns whether there are any.
+    /// Starts the rematch: the pages of the players who are ready receive a message to join. Returns whether there
+    /// are any.
     pub(crate) fn start_rematch(&self) -> bool {
         let mut state = self.state();
         let Some(mut rematch) = state.rematch.take() else { return false };
@@ -713,7 +729,7 @@ impl State {
     }
 }
 
-/// A page that is open.
+/// The presence of an open page.
 #[derive(Debug)]
 pub(crate) struct PagePresence {
     roster: Arc<Roster>,
@@ -731,7 +747,7 @@ impl Drop for PagePresence {
     }
 }
 
-/// Wakes the attendant of a room when it is dropped, so that it notices the end of the room.
+/// Wakes the attendant of a room when it is dropped, so that the attendant notices the end of the room.
 #[derive(Debug)]
 pub(super) struct EndNotice(pub(super) Arc<Roster>);
 
@@ -741,13 +757,13 @@ impl Drop for EndNotice {
     }
 }
 
-/// An address as rooms and journals write it.
+/// Formats an address as in rooms and journals.
 pub(crate) fn address_text(address: SocketAddr) -> String {
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
-/// An address for a watcher of the hub itself. No client can have it, and the next one differs, since the previous watcher may not have
-/// disconnected yet.
+/// Returns an address for a watcher of the hub itself. No client can have it, and each call returns a different one,
+/// because the previous watcher may not have disconnected yet.
 pub(crate) fn own_watcher() -> SocketAddr {
     static NEXT: AtomicU16 = AtomicU16::new(1);
     SocketAddr::from((Ipv4Addr::UNSPECIFIED, NEXT.fetch_add(1, Ordering::Relaxed)))
@@ -816,7 +832,7 @@ mod tests {
             [Some(at(1)), Some(at(2)), None].map(ending),
             [None, Some(CloseReason::Locked), Some(CloseReason::Locked)]
         );
-        // A member moves to its next seat once the one before is gone.
+        // A member moves to its next seat once the previous one is gone.
         roster.open_seat(at(1));
         roster.move_member(at(1), at(2));
         assert_eq!([Some(at(1)), Some(at(2))].map(ending), [None, Some(CloseReason::Locked)]);
@@ -907,7 +923,7 @@ mod tests {
         assert_eq!((to_second.recv().await.as_deref(), to_watcher.recv().await.as_deref()), (Some(said), Some(said)));
         let taken = (0..2 * MAX_WORDS).filter(|_| roster.tell(two, &"again".into())).count();
         assert_eq!(taken, MAX_WORDS);
-        // The second one has its seat longer, though its page was opened later.
+        // The second client has had its seat for longer, although its page was opened later.
         assert_eq!(roster.longest_present(), Some(two));
         assert!(roster.has_owner_page() && roster.is_owner(one) && !roster.is_owner(two));
         drop(first);
@@ -941,7 +957,7 @@ mod tests {
         assert!(timeout(Duration::ZERO, roster.changed()).await.is_ok() && roster.start_rematch());
         assert_eq!((&rematch(&mut first)["begins"], &rematch(&mut third)["of"]), (&json!(true), &json!(2)));
         assert_eq!((roster.reserved(), roster.rematch_due()), (2, None));
-        // Another time only one is ready.
+        // In the next rematch, only one player is ready.
         roster.invite(None, [at(1), at(3)].into_iter());
         roster.answer_invitation(at(3), true);
         rematch(&mut first);

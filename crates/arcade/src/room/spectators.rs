@@ -1,16 +1,17 @@
-//! The delay with which spectators see a rated match.
+//! Delays the messages to spectators of a rated match.
 //!
-//! - While a match is played, frames for spectators wait in a [`DelayQueue`]. When the match is over, all that waits is sent, because then
-//!   it gives no player an advantage.
-//! - A new spectator is first sent the state of that long ago, if the game has pictures that are complete by themselves; until a state of
-//!   the match is old enough, that is [`Shown::prelude`]. In other games the beginning of the match waits as well.
-//! - A game whose players see less than its spectators is delayed from the moment at which its map exists: during its countdown players
-//!   have seats already and see gold.
-//! - What no player has found is never shown; a replay shows it.
-//! - In a game whose players see less than its spectators, the scores of pages have the same delay.
+//! - While a match is played, frames for spectators wait in a [`DelayQueue`]. When the match is over, all waiting
+//!   frames are sent, because they no longer give any player an advantage.
+//! - If the pictures of the game are complete by themselves, a new spectator first receives the picture from one
+//!   delay ago. Before a picture of the match is old enough, it receives [`Shown::prelude`]. In other games, the
+//!   beginning of the match is delayed as well.
+//! - If the players of a game see less than its spectators, the delay starts when its map exists: during the
+//!   countdown, players already have seats and see gold.
+//! - Objects that no player has found are never shown; only a replay shows them.
+//! - If the players of a game see less than its spectators, the scores on pages have the same delay.
 //!
-//! Spectators are watchers, and peers that have joined without a name, as spectators of nuggets. A peer that has not joined yet receives
-//! what players receive. Unrated rooms have no such delay.
+//! Spectators are watchers, and peers that have joined without a name, such as spectators of nuggets. A peer that has
+//! not joined yet receives the same messages as players. Unrated rooms have no delay.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -24,28 +25,28 @@ use tokio::sync::watch;
 use super::{info::Info, roster::Roster};
 use crate::games::Shown;
 
-/// Bytes that wait in a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each recipient. Histories, which are shared, do not
-/// count.
+/// Limit in bytes on the frames that wait in a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each
+/// recipient. Histories do not count, because they are shared.
 pub(crate) const MAX_HELD: usize = 1 << 20;
 const OVERHEAD: usize = 128;
 const ADDRESS: usize = 32;
-/// The shortest time between two pictures of which the later one shows all of the earlier. A delay above [`PICTURES`] times that makes it
-/// longer.
+/// The minimum interval between two pictures if the later one supersedes the earlier one. With a delay above
+/// [`PICTURES`] times this, the interval is longer.
 const SPACING: Duration = Duration::from_millis(100);
 const PICTURES: u32 = 300;
-/// Frames at the end of the queue among which a superseded picture is looked for.
+/// Limit on the number of frames at the end of the queue that are searched for a superseded picture.
 const LOOK_BACK: usize = 32;
 
 /// A spectator.
 #[derive(Debug, Default)]
 struct Spectator {
-    // Whether it has received nothing but the picture of earlier, so that it receives each newer one.
+    // Whether the spectator has received only delayed pictures so far, so that it receives each newer one.
     is_new: bool,
-    // Whether something for it did not fit into the queue, so that it receives a snapshot once it has the rest.
+    // Whether an output for it did not fit into the queue, so that it receives a snapshot after the queued ones.
     behind: bool,
 }
 
-/// The spectators of a rated room, and what they are to receive.
+/// The spectators of a rated room, and the outputs that wait for them.
 #[derive(Debug)]
 pub(super) struct Spectators {
     // Whether players see less than spectators.
@@ -54,18 +55,19 @@ pub(super) struct Spectators {
     waits: bool,
     queue: DelayQueue,
     peers: BTreeMap<PeerId, Spectator>,
-    // Pictures of the match, and the newest of them that may be shown.
+    // Pictures of the match, and the newest one that may be shown.
     overviews: Past<Vec<Bytes>>,
     picture: Option<Vec<Bytes>>,
     scores: Past<BTreeMap<String, i64>>,
-    // The last frame without what no player has found, beside the original.
+    // The last frame that was veiled, and the result.
     veiled: Option<(Bytes, Bytes)>,
-    /// Outputs of an input, before they are passed on.
+    /// The outputs of an input, before they are forwarded.
     pub(super) staged: Outbox,
 }
 
 impl Spectators {
-    /// Those of a room that begins or is resumed in this phase. How a match looked before a restart is unknown.
+    /// The spectators of a room that starts or is resumed in this phase. The state of a match before a restart is
+    /// unknown.
     pub(super) fn new<E: Shown>(
         (hides, delay): (bool, Duration),
         spectators: impl Iterator<Item = PeerId>,
@@ -92,7 +94,7 @@ impl Spectators {
         !self.queue.delay.is_zero() && has_secrets
     }
 
-    /// Whether the scores of pages are delayed. Before the match begins, all scores are zero.
+    /// Whether the scores on pages are delayed. Before the match begins, all scores are zero.
     pub(super) fn delay_scores(&self, phase: Phase) -> bool {
         self.waits && self.hides && phase == Phase::Playing
     }
@@ -102,13 +104,13 @@ impl Spectators {
         self.scores.push(now, scores);
     }
 
-    /// A watcher has connected.
+    /// Adds a watcher that has connected.
     pub(super) fn connect(&mut self, peer: PeerId, out: &mut Outbox) {
         self.peers.insert(peer, Spectator { is_new: self.waits, behind: false });
         self.show_picture(peer, out);
     }
 
-    /// A peer has reconnected, or has missed messages.
+    /// Updates a peer that has reconnected or missed messages.
     pub(super) fn refresh(&self, peer: PeerId, out: &mut Outbox) {
         if self.peers.contains_key(&peer) {
             self.show_picture(peer, out);
@@ -122,12 +124,13 @@ impl Spectators {
         }
     }
 
-    /// When something is to be released.
+    /// When the next output, picture or score is to be released.
     pub(super) fn due(&self) -> Option<Time> {
         [self.queue.due(), self.overviews.due(), self.scores.due()].into_iter().flatten().min()
     }
 
-    /// Passes the staged outputs on: to players now, to spectators when they may see them. Returns whether the delay has begun or ended.
+    /// Forwards the staged outputs: to players now, to spectators when they may see them. Returns whether the delay
+    /// has started or ended.
     pub(super) fn forward<E: Shown>(
         &mut self,
         now: Time,
@@ -147,13 +150,13 @@ impl Spectators {
                     });
                 }
                 Output::Event(GameEvent::Joined { peer, .. }) => drop(self.peers.remove(peer)),
-                // In other games each player may have a match of its own.
+                // In other games, each player may have its own match.
                 Output::Event(GameEvent::Ended { .. }) => ends = self.hides,
                 _ => {}
             }
         }
         let waits = self.is_to_wait(phase);
-        // The rest of a match that ends has no secrets.
+        // The remaining outputs of a match that ends reveal nothing to players.
         let mut changed = self.set_waits(now, waits && !ends, engine, info, out);
         for peer in joined {
             self.show_picture(peer, out);
@@ -163,7 +166,7 @@ impl Spectators {
         }
         changed |= self.set_waits(now, waits, engine, info, out);
         self.staged = staged;
-        // The next frame may be at the same place in memory.
+        // The next frame may have the same address in memory.
         self.veiled = None;
         if let Some(engine) = engine
             && self.waits
@@ -232,14 +235,14 @@ impl Spectators {
         }
     }
 
-    // A frame without what no player has found.
+    // Removes the parts of a frame that no player has found yet.
     fn veil<E: Shown>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
         let is_same = |before: &Bytes| before.as_ptr() == frame.as_ptr() && before.len() == frame.len();
         if let Some((_, after)) = self.veiled.as_ref().filter(|(before, _)| is_same(before)) {
             return after.clone();
         }
         let Some(after) = engine.and_then(|engine| engine.veiled(&frame)) else { return frame };
-        // As long as the original is kept here, no other frame is at its place in memory.
+        // While the original is stored here, no other frame has its address in memory.
         self.veiled = Some((frame, after.clone()));
         after
     }
@@ -249,7 +252,7 @@ impl Spectators {
         spectator.behind = spectator.behind || !self.queue.push(now, peer, what, E::supersedes);
     }
 
-    /// Releases what has waited long enough. Returns the spectators that are to receive a snapshot now.
+    /// Releases the outputs that have waited long enough. Returns the spectators that need a snapshot now.
     pub(super) fn release(&mut self, now: Time, info: &watch::Sender<Info>, out: &mut Outbox) -> Vec<PeerId> {
         self.release_queue(now, false, info, out);
         let behind = self.peers.iter().filter(|(_, spectator)| spectator.behind).map(|(&peer, _)| peer);
@@ -299,7 +302,7 @@ impl Spectators {
     }
 }
 
-/// An output that waits.
+/// A delayed output.
 #[derive(Debug, Clone, PartialEq)]
 enum Held {
     Frame(Bytes),
@@ -309,7 +312,7 @@ enum Held {
 #[derive(Debug)]
 struct Entry {
     made: Time,
-    // When the first of the pictures was made that it supersedes.
+    // When the first of the pictures that this entry supersedes was made.
     first: Time,
     to: BTreeSet<PeerId>,
     what: Held,
@@ -325,7 +328,7 @@ impl Entry {
     }
 }
 
-/// A queue in which everything waits for the same time.
+/// A queue that delays all entries by the same time.
 #[derive(Debug)]
 struct DelayQueue {
     delay: Duration,
@@ -344,8 +347,8 @@ impl DelayQueue {
         self.entries.front().map(|entry| entry.made.plus(self.delay))
     }
 
-    // Queues an output for `peer`. A picture that the new one `supersedes` and that was made just before is dropped. Returns `false` if
-    // there is no room for it.
+    // Queues an output for `peer`. If the output `supersedes` a recent picture, that picture is dropped. Returns
+    // `false` if the queue is full.
     fn push(&mut self, now: Time, peer: PeerId, what: Held, supersedes: impl Fn(&Bytes, &Bytes) -> bool) -> bool {
         let mut first = now;
         if let Held::Frame(frame) = &what {
@@ -375,7 +378,8 @@ impl DelayQueue {
         true
     }
 
-    // The next output that has waited until now, or the next one of all, and its recipients.
+    // Removes the next output that has waited until now, or any next output if `everything` is set. Also returns its
+    // recipients.
     fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, Held)> {
         let delay = self.delay;
         let entry = self.entries.pop_front_if(|entry| everything || entry.made.plus(delay) <= now)?;
@@ -383,12 +387,12 @@ impl DelayQueue {
         Some((entry.to, entry.what))
     }
 
-    // Whether something waits for this peer.
+    // Whether an output waits for this peer.
     fn has(&self, peer: PeerId) -> bool {
         self.entries.iter().any(|entry| entry.to.contains(&peer))
     }
 
-    // Drops what waits for this peer.
+    // Drops the outputs that wait for this peer.
     fn forget(&mut self, peer: PeerId) {
         for entry in &mut self.entries {
             if entry.to.remove(&peer) {
@@ -419,12 +423,12 @@ impl<T> Past<T> {
         Self { delay, interval: Duration::from_secs(1).max(delay / 30), values: VecDeque::new() }
     }
 
-    // Whether a sample of now begins another interval.
+    // Whether a sample taken now would start another interval.
     fn wants(&self, now: Time) -> bool {
         self.values.back().is_none_or(|(first, ..)| first.plus(self.interval) <= now)
     }
 
-    // Adds a sample, or replaces that of the same interval.
+    // Adds a sample, or replaces the sample of the same interval.
     fn push(&mut self, now: Time, value: T) {
         if self.wants(now) {
             self.values.push_back((now, now, value));
@@ -438,7 +442,7 @@ impl<T> Past<T> {
         self.values.front().map(|(_, made, _)| made.plus(self.delay))
     }
 
-    // The newest sample that is old enough, if it was not returned yet.
+    // Returns the newest sample that is old enough, unless it was returned before.
     fn pop(&mut self, now: Time) -> Option<T> {
         let mut newest = None;
         let delay = self.delay;

@@ -1,11 +1,12 @@
-//! The transport for browsers: sockets that the web server has accepted.
+//! The transport for browsers. It receives sockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket has ended, the seat of a player who has joined is retained for a while; a socket that
-//! proves by a token that the seat is its own resumes it and receives a snapshot. The room notices none of that.
+//! A seat outlives its socket. When the socket of a player who has joined ends, the transport retains the seat for a
+//! while. A socket that proves ownership of the seat by a token resumes it and receives a snapshot. The room does not
+//! notice this.
 //!
-//! Retained seats are shared out by host: one host has at most half of the places of a room for them, and if another browser needs a place,
-//! the oldest retained seat of the host with the most is given up. The address of a seat is random and has the pseudonym of its host; see
-//! [`Mask`](super::pseudonyms::Mask).
+//! Retained seats are shared fairly among hosts. One host may use at most half of the places of a room for them, and
+//! if another browser needs a place, the oldest retained seat of the host with the most is given up. The address of a
+//! seat is random within the pseudonym of its host; see [`Mask`](super::pseudonyms::Mask).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -27,14 +28,14 @@ use super::{
     roster::Roster,
 };
 
-/// Browsers at one room.
+/// Limit on the browsers of one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
-/// Retained seats of players of one host.
+/// Limit on the retained seats of one host.
 pub(crate) const MAX_RETAINED_PER_HOST: usize = MAX_SEATS / 2;
-/// Sockets that wait to be accepted.
+/// Capacity of the queue of sockets to be accepted.
 const MAX_NEWCOMERS: usize = 64;
 
-/// A socket that is to be accepted.
+/// A socket to be accepted.
 #[derive(Debug)]
 struct Newcomer {
     mailbox: Arc<Mailbox>,
@@ -55,8 +56,8 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Passes on a socket from `host`: for a new seat with this address, or one that `returns` to the seat at `address`. None if the room is
-    /// over.
+    /// Passes a socket from `host` to the room: for a new seat with this address, or for the existing seat at
+    /// `address` if it `returns`. Returns `None` if the room is over.
     pub(crate) async fn enter(
         &self,
         role: Role,
@@ -76,17 +77,18 @@ impl Gate {
     }
 }
 
-/// A seat: a connection of the room.
+/// A seat, which is a connection of the room.
 #[derive(Debug)]
 struct Seat {
     address: SocketAddr,
-    // None while it has no socket.
+    // `None` while the seat has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // Until when it is retained without a mailbox.
+    // Until when the seat is retained without a mailbox.
     retained_until: Time,
-    // Whether the room was told that the client has disconnected. It closes the seat then, and the place is free for others already.
+    // Whether the room was notified that the client has disconnected. The room then closes the seat, whose place is
+    // already free for other browsers.
     given_up: bool,
-    // A message that the room must not have before this time.
+    // A message that must not be delivered to the room before this time.
     paused: Option<(Time, BytesMut)>,
 }
 
@@ -94,7 +96,7 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
-    // One for which a retained seat has to be closed first.
+    // A socket that waits until a retained seat is closed.
     next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
@@ -102,21 +104,21 @@ pub(crate) struct WebSockets {
     seats: BTreeMap<ConnectionId, Seat>,
     given_up: usize,
     retained: Retained,
-    // How long the seat of a player whose socket has ended is retained, unless the player has left permanently.
+    // How long the seat of a player is retained after its socket has ended, unless the player has left permanently.
     grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
-    // Seats that are polled in turn, until all of them had nothing to do.
+    // Seats that are polled round-robin until none of them has an event.
     turns: VecDeque<ConnectionId>,
-    // Seats with a message that the room must not have before this time.
+    // Seats with a message that must not be delivered before this time.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
-    // Mailboxes whose seat the room has closed, until all is written.
+    // Mailboxes whose seat the room has closed, until their queues are written.
     ending: Vec<Arc<Mailbox>>,
 }
 
 impl WebSockets {
-    /// `grace` is how long the seat of a player whose socket has ended is retained.
+    /// Creates the transport. `grace` is how long the seat of a player is retained after its socket has ended.
     pub(crate) fn new(bans: Arc<Bans>, roster: Arc<Roster>, grace: Duration) -> (Gate, Self) {
         let (sender, newcomers) = mpsc::channel(MAX_NEWCOMERS);
         let ready = Arc::new(Ready::default());
@@ -148,7 +150,7 @@ impl WebSockets {
         self.turns.append(&mut state.seats);
     }
 
-    // Adds a seat, and returns its number.
+    // Adds a seat, and returns its connection id.
     fn seat(&mut self, seat: Seat) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
@@ -169,7 +171,7 @@ impl WebSockets {
         if self.bans.has(newcomer.host) {
             return self.turn_away(&newcomer, CloseReason::Banned);
         }
-        // Addresses are random, so no seat has it.
+        // Addresses of new seats are random, so no seat has this one.
         let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
             if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
@@ -214,7 +216,7 @@ impl WebSockets {
         ConnectionEvent::Refreshed { id }
     }
 
-    // Reports to the room that the client of a seat has disconnected.
+    // Notifies the room that the client of a seat has disconnected.
     fn give_up(&mut self, id: ConnectionId, why: Gone) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
         seat.given_up = true;
@@ -225,7 +227,7 @@ impl WebSockets {
         Some(ConnectionEvent::Closed { id, why })
     }
 
-    // Retains a seat whose socket has ended for a while.
+    // Retains a seat whose socket has ended.
     fn retain(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;
@@ -239,7 +241,7 @@ impl WebSockets {
         }
     }
 
-    // The next event of a seat, if there is one. A message is left in `self.message`.
+    // Returns the next event of a seat. A message is stored in `self.message`.
     fn poll_seat(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
@@ -266,7 +268,7 @@ impl WebSockets {
         }
         if mailbox.is_gone() {
             let left = mailbox.has_left();
-            // A watcher, or a player who has not joined yet, loses nothing.
+            // The seat of a watcher, or of a player who has not joined yet, is not worth retaining.
             if left || !self.roster.has_joined(seat.address) {
                 return self.give_up(id, if left { Gone::Left } else { Gone::Broken });
             }
@@ -308,7 +310,7 @@ impl WebSockets {
 impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.register(context);
-        // After the waker is registered, so that no wake-up is lost.
+        // This is checked after the waker is registered, so that no wake-up is lost.
         let idle = self.turns.is_empty() && self.newcomers.is_empty() && self.next_newcomer.is_none();
         if idle { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
@@ -336,7 +338,7 @@ impl Transport for WebSockets {
             self.message.clear();
             let event = self.poll_seat(now, id);
             if event.is_some() || !self.message.is_empty() {
-                // It may have more, after the turns of the others.
+                // It may have more events, after the other seats had their turn.
                 self.turns.push_back(id);
             }
             if let Some(event) = event {
@@ -350,7 +352,7 @@ impl Transport for WebSockets {
     }
 
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
-        // The roster has those who had joined.
+        // The roster contains the players who had joined.
         let is_retained = link == Link::Message && self.roster.has_joined(address) && !self.at.contains_key(&address);
         if !is_retained || self.seats.len() >= MAX_SEATS {
             return None;
@@ -361,7 +363,7 @@ impl Transport for WebSockets {
     }
 
     fn answer(&mut self, _: Time, answer: Answer) {
-        // A malformed message does not close this link; the room decides.
+        // A malformed message does not close this link; the room decides how to handle it.
         let Answer::Paused(ticket, until) = answer else { return };
         if let Some(seat) = self.seats.get_mut(&ticket.id()) {
             seat.paused = Some((until, std::mem::take(&mut self.message)));
@@ -387,14 +389,14 @@ impl Transport for WebSockets {
     }
 
     fn poll_flush(&mut self, _: Time, context: &mut Context<'_>) -> Poll<()> {
-        // Registered first, so that no wake-up is lost.
+        // The waker is registered first, so that no wake-up is lost.
         self.register(context);
         let mut mailboxes = self.seats.values().filter_map(|seat| seat.mailbox.as_ref()).chain(&self.ending);
         if mailboxes.all(|mailbox| mailbox.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
-/// Retained seats, by host and by the time at which they are given up.
+/// Retained seats, by host and by expiry time.
 #[derive(Debug, Default)]
 struct Retained {
     by_host: BTreeMap<HostId, BTreeSet<(Time, ConnectionId)>>,
@@ -402,7 +404,7 @@ struct Retained {
 }
 
 impl Retained {
-    // Retains a seat of `host` until this time. If that is one more than `most` of this host, removes and returns the oldest one of it.
+    // Retains a seat of `host` until this time. If the host exceeds `most` seats, removes and returns its oldest one.
     fn insert(&mut self, host: HostId, until: Time, id: ConnectionId, most: usize) -> Option<ConnectionId> {
         self.by_time.insert((until, id));
         let of_host = self.by_host.entry(host).or_default();
@@ -423,18 +425,18 @@ impl Retained {
         }
     }
 
-    // The first seat to give up when another browser needs a place: the oldest of the host with the most.
+    // The first seat to give up when another browser needs a place: the oldest one of the host with the most.
     fn first_to_go(&self) -> Option<ConnectionId> {
         let most = self.by_host.values().max_by_key(|seats| seats.len())?;
         most.first().map(|&(_, id)| id)
     }
 
-    // When the next seat is to be given up.
+    // When the next seat expires.
     fn next_due(&self) -> Option<Time> {
         self.by_time.first().map(|&(until, _)| until)
     }
 
-    // The seats that are to be given up now.
+    // The seats that have expired.
     fn due(&self, now: Time) -> impl Iterator<Item = ConnectionId> {
         self.by_time.iter().take_while(move |(until, _)| *until <= now).map(|&(_, id)| id)
     }
@@ -499,7 +501,7 @@ mod tests {
         mailbox
     }
 
-    /// The first lines of the messages received, and why the socket was closed, if it was.
+    /// The first lines of the messages received, and the reason with which the socket was closed, if it was.
     fn received(mailbox: &Mailbox) -> (Vec<String>, Option<CloseReason>) {
         let mut texts = vec![];
         loop {
@@ -540,11 +542,11 @@ mod tests {
         work(&mut host, Time::ZERO.plus(GRACE / 2));
         let (texts, _) = received(&again);
         assert!(texts.contains(&"OK A".to_owned()) && texts.contains(&"DISPLAY".to_owned()), "{texts:?}");
-        // Meanwhile it is played from elsewhere.
+        // Another window resumes the seat meanwhile.
         let elsewhere = enter(&gate, Role::Player, 1, true);
         work(&mut host, Time::ZERO.plus(GRACE / 2));
         assert_eq!(received(&again).1, Some(CloseReason::Replaced));
-        // The window that was replaced does not affect the seat any more.
+        // The replaced window no longer affects the seat.
         again.leave();
         work(&mut host, Time::ZERO.plus(GRACE * 3));
         put(&elsewhere, "KEY Q");
@@ -598,7 +600,7 @@ mod tests {
         put(&mailbox, "PLAY Ann");
         work(&mut host, Time::ZERO);
         let mut now = Time::ZERO;
-        // Each move is a display of some 120 bytes with its costs.
+        // Each move causes a display of some 120 bytes, plus overhead.
         for _ in 0..MAX_OUTGOING / 200 {
             for key in ["KEY L", "KEY H"] {
                 put(&mailbox, key);
@@ -613,7 +615,7 @@ mod tests {
         let (new, _) = received(&slow);
         assert_eq!(new.iter().filter(|text| *text == "DISPLAY").count(), 1, "{new:?}");
         assert!(new.iter().any(|text| text == "GRID 4 11"), "{new:?}");
-        // And from then on everything again.
+        // Afterwards it receives all messages again.
         put(&mailbox, "KEY l");
         work(&mut host, now.plus(SECOND));
         put(&mailbox, "KEY h");
@@ -637,7 +639,7 @@ mod tests {
                     paused += 1;
                     assert_eq!(paused, 1, "it is not read before its time");
                     web.answer(now, Answer::Paused(ticket, until));
-                    // More arrives, of both.
+                    // Both clients send more messages.
                     put(&eve, "c");
                     put(&ann, "x");
                 } else {
@@ -670,7 +672,7 @@ mod tests {
         assert_eq!(received(&eve).1, Some(CloseReason::Closed));
     }
 
-    /// Accepts a socket and processes what follows.
+    /// Accepts a socket, and processes the events that follow.
     fn arrive(web: &mut WebSockets, gate: &Gate, address: SocketAddr, joins: bool) -> Arc<Mailbox> {
         let mailbox = enter_at(gate, Role::Player, address, false);
         settle(web, Time::ZERO);
@@ -680,7 +682,7 @@ mod tests {
         mailbox
     }
 
-    /// Processes all events of the transport, as a room that closes what is given up.
+    /// Processes all events of the transport like a room, which closes the seats that are given up.
     fn settle(web: &mut WebSockets, now: Time) -> usize {
         let mut gone = 0;
         while let Some(event) = web.next(now).unwrap() {
@@ -709,7 +711,7 @@ mod tests {
             assert_eq!(settle(&mut web, Time::ZERO), 1);
         }
         assert_eq!((web.seats.len(), web.given_up, web.wake_at()), (1, 0, None));
-        // Another browser connects, and Ann has noticed nothing.
+        // Another browser connects, and Ann does not notice it.
         assert_eq!(received(&arrive(&mut web, &gate, at(2, 1), false)).1, None);
         assert_eq!(received(&ann).1, None);
     }
@@ -731,7 +733,8 @@ mod tests {
             .map(|port| arrive(&mut web, &gate, at(u8::try_from(port % 7 + 20).unwrap(), port), false))
             .collect();
         assert_eq!(web.seats.len(), MAX_SEATS);
-        // The next ones get the oldest retained places of the host with the most, and no other browser loses anything.
+        // The next browsers get the oldest retained places of the host with the most, and no other browser is
+        // affected.
         for port in 1..=10 {
             let bob = arrive(&mut web, &gate, at(2, port), false);
             assert_eq!((received(&bob).1, web.seats.len()), (None, MAX_SEATS), "Bob {port}");
@@ -755,7 +758,7 @@ mod tests {
         }
         assert_eq!((retained.first_to_go(), retained.next_due()), (Some(ConnectionId(2)), Some(Time::from_millis(1))));
         assert_eq!(retained.due(Time::from_millis(3)).count(), 3);
-        // One more than a host may retain.
+        // This exceeds the limit of the host by one.
         let (until, id) = seat(6);
         assert_eq!(retained.insert(eve, until, id, 3), Some(ConnectionId(2)));
         let (until, id) = seat(3);

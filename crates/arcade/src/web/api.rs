@@ -43,11 +43,11 @@ use crate::{
     },
 };
 
-/// Matches of one answer, unless another number is asked for.
+/// Default number of matches in a response.
 const PAGE: u32 = 20;
 /// The longest text in a query: a name of robots.
 const MAX_TEXT: usize = 255;
-/// How often a journal is read again until the end of a match is in it, and the time between.
+/// How often a journal is read again until it contains the end of a match, and the time between.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(150);
 
@@ -69,7 +69,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 
 pub(super) type Answer<T = Response> = Result<T, ApiError>;
 
-/// Asks the database when it is the turn of the caller's host. The query runs to its end in its turn, also when the caller is gone.
+/// Queries the database in the turn of the caller's host. The query runs to its end even if the caller disconnects.
 pub(super) async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
 where
     T: Send + 'static,
@@ -145,7 +145,7 @@ async fn matches(
     Ok(Json(json!({ "matches": views(&hub, &found) })).into_response())
 }
 
-// Matches of rooms that no list shows are not listed either while those are open.
+// Matches of unlisted rooms are not listed while these rooms are open.
 fn views(hub: &Hub, found: &[Match]) -> Vec<Value> {
     found.iter().filter(|found| !hub.hides(&found.room)).map(match_json).collect()
 }
@@ -169,20 +169,20 @@ fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
     hub.elsewhere()?.keeper_of(&found.game, &found.journal)
 }
 
-// The answer of the other node that has the journal of a match, if this one has not.
+// The response of the other node that has the journal of a match, if this node has no journal of it.
 async fn replayed_elsewhere(hub: &Hub, asked: &Asked, found: &Match) -> Option<Response> {
     let node = keeper(hub, found).filter(|_| !asked.is_relayed() && !hub.replays().has(found))?;
     Some(relay::pass(hub, &node, asked.with(Body::empty())).await)
 }
 
-/// The day in Greenwich, in days since 1970.
+/// The current day in UTC, in days since 1970.
 fn today() -> u32 {
     const DAY: u64 = 86_400_000;
     u32::try_from(unix_now() / DAY).unwrap_or(u32::MAX)
 }
 
-/// Replays when it is the turn of the caller's host. The end of a match that is just over reaches its file a moment later; others have
-/// their turns meanwhile.
+/// Replays a match in the turn of the caller's host. The end of a match reaches its file a moment after the match is
+/// over; other hosts have their turns meanwhile.
 async fn replay<T, F>(hub: &Hub, caller: Caller, replay: impl Fn(Share) -> F) -> Answer<T>
 where
     F: Future<Output = Result<T, ReplayError>>,
@@ -253,7 +253,7 @@ pub(super) fn season(season: Option<String>) -> Answer<String> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
-    /// Without it, the best known kind.
+    /// The kind of game; by default the one with the most matches.
     kind: Option<Kind>,
     season: Option<String>,
 }
@@ -286,7 +286,7 @@ async fn player(
     let (name, kind, scores, found) = ask(&hub, caller, asked).await?;
     let mut games: BTreeMap<&str, Vec<ScoreView>> = BTreeMap::new();
     for (game, class, score) in scores {
-        // The hub of an earlier version may have had other games.
+        // An earlier version of the hub may have had other games.
         let Some(game) = Game::named(&game) else { continue };
         let order = game.order(&class);
         games.entry(game.name()).or_default().push(ScoreView::new(class, score, order));
@@ -351,7 +351,7 @@ async fn claim(
     let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     let (host, now) = (caller.host(), unix_now());
     let asked = async move |store: Store| {
-        // A browser says at each visit which name is its own.
+        // At each visit a browser states which name is its own.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
         }

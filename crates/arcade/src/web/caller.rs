@@ -83,13 +83,14 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
     }
 }
 
-/// Who makes a request.
+/// Returns the client that makes a request.
 pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Caller {
     if let Some(relayed) = extensions.get::<Relayed>() {
         return Caller(relayed.client);
     }
     let peer = peer(extensions);
-    // A proxy may append a line of its own, and a client may send bytes that are not ASCII; neither may hide the last entry.
+    // A proxy may append its own line, and a client may send bytes that are not ASCII; both must not hide the last
+    // entry.
     let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let forwarded = lines.collect::<Vec<_>>().join(",");
     Caller(callers.client(peer, Some(&forwarded)))
@@ -109,23 +110,23 @@ pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &
     extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
 }
 
-/// The address of a page of the hub, as other people can open it.
+/// The address of a page of the hub for other people.
 pub(super) fn public_url(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let secure = is_secure(extensions, headers, &hub.resources().callers);
     Some(hub.address()?.for_friends(host, secure, path))
 }
 
-/// Rejects a request that calls the hub by a name that is not its own: see [`HostNames`](crate::hub::callers::HostNames). A program that
-/// gives none is accepted, because browsers always do.
+/// Rejects a request that addresses the hub by a foreign name: see [`HostNames`](crate::hub::callers::HostNames). A
+/// program that sends no name is accepted, because browsers always do.
 pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(), Box<Response>> {
-    // The node that passes it on has checked.
+    // The forwarding node has checked the name.
     if request.extensions().get::<Relayed>().is_some() {
         return Ok(());
     }
     let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
     let names = &resources.callers.names;
-    // A request may also name the hub in its first line.
+    // The first line of a request may also contain the name of the hub.
     let called = request.headers().get_all(header::HOST).iter().map(header::HeaderValue::as_bytes);
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
     let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
@@ -138,7 +139,7 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text))))
 }
 
-/// The only layer of pages that change nothing: checks by what name a request calls the hub, and bounds its time.
+/// The only layer of read-only pages: checks the name in a request, and bounds its time.
 pub(super) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
     match check_name(&resources, &request) {
         Ok(()) => in_time(next.run(request)).await,
@@ -158,7 +159,7 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
         let response = error(StatusCode::TOO_MANY_REQUESTS, Kind::Requests.sentence());
         return Err(Box::new(later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1))));
     }
-    // Pages of other sites must not change anything here in the name of their visitors.
+    // Pages of other sites must not change anything here on behalf of their visitors.
     if request.method().is_safe() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Connections to the page: their number, their time limits, and the rate at which they are read.
 //!
-//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers what a budget of messages does not
-//! see: bytes before a message is whole, such as fragments without content.
+//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers what a
+//! budget of messages does not see: bytes before a message is whole, such as fragments without content.
 
 use std::{
     convert::Infallible,
@@ -52,10 +52,10 @@ use crate::hub::{
 
 /// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
-/// How long a client may read nothing of a response.
+/// How long a client may stop reading a response.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
-/// The read buffer of a WebSocket, in bytes. The library clears it for each attempt to read, also when it wakes up to send. With its default of
-/// 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
+/// The read buffer of a WebSocket, in bytes. The library clears it for each attempt to read, also when it wakes up to
+/// send. With its default of 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
 /// The read buffer of a connection, in bytes; longer heads of requests are rejected.
 const MAX_HEAD: usize = 16 << 10;
@@ -188,7 +188,7 @@ async fn serve<S, A>(
     drop(held);
 }
 
-// A stream that fails if its other end reads nothing.
+// A stream that fails if its other end stops reading.
 fn impatient<S: AsyncRead + AsyncWrite>(stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(STALL));
@@ -328,7 +328,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than anything here may take; the clock is not the real one.
+    /// Longer than anything here may take; the tests use a paused clock.
     const FOR_EVER: Duration = Duration::from_hours(1);
     const LARGE: usize = 4 << 20;
 
@@ -407,7 +407,7 @@ mod tests {
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(ask).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
-        // Their connections end, and what they held is free.
+        // Their connections end, and the memory that they held is free.
         tokio::time::sleep(2 * limits::PATIENCE).await;
         assert_eq!(server.resources.answers.taken(), 0);
         for stream in &mut deaf {
@@ -472,7 +472,7 @@ mod tests {
         let answer = rest(&mut refused).await;
         assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("connection: close"), "{answer}");
         assert!(answer.contains("retry-after: 30") && answer.contains("close some pages"), "{answer}");
-        // Those that are open work, and one that ends makes room.
+        // The open connections work, and one that ends frees a place.
         held[0].write_all(request).await.unwrap();
         let mut answer = [0; 12];
         held[0].read_exact(&mut answer).await.unwrap();
@@ -508,13 +508,13 @@ mod tests {
         let start = Instant::now();
         let mut silent = connect(&server);
         assert_eq!(rest(&mut silent).await, "");
-        // The head of a record with a ClientHello, and no more.
+        // Only the head of a record with a ClientHello.
         let mut half = connect(&server);
         half.write_all(&[0x16, 3, 1, 0, 200, 1, 0, 0, 196]).await.unwrap();
         assert_eq!(rest(&mut half).await, "");
         let took = start.elapsed();
         assert!(took >= 2 * tls::HANDSHAKE && took < 3 * tls::HANDSHAKE, "{took:?}");
-        // What is no handshake is told so at once, by an alert.
+        // Data that is no handshake is answered immediately, by an alert.
         let mut junk = connect(&server);
         junk.write_all(&[0x16, 3, 1, 0, 4, 99, 0, 0, 0]).await.unwrap();
         let mut alert = vec![];
@@ -529,14 +529,14 @@ mod tests {
         let mut silent: Vec<_> = (0..=MAX_HANDSHAKES / 2).map(|_| connect(&server)).collect();
         assert_eq!(rest(silent.last_mut().unwrap()).await, "");
         assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
-        // Another host is served, which here begins without TLS.
+        // Another host, which starts without TLS here, is served.
         let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(ask).await.unwrap();
         let mut answer = [0; 12];
         innocent.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200");
-        // Handshakes that fail are charged all the same.
+        // Failed handshakes are charged, too.
         for _ in 0..600 {
             drop(connect_from(&server, 3));
             tokio::task::yield_now().await;

@@ -68,14 +68,14 @@ async fn link(
     if !ask(&hub, caller, issued).await? {
         return Err(not_owner());
     }
-    // Drawn here, since the address of a picture would have the code in it, and proxies write addresses to their logs.
+    // Drawn here, since the address of a picture would contain the code, and proxies log addresses.
     let url = caller::public_url(&hub, &extensions, &headers, &format!("/#name={code}"));
     let qr = url.as_deref().and_then(hub::address::picture);
     let seconds = LINK_LIVES.as_secs();
     Ok(Json(json!({ "code": code, "seconds": seconds, "url": url, "qr": qr })).into_response())
 }
 
-/// A code, and the key of the device to which the name goes.
+/// A code, and the key of the device that receives the name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Redeem {
@@ -112,7 +112,7 @@ async fn redeem(
     }
 }
 
-/// A name, the key that proves it, and the one that is to prove it alone.
+/// A name, the key that proves it, and the key that replaces all others.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Replace {
@@ -149,7 +149,7 @@ async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-// Seats and programs that use a key that lost this name.
+// Revokes the proofs of seats and programs by keys that lost this name.
 pub(super) fn forget(hub: &Hub, name: String) {
     hub.forget_names(&[name]);
 }

@@ -1,8 +1,9 @@
 //! Feeds: sockets by which other nodes watch a room of this one, each for all of its watchers.
 //!
-//! The messages of the room are published, see `hub/publisher.rs`. A feed reports only when that has begun, and who may watch: the node that
-//! has the room decides, as for watchers of its own. A node that follows a room does so once for all of its watchers. If it cannot, a watcher
-//! gets a socket of its own to the node of the room; see `relay.rs`.
+//! The messages of the room are published, see `hub/publisher.rs`. A feed only reports that the publication has
+//! started, and who may watch. The node of the room decides that, as for its own watchers. A node that follows a room
+//! does so once for all of its watchers. If it cannot, a watcher gets its own socket to the node of the room; see
+//! `relay.rs`.
 //!
 //! ```text
 //! > {"come":7,"address":"192.0.2.1:40000"}     a client wants to watch
@@ -226,8 +227,8 @@ const AWAY: Duration = Duration::from_secs(15);
 /// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the room. All other
-/// requests are passed on.
+/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the
+/// room. All other requests are forwarded.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();

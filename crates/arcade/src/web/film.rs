@@ -1,4 +1,4 @@
-//! The page of one journal: its matches, shown again without a hub.
+//! The page of one journal: it replays the matches without a hub.
 
 use std::{fmt::Write as _, future::Future, sync::Arc};
 
@@ -27,14 +27,14 @@ use crate::{
     results::views::{date, match_json},
 };
 
-/// A day after which every puzzle is over: whoever has the journal may see everything.
+/// A day on which every puzzle is over: the owner of the journal may see everything.
 const NEVER: u32 = u32::MAX;
 
 /// The matches of a journal.
 #[derive(Debug)]
 pub(crate) struct Film {
     pub(crate) journal: String,
-    /// In the order in which they began.
+    /// The matches in the order in which they began.
     pub(crate) matches: Vec<Match>,
     pub(crate) replays: Replays,
     pub(crate) resources: Arc<Resources>,
@@ -72,7 +72,7 @@ fn html(text: String) -> Response {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// The matches of the journal; the only one is shown at once.
+/// Lists the matches of the journal. A single match is shown immediately.
 async fn list(State(film): State<Arc<Film>>) -> Response {
     if let [only] = film.matches.as_slice() {
         return Redirect::temporary(&format!("/matches/{}", only.id)).into_response();
@@ -108,7 +108,7 @@ async fn page(State(film): State<Arc<Film>>) -> Response {
     whole.map_or_else(missing, html)
 }
 
-// A text without what is from `front` to `back`.
+// Removes the part from `front` to `back` from a text.
 fn without(text: &str, front: &str, back: &str) -> String {
     let cut = text.split_once(front).and_then(|(before, rest)| Some((before, rest.split_once(back)?.1)));
     cut.map_or_else(|| text.to_owned(), |(before, after)| format!("{before}{after}"))
@@ -126,7 +126,7 @@ async fn one_match(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Ans
     Ok(Json(view).into_response())
 }
 
-// Replays when it is the turn of the caller, of whom there is one.
+// Replays in the turn of the caller; there is only one caller.
 async fn replay<T, F>(film: &Film, replay: impl FnOnce(Share) -> F) -> Answer<T>
 where
     F: Future<Output = Result<T, ReplayError>>,

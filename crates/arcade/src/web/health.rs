@@ -1,4 +1,4 @@
-//! How the hub is doing, for programs that look after it.
+//! The health of the hub, for monitoring.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -23,13 +23,13 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/healthz", get(health)).route("/readyz", get(ready)).route("/metrics", get(numbers))
 }
 
-/// The process works: it answers.
+/// Responds as long as the process works.
 async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// The hub accepts new rooms and players. It does not if it is about to end, if its database or a journal cannot be written, or if the
-/// directory of the arcade does not answer.
+/// Whether the hub accepts new rooms and players. It does not if it is about to end, if its database or a journal
+/// cannot be written, or if the directory of the arcade does not answer.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
     let (status, text) = if hub.rooms.is_draining() {
@@ -55,7 +55,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         .into_response()
 }
 
-/// The numbers for Prometheus, for programs on this machine. A proxy in between says so in a header.
+/// The metrics, for programs on this machine. A header reveals a proxy in between.
 async fn numbers(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -73,7 +73,7 @@ fn is_local(peer: SocketAddr, headers: &HeaderMap) -> bool {
     peer.ip().to_canonical().is_loopback() && !is_forwarded
 }
 
-/// The routes of the address for the numbers only.
+/// The routes of the address for metrics only.
 pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/metrics", get(all_numbers))
@@ -118,10 +118,10 @@ mod tests {
         answers(StatusCode::OK).await;
         let ann = Peer::new(room.address);
         ann.send("PLAY Ann");
-        // Nothing is written: the disk does not respond.
+        // No write completes: the disk does not respond.
         answers(StatusCode::SERVICE_UNAVAILABLE).await;
         assert!(ann.pending().is_empty());
-        // It responds again.
+        // The disk responds again.
         while scribe.write() {}
         ann.expect("OK A");
         answers(StatusCode::OK).await;

@@ -30,8 +30,8 @@ const UNREAD: u32 = u32::MAX;
 pub(crate) struct Pulse(AtomicU32);
 
 impl Pulse {
-    /// Waits for a message of the client. Any message is an answer. Until the next call pings count as answered, because the answers are not
-    /// read.
+    /// Waits for a message of the client. Any message is an answer. Until the next call pings count as answered,
+    /// because the answers are not read.
     pub(crate) async fn read<T>(&self, next: impl Future<Output = T>) -> T {
         // After a cancelled call it is the number of unanswered pings, which continues.
         let _ = self.0.compare_exchange(UNREAD, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -94,8 +94,8 @@ impl<'a> Beats<'a> {
     }
 }
 
-/// Sends what is due to a client. Returns whether it is connected and has accepted that in time. Pages do not see pings, so they receive the
-/// empty message too.
+/// Sends a due message to a client. Returns whether the client is connected and has accepted it in time. Pages do not
+/// see pings, so they receive the empty message too.
 pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> bool {
     let idle = Message::Text(Utf8Bytes::from_static(BEAT));
     match due {
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    // Reads like a socket until the client is taken for gone. Returns the seconds.
+    // Reads like a socket until the client is considered disconnected. Returns the seconds until then.
     async fn lives(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
         let start = Instant::now();
         let mut beats = Beats::new(pulse);

@@ -1,4 +1,4 @@
-//! The ladder for programs and the page: who is on it, and how to come.
+//! The ladder for programs and the page: its ranking, and how to take part.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn ladders(hub: &Hub) -> Answer<&Ladders> {
     hub.ladders().ok_or_else(|| ApiError::missing("this hub has no ladder; its host opens one with --ladder"))
 }
 
-// The games, and where programs reach them.
+// The games with the ports for programs.
 fn games(ladders: &Ladders) -> Vec<Value> {
     let one = |board: &Arc<Board>| {
         let transport = if matches!(board.game.wire(), Wire::Udp) { "udp" } else { "tcp" };
@@ -130,7 +130,7 @@ async fn join(
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
-            // Whoever has the key may begin next week.
+            // The holder of the key may start to play next week.
             claimed = store.hold_name(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {
@@ -154,7 +154,7 @@ async fn join(
     }
 }
 
-// Where whoever asks has reached the hub. Programs come to the same host.
+// The host name under which the caller has reached the hub. Programs connect to the same host.
 fn host_of(headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let end = host.rfind(':').filter(|colon| !host[*colon..].contains(']'));
@@ -168,7 +168,7 @@ struct Leaver {
     key: String,
 }
 
-// The name is free then; results stay with it.
+// The name is available then; results stay with it.
 async fn leave(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -177,7 +177,7 @@ async fn leave(
     let Json(Leaver { name, key }) = body?;
     ladders(&hub)?;
     let wrong = || ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into());
-    // No program has such a name, and a counter has a name of bounded length.
+    // No program has an invalid name. The check also bounds the length of the names of counters.
     if program::check(&name).is_err() {
         return Err(wrong());
     }
@@ -198,7 +198,7 @@ async fn leave(
 
 /// The longest frame of a program, in bytes.
 const MAX_FRAME: usize = 4 << 10;
-/// Frames that wait in each direction.
+/// Frames that are queued in each direction.
 const QUEUE: usize = 64;
 
 async fn socket(
@@ -217,7 +217,7 @@ async fn socket(
     })
 }
 
-// Passes on frames until the ladder has done with the program, which it is told when the socket is gone.
+// Forwards frames until the ladder has finished with the program. The ladder is notified when the socket is closed.
 async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     let (sender, inbox) = mpsc::channel(QUEUE);
     let (outbox, mut told) = mpsc::channel::<Bytes>(QUEUE);
@@ -236,7 +236,7 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
                 break;
             }
         }
-        // Without a sender the line is at its end.
+        // Dropping the sender ends the connection for the ladder.
         drop(sender);
         std::future::pending::<()>().await;
     };
@@ -258,7 +258,7 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
                 return;
             }
         }
-        // It may be gone already.
+        // The client may have disconnected already.
         let _ = sink.close().await;
     };
     board.attend(host, inbox, outbox).await;

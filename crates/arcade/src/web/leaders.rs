@@ -42,7 +42,7 @@ struct LeadersQuery {
     season: Option<String>,
 }
 
-/// The leaderboards that were asked for, without those on which nobody is.
+/// Returns the requested leaderboards that are not empty.
 async fn leaders(
     State(hub): State<Arc<Hub>>,
     caller: Caller,

@@ -1,8 +1,8 @@
 //! "Watch it learn": the blackjack learner trains while a page watches.
 //!
-//! A page opens a socket and says how to learn. The hub plays rounds and tells a few times a second what the table is by then, with
-//! its exact value beside the optimum. Rounds are played in slices by a few threads in turn, so that the matches of the hub go on;
-//! when the socket is gone, nothing more is played.
+//! A page opens a socket and sends the settings of the learner. The hub plays rounds and sends the current table a few
+//! times a second, with its exact value beside the optimum. A few threads play rounds in slices, in turn for all
+//! sessions, so that the matches of the hub are not delayed. When the socket is closed, the session ends.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -43,13 +43,13 @@ use super::{
 };
 use crate::{hub::Hub, room::mailbox::CloseReason};
 
-/// The longest message of a page.
+/// The longest message of a page, in bytes.
 const MAX_MESSAGE: usize = 1024;
-/// Messages that are read from one page.
+/// The rate at which messages of one page are read.
 const MESSAGES: Rate = Rate { per_second: 10, burst: 20 };
-/// How often one page may begin anew, which costs as much as hundreds of rounds.
+/// How often one page may restart its learner. A restart costs as much as hundreds of rounds.
 const STARTS: Rate = Rate { per_second: 2, burst: 5 };
-/// What a page is told that begins anew more often.
+/// The error for a page that restarts more often.
 const TOO_OFTEN: &str = "it begins anew at most twice a second; wait a moment";
 
 /// The routes.
@@ -57,13 +57,13 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/learn/socket", get(learn)).route("/api/blackjack/table", get(table))
 }
 
-// Exact values take a moment to compute, and are the same for ever.
+// Exact values take a moment to compute, and never change.
 fn best() -> &'static Best {
     static BEST: OnceLock<Best> = OnceLock::new();
     BEST.get_or_init(Best::new)
 }
 
-/// The best table with what each action is worth.
+/// The best table, with the value of each action.
 async fn table() -> Response {
     let Ok(table) = spawn_blocking(|| best().table().to_string()).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -88,14 +88,14 @@ async fn learn(
     })
 }
 
-/// Where sessions work: on threads for that, host by host in turn.
+/// Runs the work of sessions on blocking threads, with turns for each host.
 struct Study {
     hub: Arc<Hub>,
     host: HostId,
 }
 
 impl Study {
-    /// Has a session do something, and makes the report of it. `None` if that failed or took too long to begin.
+    /// Runs `work` with a session and creates its report. Returns `None` if that failed or took too long to start.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> (Session, T) + Send + 'static,
@@ -111,7 +111,7 @@ impl Study {
     }
 }
 
-// Learns until the page is gone, or its host is banned.
+// Learns until the page disconnects or its host is banned.
 async fn run(mut socket: WebSocket, study: &Study) {
     let Some((mut session, (), mut report)) = study.work(|| (Session::new(best()), ())).await else { return };
     let start = Instant::now();
@@ -133,7 +133,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
         tokio::select! {
             message = pulse.read(socket.recv()) => {
                 let Some(Ok(message)) = message else { return };
-                // Nothing more is read of a page that says too much.
+                // Reading stops if a page sends too many messages.
                 if let Some(ready) = messages.ready_at(now(), 1) {
                     sleep_until(start + ready.since(Time::ZERO)).await;
                 }
@@ -196,13 +196,13 @@ async fn tell(socket: &mut WebSocket, text: &str) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 
-/// Computes exact values, and has the best tables.
+/// The solver, the best tables and their values.
 #[derive(Debug)]
 struct Best {
     solver: Solver,
     coarse: Policy,
     soft: Policy,
-    // The expected rewards of these two.
+    // The expected rewards of these two policies.
     optima: [f64; 2],
     values: Limit,
 }
@@ -237,11 +237,11 @@ impl Best {
         self.solver.value(policy)
     }
 
-    /// The best table on total, softness and upcard, with what each action is worth when everything after it is played by the table.
+    /// The best table on total, softness and upcard. Each action has its value if the table plays everything after it.
     fn table(&self) -> Value {
         let state = |state: blackjack::State| {
             let values = self.values.values(state);
-            // States that the best play never comes to have no values.
+            // States that the best play never reaches have no values.
             let worth = |value: f64| (values.visits > 0.0).then(|| (value * 10_000.0).round() / 10_000.0);
             json!({
                 "total": state.total(),
@@ -257,24 +257,24 @@ impl Best {
     }
 }
 
-/// How often rounds are played and told.
+/// The interval in which rounds are played and reported.
 const TICK: Duration = Duration::from_millis(200);
-/// The time of a slice at full speed; the rest of a tick is for others.
+/// The time of a slice at full speed; the rest of a tick is for other work.
 const SLICE: Duration = Duration::from_millis(40);
-/// Rounds between two looks at the clock.
+/// Rounds between two checks of the clock.
 const BATCH: u64 = 2_000;
-/// Rounds after which a learner stops: by then nothing changes any more.
+/// Rounds after which a learner stops: by then the table does not change any more.
 const MAX_ROUNDS: u64 = 2_000_000_000;
-/// Rounds a second that can be asked for; more is full speed.
+/// The highest pace in rounds a second; above it the learner runs at full speed.
 const MAX_PACE: u32 = 1_000_000;
-/// Points of the curve. When there are as many, every other one is dropped.
+/// The maximum number of points of the curve. When it is reached, every other point is dropped.
 const MAX_POINTS: usize = 512;
 
-/// What a page asks for.
+/// A request of a page.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 enum Wish {
-    /// Begins anew.
+    /// Starts a new learner.
     Start {
         #[serde(default)]
         explore: Exploration,
@@ -286,10 +286,10 @@ enum Wish {
         #[serde(default)]
         seed: u64,
     },
-    /// Goes on.
+    /// Continues after a pause.
     Resume,
     Pause,
-    /// Rounds a second; without a number as many as there can be.
+    /// Sets the pace in rounds a second; no number means full speed.
     Pace {
         rounds: Option<u32>,
     },
@@ -309,7 +309,7 @@ enum Exploration {
     Confident,
 }
 
-/// Which facts make a state.
+/// The facts that make a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Space {
@@ -318,28 +318,28 @@ enum Space {
     Soft,
 }
 
-/// What is to be played now.
+/// The amount of work that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Rounds(u64),
-    /// For the time of a slice.
+    /// As many rounds as fit into a slice.
     Full,
 }
 
-/// A learner, and what was seen of it.
+/// A learner with its score and its curve.
 struct Session {
     best: &'static Best,
     trainer: Trainer<Pcg64Mcg>,
     space: StateSpace,
     score: Score,
     running: bool,
-    // Rounds a second; none is full speed.
+    // Rounds a second; `None` is full speed.
     pace: Option<u32>,
-    // Of the next round, as far as time has paid for it.
+    // The fraction of the next round that is due already.
     owed: f64,
     speed: f64,
     value: f64,
-    // Rounds and the exact value then.
+    // Numbers of rounds with the exact value at each.
     curve: Vec<(u64, f64)>,
 }
 
@@ -365,10 +365,10 @@ impl Session {
         }
     }
 
-    /// Does what the page asks for.
+    /// Applies a request of the page.
     ///
     /// # Errors
-    /// What would be possible, in words.
+    /// With the accepted range.
     fn wish(&mut self, wish: Wish) -> Result<(), &'static str> {
         match wish {
             Wish::Start { explore, chance, space, seed } => {
@@ -392,7 +392,7 @@ impl Session {
         Ok(())
     }
 
-    /// What is to be played after this time, if anything.
+    /// Returns the work that is due after this time, if any.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -409,7 +409,7 @@ impl Session {
         (rounds >= 1.0).then_some(Slice::Rounds(rounds as u64))
     }
 
-    /// Plays.
+    /// Plays the rounds of a slice.
     fn play(&mut self, slice: Slice) {
         let begun = std::time::Instant::now();
         let before = self.score.rounds();
@@ -431,12 +431,12 @@ impl Session {
     fn rounds(&mut self, rounds: u64) {
         match self.trainer.play(rounds) {
             Ok(score) => self.score += score,
-            // Never in practice: no round takes 52 cards.
+            // This never happens: no round takes 52 cards.
             Err(_) => self.running = false,
         }
     }
 
-    // The curve has points at distances that grow with the rounds, as it is drawn.
+    // The distances between points grow with the rounds, as in the drawing of the curve.
     fn note(&mut self) {
         let rounds = self.score.rounds();
         let far = self.curve.last().is_none_or(|(last, _)| rounds > last + last / 50);
@@ -452,7 +452,7 @@ impl Session {
         }
     }
 
-    /// What the page shows.
+    /// The data that the page shows.
     fn report(&self) -> Value {
         let (table, best) = (self.trainer.table(), self.best.policy(self.space));
         let policy = table.policy();
@@ -460,7 +460,7 @@ impl Session {
         let letter = |action| if action == Action::Hit { 'h' } else { 's' };
         for state in self.space.states() {
             let entry = table.entry(state);
-            // Capital letters for decisions that both actions were tried for.
+            // A capital letter marks a decision for which both actions were tried.
             let tried = entry.hit.n > 0 && entry.stand.n > 0;
             let decided = letter(policy.action(state));
             cells.push(match entry.visits() {

@@ -1,7 +1,7 @@
 //! The time and the memory of requests and responses.
 //!
-//! Every request with a body, and the bytes of every response, count for the host of their caller until they are processed or sent. A client
-//! that does not read its response loses the connection.
+//! Every request with a body, and the bytes of every response, count for the host of their caller until they are
+//! processed or sent. A client that does not read its response loses the connection.
 
 use std::{
     pin::Pin,
@@ -29,12 +29,12 @@ use super::{
 };
 use crate::hub::{resources::Resources, shares::Share};
 
-/// Answers up to this length are not counted: every connection may have one.
+/// Responses up to this length are not counted: every connection may have one.
 const SMALL: usize = 4 << 10;
-/// The longest answer, in bytes.
+/// The longest response, in bytes.
 const MAX_ANSWER: usize = 8 << 20;
-/// What the connection gets of an answer at once. It is a copy, so that the end of an answer in the buffer of a connection does not keep
-/// all of it.
+/// The largest piece of a response that a connection gets, in bytes. It is a copy, so that the rest of a response in
+/// the buffer of a connection does not keep the whole response in memory.
 const CHUNK: usize = 16 << 10;
 
 /// Bounds the time and the memory of a request and its response.
@@ -49,7 +49,7 @@ pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Re
     };
     let response = in_time(next.run(request)).await;
     drop(body);
-    // Files are in memory once, and small answers are bounded by the connections.
+    // Files are in memory once, and small responses are bounded by the number of connections.
     let length = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX);
     if is_file || length <= SMALL {
         return response;
@@ -72,10 +72,10 @@ fn has_body(headers: &HeaderMap) -> bool {
     length.is_some_and(|length| length.as_bytes() != b"0") || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
-/// The body of an answer, with its share of the bytes of all answers.
+/// The body of a response, with its share of the bytes of all responses.
 struct Held {
     inner: Body,
-    // What was taken from it and not sent.
+    // Data that was taken from it and not sent yet.
     left: Bytes,
     progress: Option<Progress>,
     _share: Share,
@@ -130,25 +130,25 @@ impl Drop for Held {
     }
 }
 
-/// How long a client may take for the next piece of an answer.
+/// How long a client may take for the next piece of a response.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// By when a connection has to have room for the next piece of an answer.
+/// The deadline by which a connection must accept the next piece of a response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress(Arc<watch::Sender<Option<Instant>>>);
 
 impl Progress {
-    /// A piece of an answer is on its way, and more follows.
+    /// Sets the deadline: a piece of a response is being sent, and more follows.
     pub(crate) fn expect_progress(&self) {
         self.0.send_replace(Some(Instant::now() + PATIENCE));
     }
 
-    /// Nothing more follows.
+    /// Removes the deadline: the response is complete.
     pub(crate) fn rest(&self) {
         self.0.send_replace(None);
     }
 
-    /// Waits until the client is too late.
+    /// Waits until the client has missed the deadline.
     pub(crate) async fn missed(&self) {
         let mut due = self.0.subscribe();
         loop {
@@ -161,7 +161,7 @@ impl Progress {
             };
             tokio::select! {
                 () = late => return,
-                // The sender is here.
+                // This never fails, because `self` holds the sender.
                 _ = due.changed() => {}
             }
         }

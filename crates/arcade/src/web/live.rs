@@ -1,8 +1,9 @@
 //! The socket of a page that looks at the lobby.
 //!
-//! The page says what it looks at: `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`. It is sent that view once, and
-//! then what changes in it. With `{"pictures": ["nuggets-1"]}` it is sent small pictures of these rooms. What it says replaces what it has
-//! said before. A view is told at most four times a second, and so are pictures, all of them in one message.
+//! The page selects a view: `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`. It receives that
+//! view once, and then the changes in it. With `{"pictures": ["nuggets-1"]}` it receives small pictures of these rooms.
+//! Each message replaces the earlier selection of its kind. Views are sent at most four times a second, and so are
+//! pictures, all of them in one message.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -33,14 +34,14 @@ use crate::hub::{
     pictures::Shot,
 };
 
-/// The longest message of a page.
+/// The longest message of a page, in bytes.
 const MAX_MESSAGE: usize = 1024;
-/// Messages of a page that are read; also those that say nothing.
+/// The rate at which messages of a page are read, including those without content.
 const READ_RATE: Rate = Rate { per_second: 2, burst: 24 };
-/// Rooms whose pictures a page is sent.
+/// The maximum number of rooms whose pictures a page receives.
 const MAX_PICTURES: usize = 12;
-/// Bytes of pictures that a page is sent each time, and that it may be sent at once. What does not fit follows, so that a page is sent
-/// at most 8 kB of pictures a second in the long run, however much happens in them.
+/// Bytes of pictures that a page may receive each time, and in one batch. Pictures that do not fit follow later, so a
+/// page receives at most 8 kB of pictures a second in the long run, however much happens in them.
 const PICTURES_EACH_TIME: i64 = 2_000;
 const PICTURES_AT_ONCE: i64 = 40_000;
 
@@ -58,7 +59,7 @@ pub(crate) async fn live(
     })
 }
 
-/// What a page says.
+/// A message of a page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -66,16 +67,16 @@ struct Said {
     pictures: Option<Vec<String>>,
 }
 
-/// A page, and what it was told. `P` gives the pictures of a room.
+/// A page and its subscriptions. `P` returns the pictures of a room.
 struct Page<'a, P> {
     host: HostId,
     lists: &'a Arc<Lists>,
     pictures: P,
     view: Option<View>,
     seen: BTreeMap<String, Seen>,
-    // The room whose picture was sent last: the next one has its turn.
+    // The room whose picture was sent last: the next room has its turn.
     last: Option<String>,
-    // Bytes of pictures that may be sent; less than none after a large one.
+    // Bytes of pictures that may be sent; negative after a large picture.
     allowance: i64,
 }
 
@@ -89,7 +90,7 @@ struct View {
 #[derive(Debug)]
 struct Seen {
     shots: watch::Receiver<Arc<Shot>>,
-    // The number of the picture that the page has; 0 is none.
+    // The number of the picture that the page has; 0 means none.
     has: u64,
 }
 
@@ -98,7 +99,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         Self { host, lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
     }
 
-    // Tells the page what it looks at until it is gone, takes nothing any more, or is not welcome.
+    // Sends updates until the page disconnects, stops reading, or is not welcome.
     async fn serve<E>(
         mut self,
         mut sink: impl Sink<Message> + Unpin,
@@ -146,7 +147,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         }
     }
 
-    // Takes what the page says. Gives an answer, if it is wrong.
+    // Applies a message of the page. Returns an error message if it is invalid.
     fn hear(&mut self, text: &str) -> Option<Utf8Bytes> {
         let said: Said = match serde_json::from_str(text) {
             Ok(said) => said,
@@ -154,7 +155,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         };
         let mut answer = None;
         if let Some(look) = said.look {
-            // The view before does not count beside the new one.
+            // The previous view is dropped first, so that it does not count towards the limit.
             self.view = None;
             let looking = self.lists.look(self.host, look.clone());
             let is_other = !looking.is_of(look);
@@ -184,11 +185,11 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         answer
     }
 
-    // Waits for another frame of the view, and gives what the page has to be told. Cancellation safe.
+    // Waits for the next frame of the view, and returns the message for the page. Cancellation safe.
     async fn change(&mut self) -> Option<Utf8Bytes> {
         let Some(view) = &mut self.view else { return std::future::pending().await };
         if view.has.is_some() && view.looking.frames.changed().await.is_err() {
-            // The hub ends.
+            // The hub is ending.
             return std::future::pending().await;
         }
         let frame = Arc::clone(&view.looking.frames.borrow_and_update());
@@ -197,7 +198,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         text(if follows { frame.change.clone() } else { frame.whole() })
     }
 
-    // The pictures that have changed since the page was sent them, as far as they fit.
+    // Returns the pictures that have changed since they were last sent, within the allowance.
     fn shots(&mut self) -> Option<Utf8Bytes> {
         self.allowance = (self.allowance + PICTURES_EACH_TIME).min(PICTURES_AT_ONCE);
         let mut out = String::new();
@@ -220,7 +221,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                 &shot.whole
             };
             self.allowance -= i64::try_from(part.len()).unwrap_or(i64::MAX);
-            // A name of a room has JSON, and writing to a string cannot fail.
+            // A room's name can be serialized, and writing to a string cannot fail.
             let name = serde_json::to_string(&id).unwrap_or_default();
             let _ = write!(out, "{}{name}:{part}", if out.is_empty() { "" } else { "," });
             seen.has = shot.number;
@@ -233,7 +234,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
     }
 }
 
-// It was made from texts.
+// The bytes were made from strings.
 fn text(bytes: Bytes) -> Option<Utf8Bytes> {
     Utf8Bytes::try_from(bytes).ok()
 }
@@ -259,7 +260,7 @@ mod tests {
         }))
     }
 
-    // A page that says these things, and then only answers pings.
+    // A page that sends these messages, and then only answers pings.
     fn says(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
         let texts: Vec<_> = texts.iter().map(|text| Ok(Message::text(text.to_string()))).collect();
         let pongs = stream::unfold((), |()| async {
@@ -338,7 +339,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let heard = Heard::default();
         let start = Instant::now();
-        // A page that asks and asks, also by frames that say nothing.
+        // A page that keeps sending requests, and also frames without content.
         let asks = Box::pin(stream::iter((0..).map(|number| {
             let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
             Ok::<_, Infallible>(message)
@@ -381,7 +382,7 @@ mod tests {
         let heard: Vec<Value> = heard.into_inner().into_iter().filter(|told| !is_beat(told)).collect();
         assert_eq!(heard[0], json!({ "pictures": { "nuggets-1": { "whole": { "a": 1 } } } }));
         let rest = &heard[heard.len() - 3..];
-        // One that was missed is told whole; the next is a change; and then there is none any more.
+        // After a gap the picture is sent whole; the next one is a change; and then the picture is removed.
         assert_eq!(rest[0]["pictures"]["nuggets-1"], json!({ "whole": { "a": 52 } }));
         assert_eq!(rest[1]["pictures"]["nuggets-1"], json!({ "change": { "a": 53 } }));
         assert_eq!(rest[2]["pictures"], json!({ "nuggets-1": null }));
@@ -421,7 +422,7 @@ mod tests {
         }
         let bytes = bytes.into_inner();
         let (all, least) = (bytes.values().sum::<usize>(), bytes.values().min().copied().unwrap_or_default());
-        // A minute at 8 kB a second, after what may be sent at once.
+        // A minute at 8 kB a second, after the first batch.
         assert!(all < 60 * 8_000 + 48_000, "{all} bytes");
         assert!(bytes.len() == 12 && least * 12 * 2 > all, "{bytes:?}");
     }

@@ -1,7 +1,7 @@
 //! Names that belong to a browser.
 //!
-//! A browser makes a random key when it is first used, and claims names with it. The hub stores a hash of the key only, so a reader of the
-//! database cannot take a name.
+//! A browser generates a random key when it is first used, and claims names with it. The hub stores only a hash of the
+//! key, so a reader of the database cannot take a name.
 
 use std::{
     collections::HashMap,
@@ -25,7 +25,7 @@ use crate::{results::Results, room::Room};
 const KEY_LENGTH: usize = 32;
 /// The longest name, in bytes: that of blackjack.
 const MAX_NAME: usize = 64;
-/// The pause before the database is asked again whose names a key owns: at first, and at most.
+/// The first and the longest pause before the database is queried again for the names of a key.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 /// The hash of a key.
@@ -33,17 +33,17 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_
 pub(crate) struct KeyHash(pub(crate) [u8; KEY_HASH_LENGTH]);
 
 impl KeyHash {
-    /// The hash of the key that is written in this text.
+    /// Hashes the key that is encoded in this text.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let key: [u8; KEY_LENGTH] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Self(Sha256::digest(key).into()))
     }
 }
 
-/// Why a name cannot be claimed: it can be confused with another, for what the name alone shows.
+/// Checks whether a name can be claimed. The error states why it can be confused with another name.
 ///
-/// All its characters can be seen, are of one script (or of none, as digits are), and are composed as far as possible. So no two names
-/// differ in what nobody sees, and no letter is that of another script that looks the same.
+/// All its characters are visible, are of one script (or of none, like digits), and are composed where possible. So no
+/// two names differ only in invisible characters, and no letter is that of another script that looks the same.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(format!("a name has 1 to {MAX_NAME} bytes"));
@@ -63,13 +63,13 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-// Whether a character can be seen where it stands, and stays there.
+// Whether a character is visible and keeps its position.
 fn is_visible(letter: char) -> bool {
     const BLANK_BRAILLE: char = '\u{2800}';
     let is_other_space = letter.is_whitespace() && letter != ' ';
     let hides = matches!(
         letter.identifier_type(),
-        // Nothing is known of it: unassigned, or for private use.
+        // Characters without known properties: unassigned, or for private use.
         None | Some(IdentifierType::Not_Character | IdentifierType::Default_Ignorable | IdentifierType::Deprecated)
     );
     !(letter.is_control() || is_other_space || hides || letter == BLANK_BRAILLE)
@@ -77,12 +77,12 @@ fn is_visible(letter: char) -> bool {
 
 /// Names that one host may take in a day.
 pub(crate) const CLAIMS: u32 = 30;
-/// Hosts whose names are counted. When there are more, those with the fewest are forgotten.
+/// Hosts whose names are counted. Above that, the hosts with the fewest names are forgotten.
 const MAX_HOSTS: usize = 16_384;
-/// Milliseconds of a day.
+/// Milliseconds in a day.
 const DAY: u64 = 24 * 3600 * 1000;
 
-/// How many names hosts have taken today.
+/// How many names each host has taken today.
 #[derive(Debug, Default)]
 pub(crate) struct Claims(Mutex<Today>);
 
@@ -93,7 +93,8 @@ struct Today {
 }
 
 impl Claims {
-    /// Counts one more name of a host at `now`, in milliseconds since the Unix epoch. Returns `false` if it has had all of today.
+    /// Counts one more name of a host at `now`, in milliseconds since the Unix epoch. Returns `false` if the host has
+    /// reached its limit.
     pub(crate) fn take(&self, host: HostId, now: u64) -> bool {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if today.day != now / DAY {
@@ -109,7 +110,7 @@ impl Claims {
         may
     }
 
-    /// One that was counted was not to be had.
+    /// Takes back a count for a name that was not available.
     pub(crate) fn give_back(&self, host: HostId) {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = today.hosts.get_mut(&host) {
@@ -118,7 +119,8 @@ impl Claims {
     }
 }
 
-/// Finds out which names the browser at this seat may use in a room: those that its key owns. Tries again until the database answers.
+/// Finds out which names the browser at this seat may use in a room: those that its key owns. Retries until the
+/// database answers.
 pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
     note(results, room, seat, &results.store.recent_names_of(&key.0));
     let ask = || async {
@@ -138,7 +140,7 @@ fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
     }
 }
 
-// Asks until there is an answer.
+// Queries until there is an answer.
 async fn until_known<F: Future<Output = Option<Vec<String>>>>(ask: impl Fn() -> F) -> Vec<String> {
     let mut pause = RETRY.0;
     loop {
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn names_that_look_like_others_are_refused() {
-        // Without width, against the direction, blank in other ways, for private use, of tags; letters of other scripts; not composed.
+        // Zero-width, bidirectional, blank, private use and tag characters; letters of other scripts; not composed.
         let unseen = [
             "An\u{200b}n",
             "Ann\u{200d}",

@@ -1,5 +1,5 @@
-//! The one page of the hub, with the lobby in it so that it can be shown at once. It is rendered and compressed once for all who ask until
-//! the lobby changes.
+//! The one page of the hub. It contains the lobby, so that the browser can show it immediately. It is rendered and
+//! compressed once for all requests until the lobby changes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -47,25 +47,25 @@ struct State {
 
 #[derive(Debug, Clone)]
 struct Made {
-    // Of the frame that is in it.
+    // The number of the frame that the page contains.
     number: u64,
     plain: Bytes,
     compressed: Bytes,
 }
 
 impl Page {
-    /// The page with the first rooms of this list.
+    /// Creates the page with the first rooms of this list.
     pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
         let lobby = lists.look(HostId::Other, Look::default());
         Arc::new(Self { settings, state: Mutex::new(State { lobby, made: None }) })
     }
 
-    /// An answer with the page. `None` if the program was built without it.
+    /// Returns a response with the page, or `None` if the program was built without it.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Option<Response> {
         self.answer_with(request, None)
     }
 
-    /// The same with these elements in its head.
+    /// Like `answer`, with these elements in the head of the page.
     pub(crate) fn answer_with(&self, request: &HeaderMap, head: Option<&str>) -> Option<Response> {
         let Made { mut plain, mut compressed, .. } = self.made()?;
         if let Some(head) = head {
@@ -86,7 +86,7 @@ impl Page {
         })
     }
 
-    // Rendering holds the lock: others who ask meanwhile would only render the same.
+    // The lock is held while the page is rendered: concurrent requests would only render the same.
     fn made(&self) -> Option<Made> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let frame = Arc::clone(&state.lobby.frames.borrow());
@@ -121,7 +121,7 @@ struct Examples;
 /// The folder of the pages of games.
 const GAMES: &str = "js/games/";
 
-/// A file of the page by its path. The folders of example games lie beside those of the other games.
+/// Returns a file of the page by its path. The folders of example games are beside those of the other games.
 fn asset(path: &str) -> Option<EmbeddedFile> {
     Assets::get(path).or_else(|| {
         let (game, file) = path.strip_prefix(GAMES)?.split_once('/')?;
@@ -129,12 +129,12 @@ fn asset(path: &str) -> Option<EmbeddedFile> {
     })
 }
 
-/// Whether the path of a request is that of a file and not of a page or of data.
+/// Whether the path of a request is that of a file, and not of a page or of data.
 pub(crate) fn is_file(path: &str) -> bool {
     ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
 }
 
-/// A file by its path; it is not found unless it belongs to the page.
+/// Returns a file by its path, or "not found" if it is not part of the page.
 pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     let Some(file) = asset(path) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
@@ -160,11 +160,11 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The one page as text, with `lobby` in it. `None` if the program was built without it.
+/// The page as text, with `lobby` in it. `None` if the program was built without it.
 pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
     let Settings { rooms_are_here, examples } = settings;
-    // In an element that is not run; `<` is escaped so that no name can end it.
+    // The lobby is in an element that is not run; `<` is escaped so that no name can end the element.
     let lobby = lobby.replace('<', "\\u003c");
     let rooms = if rooms_are_here { "here" } else { "open" };
     let names = Game::names(Game::ALL.into_iter().filter(|game| examples && game.is_example())).replace(',', "");
@@ -176,12 +176,12 @@ pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
     Some(page.replace("{{lobby}}", &lobby))
 }
 
-/// Made once: a development build would search the directories of the page for each request, also those of its tools.
+/// Cached, because a development build would search the directories of the page for each request.
 static PRELOAD: LazyLock<String> = LazyLock::new(|| preload(false));
 static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true));
 
-/// Links to all style sheets, and to the modules that every page needs, so that the browser fetches them in parallel instead of discovering
-/// them one by one. Style sheets of games come last, since they change what the others say.
+/// Links to all style sheets and to the modules that every page needs, so that the browser fetches them in parallel. Style sheets of
+/// games come last, since they override the general ones.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
     // In the folder of a game, `style.css` is for all pages; its modules load others.
@@ -204,7 +204,7 @@ fn preload(examples: bool) -> String {
     links
 }
 
-/// Modules and all that they import, but not what they load on demand.
+/// Returns these modules and all modules that they import, but not those that they load on demand.
 fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     let mut next: Vec<String> = first.into_iter().collect();
     let mut found: BTreeSet<String> = next.iter().cloned().collect();
@@ -222,7 +222,7 @@ fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     found
 }
 
-// The path of what a module at `path` names like this.
+// The path of a module that the module at `path` imports by this name.
 fn beside(path: &str, name: &str) -> String {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
@@ -236,14 +236,14 @@ fn beside(path: &str, name: &str) -> String {
     parts.join("/")
 }
 
-/// Whether an answer may be compressed.
+/// Whether the client accepts a compressed response.
 pub(crate) fn takes_gzip(request: &HeaderMap) -> bool {
     let codings = request.get(header::ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok()).unwrap_or_default();
     codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
 }
 
-/// The compressed form of a file, made once. There are as many as the page has files; a development build, which reads them from the
-/// source, adds one each time that a file was changed.
+/// The compressed form of a file, cached. There is one entry for each file of the page. A development build, which
+/// reads the files from the source, adds an entry each time that a file changes.
 fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
     static MADE: Mutex<Option<HashMap<[u8; 32], Bytes>>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -271,7 +271,7 @@ mod tests {
         let has = |path: &str| first.contains(path);
         assert!(has("js/page/lobby.js") && has("js/games/index.js") && has("js/games/nuggets/board.js"), "{first:?}");
         assert!(!has("js/page/room.js") && !has("js/games/nuggets/page.js"), "{first:?}");
-        // A browser loads the texts of its language alone.
+        // A browser loads the texts of its language only.
         assert!(has("js/lib/text.js") && !first.iter().any(|path| path.starts_with("text/")), "{first:?}");
     }
 

@@ -1,8 +1,8 @@
-//! Requests that concern rooms of other nodes. This node passes them on, and the responses back, so that a browser stays at the node whose
-//! page it has.
+//! Requests that concern rooms of other nodes. This node forwards them, and returns the responses, so that a browser
+//! stays at the node that has sent its page.
 //!
-//! Between nodes there is no TLS. A header proves which node passes a request on, and for which client: see [`seal`]. A request that was
-//! passed on is not passed on again.
+//! Between nodes there is no TLS. A header proves which node forwards a request, and for which client: see [`seal`]. A
+//! forwarded request is not forwarded again.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -56,7 +56,7 @@ const OF_CONNECTION: [HeaderName; 6] = [
     header::PROXY_AUTHORIZATION,
 ];
 
-/// Recognizes a request that another node passes on, by its proof. An invalid proof is ignored.
+/// Recognizes a request that another node forwards, by its proof. An invalid proof is ignored.
 pub(super) fn recognize(hub: &Hub, request: &mut Request) {
     if let Some(proof) = hub.elsewhere().and_then(|_| request.headers_mut().remove(seal::HEADER))
         && let Some(elsewhere) = hub.elsewhere()
@@ -71,7 +71,7 @@ fn path_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |path| path.as_str())
 }
 
-/// Passes on requests for a room of another node: its socket, and its part of the interface for programs.
+/// Forwards requests for a room of another node: its socket, and its part of the interface for programs.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
@@ -117,7 +117,7 @@ pub(super) fn room_of(path: &str) -> Option<&str> {
     path.strip_prefix("/rooms/")?.strip_suffix("/socket")
 }
 
-/// A request, so that it can be passed on later. Empty if there are no other nodes.
+/// A copy of a request that can be forwarded later. Empty if there are no other nodes.
 pub(super) struct Asked(Option<Box<Parts>>);
 
 impl FromRequestParts<Arc<Hub>> for Asked {
@@ -129,12 +129,12 @@ impl FromRequestParts<Arc<Hub>> for Asked {
 }
 
 impl Asked {
-    /// Whether another node has passed it on.
+    /// Whether another node has forwarded it.
     pub(super) fn is_relayed(&self) -> bool {
         self.0.as_ref().is_some_and(|parts| parts.extensions.get::<Relayed>().is_some())
     }
 
-    /// The same with this body.
+    /// Returns the same request with this body.
     pub(super) fn with(&self, body: impl Into<Body>) -> Request {
         let mut request = match &self.0 {
             Some(parts) => Request::from_parts(Parts::clone(parts), body.into()),

@@ -1,4 +1,4 @@
-//! Players are reported from the result of a match.
+//! Reports about players, sent from the result of a match.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/api/matches/{id}/report", post(report))
 }
 
-/// What is reported of whom.
+/// A report about a player.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Told {

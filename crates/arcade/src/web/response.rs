@@ -24,7 +24,7 @@ pub(crate) fn missing() -> Response {
 
 /// The response if the caller's host has used up its share, or the hub is at its limit.
 pub(crate) fn refused(refusal: Refusal) -> Response {
-    // What is free again within moments is no fault of the caller.
+    // A limit that is free again within moments is not the caller's fault.
     let is_passing =
         matches!(refusal.kind, Kind::Answers | Kind::Queries | Kind::Replays | Kind::Learners | Kind::Slices);
     let status = if refusal.is_of_host() && !is_passing {
@@ -35,7 +35,7 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
 }
 
-/// The response for a room that does not exist, or that no list shows to this caller.
+/// The response for a room that does not exist, or that is unlisted for this caller.
 pub(crate) fn no_such_room() -> Response {
     error(StatusCode::NOT_FOUND, "there is no such room")
 }
@@ -48,7 +48,7 @@ pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     }
 }
 
-/// Adds when to try again.
+/// Adds the time until a retry.
 pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response

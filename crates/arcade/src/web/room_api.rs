@@ -38,7 +38,7 @@ use crate::{
 
 /// `Retry-After` of a hub that is about to end, in seconds.
 const LATER: u64 = 60;
-/// That of a hub that does not reach the directory of all hubs.
+/// `Retry-After` while the hub cannot reach the directory of all hubs, in seconds.
 const SOON: u64 = 5;
 
 /// The routes.
@@ -100,22 +100,22 @@ async fn open(
     }
 }
 
-/// How somebody wants to play.
+/// A request to play.
 #[derive(Debug, Deserialize)]
 struct Wish {
-    /// Whether bots come if nobody else does.
+    /// Whether bots fill the free seats if no other player joins.
     #[serde(default)]
     fill: bool,
-    /// How well they play.
+    /// The level of these bots.
     #[serde(default)]
     level: Level,
 }
 
-/// Who wants to play.
+/// The identity of a player.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Who {
-    /// The key of the owner of its names, which also tells the browsers of a host apart.
+    /// The key that owns the player's names. It also distinguishes browsers on one host.
     key: Option<String>,
 }
 
@@ -146,7 +146,7 @@ async fn play(
     let seeker = Seeker { browser, company: wish.fill.then_some(wish.level), rating, ratings };
     if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !asked.is_relayed()) {
         let answer = relay::pass(&hub, &node, asked.with(body)).await;
-        // If that node does not answer, one can play here.
+        // If that node does not answer, the caller can play here.
         if !answer.status().is_server_error() {
             return answer;
         }
@@ -162,7 +162,8 @@ async fn play(
     }
 }
 
-// The rating of whoever has this key, and of those it may be led to. Whoever wants to play is not kept waiting by a database that is away.
+// The rating of the owner of this key, and the ratings of its possible opponents. An unreachable database does not
+// delay the player.
 async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option<i64>, BTreeMap<String, i64>) {
     let waiting = hub.waiting(game, caller.host());
     let asked = async move |store: Store| {
@@ -171,7 +172,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         for name in own.iter().chain(&waiting) {
             let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
-            // The one that is known best.
+            // The kind of game with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
             ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }
@@ -180,20 +181,20 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
     ask(hub, caller, asked).await.unwrap_or_default()
 }
 
-/// A bot that is wanted, and by whose word.
+/// A request for a bot, with the authorization for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     #[serde(default)]
     level: Level,
-    /// Whether as many are wanted as fill the room.
+    /// Whether to fill the room with bots.
     #[serde(default)]
     fill: bool,
     owner: Option<String>,
     seat: Option<String>,
 }
 
-/// Whose word it is: that of the owner, or in a room without one that of somebody who plays there.
+/// The authorization for a command: the owner's token, or in a room without an owner the token of a player's seat.
 #[derive(Debug, Deserialize)]
 struct Word {
     /// The token of the owner.
@@ -212,7 +213,7 @@ impl Word {
     }
 }
 
-// A room that no list shows is missing to a client without a token of it.
+// For a client without a token, an unlisted room is reported as missing.
 fn not_your_word(hub: &Hub, id: &str, room: &Room, Word { owner, seat }: Word) -> Response {
     if !room.access.is_listed() && !hub.has_token(id, room, &Proof { owner, seat, ..Proof::default() }) {
         return no_such_room();
@@ -277,26 +278,26 @@ fn not_opened(why: &OpenError) -> Response {
     }
 }
 
-/// What players are told whose room its owner closes.
+/// The message for players when the owner closes their room.
 const CLOSED: &str = "the owner of this room has closed it";
 
-/// What the owner wants.
+/// A command of the owner.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Command {
     /// The token of the owner.
     token: String,
     r#do: Deed,
-    /// Of whom, for those that are about a player.
+    /// The player concerned, for commands about a player.
     #[serde(default)]
     seat: String,
-    /// What the room is to be called; empty for no name.
+    /// The new name of the room; empty for no name.
     #[serde(default)]
     name: String,
-    /// How many bots there are to be.
+    /// The requested number of bots.
     #[serde(default)]
     number: u8,
-    /// How well bots play that come.
+    /// The level of new bots.
     #[serde(default)]
     level: Level,
 }
@@ -332,7 +333,7 @@ async fn command(
         return error(StatusCode::FORBIDDEN, "this is not the token of the owner of this room");
     }
     room.set_owner_active(caller.host());
-    // What changes is written down.
+    // Changes are written to the disk.
     match block_in_place(|| done(&hub, &room, &command, caller.host())) {
         Ok(()) => Json(room.info.borrow().clone()).into_response(),
         Err(why) => impossible(&why),
@@ -370,8 +371,9 @@ async fn follow(
     Extension(page): Extension<Arc<Page>>,
     headers: HeaderMap,
 ) -> Response {
-    // A link on a page of another site must work, and images of such pages must not use up the tries of their visitors. So the code is not
-    // looked at: the page is the same for all codes, and tries its own by `/api/join`, which other sites cannot call.
+    // A link to the room must work on a page of another site, but images on such pages must not use up the tries of
+    // their visitors. So the code is not checked here. The page is the same for all codes and tries its own by
+    // `/api/join`, which other sites cannot call.
     if is_of_another_site(&headers) {
         return page.answer(&headers).unwrap_or_else(missing);
     }
@@ -390,13 +392,13 @@ async fn follow(
     }
 }
 
-/// Whoever wants to know where a room is.
+/// A request for the location of a room.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Join {
-    /// The code of a link, which says which room it is.
+    /// The code of a link, which identifies the room.
     code: Option<String>,
-    /// The room of a word.
+    /// The room that a word belongs to.
     room: Option<String>,
     word: Option<String>,
 }
@@ -448,7 +450,7 @@ async fn ask_owner(hub: &Hub, id: &str, asked: &Asked, join: &Join) -> Response 
     }
 }
 
-/// The address of a room for a phone. That of a room with a link is for those who show its code, or a token of the room.
+/// The address of a room for a phone. For a room with a link, the request needs its code or a token of the room.
 async fn room_picture(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -475,20 +477,21 @@ async fn room_picture(
     ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()
 }
 
-// What a request shows in its head: a code or a token.
+// The proof in the headers of a request: a code or a token.
 fn proof_of(headers: &HeaderMap) -> Proof {
     let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| shown.trim().to_owned());
-    // A seat's token has a point, an owner's is longer than a code: none is taken for another.
+    // A seat's token contains a point, and an owner's is longer than a code, so they cannot be confused.
     Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
 }
 
-/// Whether a page of another site has caused a request, as the browser states. A program can state that too, and gains nothing by it.
+/// Whether a page of another site has caused a request, as the browser states. A program that forges this header gains
+/// no access.
 fn is_of_another_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
-/// A page of the hub whose address is asked for.
+/// A request for the address of a page of the hub.
 #[derive(Debug, Deserialize)]
 struct Shown {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What other sites show of a link to a match: the result in words, and as a picture (Open Graph).
+//! Link previews of a match on other sites (Open Graph): the result in words, and as a picture.
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -22,15 +22,15 @@ use super::{
 };
 use crate::{games::Game, hub::Hub};
 
-/// How long the page of a match waits for the database; without an answer it comes without the result.
+/// How long the page of a match waits for the database. After that it is sent without the result.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The size of a picture in CSS pixels; it has twice as many pixels. Sites want this shape.
+/// The size of a picture in CSS pixels; it has twice as many pixels. Sites expect this aspect ratio.
 const SIZE: (u16, u16) = (600, 315);
-/// Players that a picture names.
+/// The number of players that a picture names.
 const NAMED: usize = 6;
-/// Letters of a name on a picture.
+/// The maximum length of a name on a picture, in characters.
 const LETTERS: usize = 24;
-/// A result does not change.
+/// Cached for a day, because a result does not change.
 const CACHED: &str = "public, max-age=86400";
 
 const GROUND: Rgb = Rgb(22, 19, 15);
@@ -63,7 +63,7 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
         Ok(found) => found,
         Err(error) => return error.into_response(),
     };
-    // Drawing takes a processor for a moment. Whoever asks for many pictures has only those of learners.
+    // Drawing takes a processor for a moment, so it shares the quota of learning sessions.
     let turn = match hub.resources().slices.wait(caller.host()).await {
         Ok(turn) => turn,
         Err(refusal) => return super::response::refused(refusal),
@@ -76,12 +76,12 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
     }
 }
 
-/// What a game is called, and a score of it in words.
+/// The name of a game, and a score of it in words.
 fn words(game: &str, score: i64) -> (&'static str, String) {
     Game::named(game).map_or(("A match", score.to_string()), |game| (game.title(), game.score(score)))
 }
 
-/// Who has won, in words.
+/// The winners in words.
 fn winners(players: &[MatchPlayer]) -> String {
     let first: Vec<_> = players.iter().filter(|player| player.rank == 1).map(|player| isolated(&player.name)).collect();
     match first.as_slice() {
@@ -117,7 +117,7 @@ fn tags(found: &Match, picture: Option<&str>) -> String {
     tags
 }
 
-// Text of an attribute. Names are those of strangers.
+// Escapes the text of an attribute, because names are untrusted input.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -147,7 +147,7 @@ fn draw(found: &Match) -> Picture {
     picture
 }
 
-// The front of a text, in letters that the typeface has.
+// The beginning of a text, in characters that the typeface has.
 fn short(text: &str, most: usize) -> String {
     let known = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
     let text = text.replace(['\u{2068}', '\u{2069}'], "");

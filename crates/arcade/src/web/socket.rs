@@ -1,8 +1,8 @@
 //! The sockets of rooms: each carries the protocol of its game, and messages of the hub.
 //!
-//! `/rooms/ID/socket` opens the socket of a new player, or of a watcher with `?watch=true`. With `?enter=true` the first message identifies
-//! the client: an [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not accepted in addresses, which are written
-//! into logs.
+//! `/rooms/ID/socket` opens the socket of a new player, or of a watcher with `?watch=true`. With `?enter=true` the
+//! first message identifies the client: an [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets
+//! are not accepted in addresses, which are written into logs.
 //!
 //! One task serves a socket. It moves messages between the socket and the mailbox of its seat.
 
@@ -153,7 +153,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-// A missing room is answered as one that no list shows, whose code is in the first message.
+// A missing room is answered like an unlisted one, whose code is in the first message.
 async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
@@ -301,7 +301,7 @@ pub(crate) async fn run(
 /// Serves a watcher of a room of another node until either side ends.
 pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
     let (sink, stream) = socket.split();
-    // Messages of watchers change nothing in any game, so they are not passed on.
+    // Messages of watchers have no effect in any game, so they are not forwarded.
     let pulse = Pulse::default();
     tokio::select! {
         () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
@@ -350,7 +350,7 @@ async fn tell(
     }
 }
 
-// Reads a frame only when all before it are paid for, so a flood is not buffered here.
+// Reads a frame only when all frames before it are paid for, so a flood is not buffered here.
 async fn read<E>(
     (mut stream, pulse): (impl Stream<Item = Result<Message, E>> + Unpin, &Pulse),
     room: Option<&Mailbox>,
@@ -470,7 +470,8 @@ async fn write(
                     return;
                 }
             },
-            // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the mailbox.
+            // All queued messages are written, and no more follow. The page reconnects, unless the room has closed the
+            // mailbox.
             () = std::future::ready(()), if !open => return,
             changed = news.changed() => {
                 if changed.is_err() {

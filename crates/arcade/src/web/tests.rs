@@ -1,4 +1,4 @@
-//! Whose turn it is to ask.
+//! Tests of the turns in which hosts query the database.
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ async fn look_ups_are_few_and_each_host_has_its_turn() {
     let greedy = HostId::from(peer(1));
     let held: Vec<_> = [1, 1, 2, 3].iter().filter_map(|&host| queries.take(peer(host).into(), 1).ok()).collect();
     assert_eq!(held.len(), 4, "half of them are of one host");
-    // It has as many in its queue as there may be.
+    // The queue of this host is full.
     let mut waiting: Vec<_> = (0..128).map(|_| Box::pin(queries.wait(greedy))).collect();
     assert!(waiting.iter_mut().all(|waiter| waiter.as_mut().now_or_never().is_none()));
     let refused = timeout(PATIENCE, ask(Arc::clone(&hub), 1, "/api/matches")).await.unwrap();

@@ -119,11 +119,11 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     // A browser that opens a socket, or a client that sends a body, would not follow.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);
-    // A name of this hub, or the request would not be here.
+    // The name is one of this hub, since other requests were rejected before.
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     Err(Box::new(match host.filter(|_| follows) {
-        // Not permanently: the operator may give up TLS.
+        // Not a permanent redirect: the operator may stop using TLS.
         Some(host) => {
             let there = [(header::LOCATION, format!("https://{host}{path}"))];
             (StatusCode::TEMPORARY_REDIRECT, there, refused).into_response()
@@ -168,7 +168,7 @@ pub(crate) struct Certificate {
 pub(crate) enum Flaw {
     Expired(SystemTime),
     NotYetValid(SystemTime),
-    /// It is not for this name of the hub.
+    /// The certificate is not for this name of the hub.
     Unnamed(String),
 }
 
@@ -190,7 +190,7 @@ impl Certificate {
         Ok(Self { certified })
     }
 
-    /// When it ends.
+    /// The end of its validity.
     pub(crate) fn ends(&self) -> Option<SystemTime> {
         match self.verify(Duration::MAX) {
             Some(webpki::Error::CertExpired { not_after, .. }) => Some(system_time(not_after)),
@@ -198,7 +198,7 @@ impl Certificate {
         }
     }
 
-    /// Its flaws at this time, for a hub with these names.
+    /// Returns its flaws at this time, for a hub with these names.
     pub(crate) fn flaws(&self, now: SystemTime, names: &[String]) -> Vec<Flaw> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let date = match self.verify(now) {
@@ -248,7 +248,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The arithmetic of TLS.
+/// The cryptographic provider.
 fn provider() -> CryptoProvider {
     rustls::crypto::ring::default_provider()
 }

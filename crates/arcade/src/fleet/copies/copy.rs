@@ -1,4 +1,4 @@
-//! The copy of one room: what waits to be stored, and what is.
+//! The copy of one room: the pieces that wait to be stored, and the position up to which it is stored.
 
 use std::{
     collections::VecDeque,
@@ -22,24 +22,27 @@ use tokio::{
 
 use super::{Common, MAX_COPY};
 
-/// How long records gather that nobody waits for, so that a thousand rooms do not write a thousand times a second.
+/// How long records are batched if no output waits for them, so that a thousand rooms do not write a thousand times a
+/// second.
 const GATHERING: Duration = Duration::from_millis(500);
-/// Bytes of records of one room, and of all rooms, that wait to be stored. Beyond that the copy begins anew when the broker is back.
+/// Limits in bytes for the records of one room, and of all rooms, that wait to be stored. Beyond them the copy
+/// restarts from a new state once the broker is back.
 const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_IN_ALL: usize = 64 << 20;
-/// How long after there was no place for a state, or for more of a copy, another state is taken.
+/// The pause before the next state is taken after the quota had no space for a state, or for more of a copy.
 const NO_PLACE: Duration = Duration::from_secs(10);
 
-/// What the task of a copy does next.
+/// The next step of the task of a copy.
 #[derive(Debug)]
 pub(super) enum Step {
     Ask(Ticket, LogAsk),
-    /// What is stored before this piece is not needed any more.
+    /// The pieces before this one are no longer needed.
     Trim(Sequence),
-    /// The room or its host has its share. If it says so, what is stored of the room is to be removed under this fence.
+    /// The quota of the room or its host is exhausted. With a fence, the stored copy of the room is to be removed
+    /// under that fence.
     Short(Option<Fence>),
     Wait(Option<Instant>),
-    /// Somebody else has the room.
+    /// Another node owns the room.
     Fenced,
     Over,
 }
@@ -57,38 +60,38 @@ pub(crate) struct RoomCopy {
 struct State {
     fence: Fence,
     writer: Writer,
-    // Who waits for what is read.
+    // Receives the pieces that are read from the log.
     reading: Option<oneshot::Sender<Vec<Piece>>>,
     was_read: Option<oneshot::Receiver<Vec<Piece>>>,
-    // What is written down of the room, and whether that is to be stored.
+    // The stored record of the room, and whether it has changed since it was last written.
     room: Option<Bytes>,
     is_room_new: bool,
-    // Who has opened the room, for how many bytes of its share, and how many of these follow the state.
+    // The host that has opened the room, the bytes charged to its quota, and how many of these follow the state.
     host: HostId,
     charged: usize,
     follows: usize,
-    // Whether it does not fit into its share.
+    // Whether the copy exceeds its quota.
     is_short: bool,
-    // The last piece of a state. When it is stored, what is before that state is not needed any more.
+    // The last piece of a state. Once it is stored, everything before that state can be trimmed.
     trims: Option<u64>,
     journal: u64,
-    // A state from which the copy begins anew.
+    // A state from which the copy restarts.
     begins: Option<(u64, Vec<u8>)>,
-    // Whether nothing can be stored without one.
+    // Whether a state has to be stored before anything else.
     needs_anchor: bool,
     wants_anchor: bool,
-    // Before that there is no place for a state.
+    // Until then no state is requested, because the quota had no space.
     not_before: Instant,
-    // States before this position do not include all that was left out.
+    // States before this position do not cover all records that were left out.
     least: u64,
     runs: VecDeque<(u64, Vec<u8>)>,
     bytes: usize,
     is_cut: bool,
     end: u64,
-    // Numbers of pieces, and what is reached when they are stored.
+    // Numbers of pieces, and the journal position that is reached once each is stored.
     sent: VecDeque<(u64, u64)>,
     reached: u64,
-    // Since when something waits to be sent, and what was sent.
+    // Since when the oldest unsent piece waits to be sent, and the oldest sent piece to be confirmed.
     since: Option<Instant>,
     sent_since: Option<Instant>,
     due: Instant,
@@ -143,7 +146,8 @@ impl RoomCopy {
         self.state().fence
     }
 
-    /// The room is owned under another fence. What follows begins with a new state, unless it is still being read.
+    /// Sets the fence under which the room is owned now. Later pieces begin with a new state, unless the copy is
+    /// still being read.
     pub(super) fn own(&self, fence: Fence) {
         let mut state = self.state();
         let reads = state.reading.is_some() && state.begins.is_none() && state.journal == 0;
@@ -154,15 +158,15 @@ impl RoomCopy {
         self.work.notify_one();
     }
 
-    /// What was read of the room; once.
+    /// Returns the receiver of the pieces that were read; only the first call returns it.
     pub(super) fn taken(&self) -> Option<oneshot::Receiver<Vec<Piece>>> {
         self.state().was_read.take()
     }
 
-    /// What is written down of the room.
+    /// Updates the stored record of the room.
     pub(super) fn note(&self, room: Bytes, host: HostId) {
         let mut state = self.state();
-        // It is the same for the whole life of a room.
+        // The host is the same for the lifetime of a room.
         if state.charged == 0 {
             state.host = host;
         }
@@ -174,13 +178,13 @@ impl RoomCopy {
         }
     }
 
-    /// Everything that waits is stored as soon as possible.
+    /// Stores all waiting pieces as soon as possible.
     pub(super) fn hurry(&self) {
         self.state().is_urgent = true;
         self.work.notify_one();
     }
 
-    /// Nothing more is stored.
+    /// Stops storing.
     pub(super) fn end(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -192,7 +196,7 @@ impl RoomCopy {
         self.wake_waiting();
     }
 
-    // It takes nothing of its share any more.
+    // Returns the charged bytes to the quota.
     fn give_back(&self, state: &mut State) {
         self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
         self.set_short(state, false);
@@ -204,7 +208,7 @@ impl RoomCopy {
         self.common.short.fetch_sub((was_short && !is_short).into(), Ordering::Relaxed);
     }
 
-    // Replaces what it takes of its share.
+    // Replaces the number of bytes charged to the quota.
     fn charge(&self, state: &mut State, bytes: usize) -> bool {
         let is_granted = self.common.quota.exchange(state.host, state.charged, bytes);
         if is_granted {
@@ -213,26 +217,27 @@ impl RoomCopy {
         is_granted
     }
 
-    // There is no place for more, so another state is taken later: it may be smaller than what it replaces, or others may have left.
+    // The quota has no space for more, so another state is taken later: it may be smaller than its predecessor, or
+    // other rooms may have freed space.
     fn run_short(&self, state: &mut State) {
         self.set_short(state, true);
         self.start_over(state);
         state.not_before = Instant::now() + NO_PLACE;
     }
 
-    /// Whether an append was refused, since somebody else has the room.
+    /// Whether an append was rejected because another node owns the room.
     pub(super) fn is_fenced(&self) -> bool {
         self.state().writer.fenced().is_some()
     }
 
-    /// For how long something waits, and how many bytes.
+    /// How long the oldest piece has been waiting, and how many bytes wait.
     pub(super) fn lag(&self) -> (Duration, usize) {
         let state = self.state();
         let oldest = state.sent_since.or(state.since);
         (oldest.map_or(Duration::ZERO, |since| since.elapsed()), state.bytes + state.writer.lag().1)
     }
 
-    /// Whether nothing waits.
+    /// Whether no piece waits to be stored.
     pub(super) fn is_stored(&self) -> bool {
         let state = self.state();
         state.is_over
@@ -240,7 +245,7 @@ impl RoomCopy {
             || state.since.is_none() && state.sent_since.is_none() && state.room.is_some()
     }
 
-    /// For how long something waits, if the copy is one from which another node could go on.
+    /// How long the oldest piece has been waiting, if another node could resume the room from this copy.
     pub(super) fn lag_if_whole(&self) -> Option<Duration> {
         let state = self.state();
         let is_whole = !state.is_over
@@ -250,7 +255,7 @@ impl RoomCopy {
             && state.writer.fenced().is_none();
         let oldest = state.sent_since.or(state.since);
         let waits = oldest.map_or(Duration::ZERO, |since| since.elapsed());
-        // What is on its way may be sent again, in a moment or when the broker is back.
+        // A piece in flight may have to be sent again, in a moment or when the broker is back.
         let waits = if state.writer.lag().0 > 0 { waits.max(Duration::from_nanos(1)) } else { waits };
         is_whole.then_some(waits)
     }
@@ -267,14 +272,14 @@ impl RoomCopy {
         self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
     }
 
-    // The state from which the copy begins anew, which waits no longer.
+    // Takes the state from which the copy restarts. Its bytes no longer count as waiting.
     fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
         let begins = state.begins.take()?;
         self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
         Some(begins)
     }
 
-    // What was to follow is left out, so a state from now on is needed.
+    // Drops the waiting records, so that the copy needs a newer state.
     fn start_over(&self, state: &mut State) {
         state.least = state.end;
         if state.begins.as_ref().is_some_and(|(position, _)| *position < state.end) {
@@ -287,7 +292,7 @@ impl RoomCopy {
         self.forget_runs(state);
     }
 
-    /// What to do now.
+    /// Returns the next step of the task.
     pub(super) fn step(&self) -> Step {
         let (now, time) = (Instant::now(), self.common.now());
         let mut guard = self.state();
@@ -298,7 +303,7 @@ impl RoomCopy {
         if state.writer.fenced().is_some() {
             return Step::Fenced;
         }
-        // The log is not as it was left, or it is long enough.
+        // The log differs from its last known state, or it is long enough.
         if state.writer.wants_anchor() && !state.needs_anchor {
             self.start_over(state);
         }
@@ -309,11 +314,11 @@ impl RoomCopy {
         {
             let bytes = begins.1.len() + state.room.as_ref().map_or(0, Bytes::len);
             if !self.charge(state, bytes) {
-                // There may be a copy of its former owner.
+                // The former owner may have left a copy.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // From a copy that is not continued, a room would resume with an old state. With the durability of the cluster, delivered outputs
-                // depend on the copy.
+                // A room would resume with an old state from a copy that is no longer continued. With cluster
+                // durability, outputs that were already delivered depend on the copy.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
@@ -342,7 +347,7 @@ impl RoomCopy {
         Step::Wait(state.writer.deadline().map(|due| now + due.since(time)))
     }
 
-    // Hands what has gathered to the writer.
+    // Passes the gathered pieces to the writer.
     fn fill(&self, state: &mut State) {
         let origin = state.origin();
         let mut pieces = vec![];
@@ -356,7 +361,7 @@ impl RoomCopy {
         }
         self.forget_runs(state);
         let bytes: usize = pieces.iter().map(Bytes::len).sum();
-        // There is no other state of a journal that was given up.
+        // A journal that was given up has no newer state.
         if state.follows + bytes > MAX_COPY && !is_cut {
             return self.start_over(state);
         }
@@ -372,14 +377,14 @@ impl RoomCopy {
                 return self.start_over(state);
             }
         }
-        // After the records there are only snapshots, which are not copied.
+        // Only snapshots follow the records, and they are not copied.
         match last {
             Some(number) => state.sent.push_back((number, state.end)),
             None => state.reached = state.reached.max(state.end),
         }
     }
 
-    /// Takes an answer.
+    /// Processes a reply of the broker.
     pub(super) fn reply(&self, ticket: Ticket, reply: LogReply) {
         let time = self.common.now();
         let mut guard = self.state();
@@ -387,7 +392,7 @@ impl RoomCopy {
         if let Some(pieces) = state.writer.reply(time, ticket, reply)
             && let Some(reading) = state.reading.take()
         {
-            // The hub may be about to end.
+            // The receiver is gone if the hub is about to end.
             let _ = reading.send(pieces);
         }
         let stored = state.writer.stored();
@@ -412,7 +417,7 @@ impl State {
         self.begins.is_some() || self.is_room_new || !self.runs.is_empty() || self.is_cut
     }
 
-    // Begins anew with the state that is there.
+    // Restarts the copy from this state.
     fn begin(&mut self, (position, head): (u64, Vec<u8>)) {
         let Some(room) = &self.room else { return };
         let mut pieces = vec![room_piece(room)];
@@ -421,7 +426,7 @@ impl State {
         for (index, piece) in pieces.into_iter().enumerate() {
             number = self.writer.write(index == 0, piece);
         }
-        // A state that is too large is not stored, and the next one may be smaller.
+        // A state that is too large is not stored; the next one may be smaller.
         if let Some(number) = number {
             (self.needs_anchor, self.is_room_new) = (false, false);
             self.sent_since = self.sent_since.or(self.since);
@@ -508,7 +513,7 @@ impl Copying for RoomCopy {
 
     fn reached(&self) -> Option<u64> {
         let state = self.state();
-        // Somebody else may have the room, or it ends.
+        // Another node may own the room, or the room is ending.
         if state.is_over || !self.common.is_leased() {
             return Some(0);
         }
@@ -540,29 +545,29 @@ impl Copying for RoomCopy {
 /// The largest body of a piece, in bytes.
 pub(super) const CHUNK: usize = 384 << 10;
 
-/// Which copy a piece belongs to: each owner writes its own, and each journal of a room is another.
+/// The copy that a piece belongs to. Each owner writes its own copy, and a new one for each journal of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
     pub(super) fence: u64,
     pub(super) journal: u64,
 }
 
-/// The front of a piece; the rest is its body.
+/// The header of a piece; the rest is its body.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "lowercase")]
 enum Front {
-    /// What is written down of the room.
+    /// The stored record of the room.
     Room,
-    /// A state of the match, or a part of it that is `from` bytes behind its beginning.
+    /// A state of the match, or the part of it that starts at byte `from`.
     State { origin: Origin, position: u64, size: u64, from: u64 },
     /// Records of the journal.
     Records { origin: Origin, position: u64 },
-    /// The journal was given up, so its match cannot go on.
+    /// The journal was given up, so its match cannot be resumed.
     Cut { origin: Origin },
 }
 
 fn piece(front: &Front, body: &[u8]) -> Bytes {
-    // The front is small.
+    // The header is small.
     value::write(front, body).unwrap_or_default()
 }
 
@@ -588,17 +593,18 @@ pub(super) fn cut(origin: Origin) -> Bytes {
 /// A room that was read.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// What is written down of it.
+    /// The stored record of the room.
     pub(crate) room: Bytes,
-    /// Its journal; none if it was given up, or is damaged.
+    /// Its journal, or `None` if it was given up or is damaged.
     pub(crate) journal: Option<Copied>,
 }
 
-/// A later version has written a piece, which only a node of that version understands.
+/// An error: a later version has written a piece that this version cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Later;
 
-/// Puts the pieces of a journal together. None if they are not those of a room whose match has a whole state.
+/// Reassembles the pieces of a journal. Returns `None` unless they contain the record of a room and a complete state
+/// of its match.
 ///
 /// # Errors
 /// When a later version has written some of them.
@@ -653,14 +659,14 @@ mod tests {
         let read = |bodies| put_together(&pieces(bodies));
         assert!(read(vec![room_piece(b"text"), state.clone()]).unwrap().is_some());
         assert!(read(vec![room_piece(b"text")]).unwrap().is_none(), "there is no state");
-        // Fields that are not known are ignored.
+        // Unknown fields are ignored.
         let front = serde_json::json!({
             "part": "state", "origin": { "fence": 7, "journal": 1, "disk": "red" }, "position": 0, "size": 4, "from": 0, "packed": false,
         });
         let with_more = value::write(&front, b"head").unwrap();
         let found = read(vec![room_piece(b"text"), with_more]).unwrap().unwrap();
         assert!(*found.room == *b"text" && found.journal.is_some());
-        // What needs a later reader is neither taken for damage nor for nothing.
+        // A piece that needs a later reader is not reported as damaged or missing.
         let mut later = state.to_vec();
         later[0] = value::VERSION + 1;
         assert_eq!(read(vec![room_piece(b"text"), later.into()]).unwrap_err(), Later);

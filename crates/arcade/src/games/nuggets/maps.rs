@@ -1,4 +1,4 @@
-//! The maps of nuggets: those of the hub, those of its host, and what a map has to be that somebody has drawn.
+//! The maps of nuggets: the built-in ones, those of the operator, and checks of maps drawn by users.
 
 use std::{fs, path::Path, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use cmdkit::{file_name, read_file};
 use tracing::{info, warn};
 
-/// The maps of the hub.
+/// The built-in maps.
 const BUILT_IN: [(&str, &[u8]); 6] = [
     ("main", nuggets::BUILT_IN_MAP),
     ("alcoves", include_bytes!("../../../../../maps/alcoves.txt")),
@@ -15,16 +15,16 @@ const BUILT_IN: [(&str, &[u8]); 6] = [
     ("gold", include_bytes!("../../../../../maps/gold.txt")),
     ("spiral", include_bytes!("../../../../../maps/spiral.txt")),
 ];
-/// The longest map that somebody draws, in bytes. The file of its room has it, and so has a request.
+/// The maximum size in bytes of a map drawn by a user. The map is part of the room file and of a request.
 pub(crate) const MAX_OWN_MAP: usize = 12 << 10;
-/// Maps of the host.
+/// Limit on the number of the operator's maps.
 pub(crate) const MAX_MAPS: usize = 200;
-/// The longest name of a map of the host, in bytes.
+/// The longest name of such a map, in bytes.
 const MAX_NAME: usize = 40;
-/// Breaches of the rules that somebody is told of at once.
+/// Limit on the number of rule violations in one error message.
 const TOLD: usize = 10;
 
-/// The maps of the host, by name. They are the same as long as the process runs.
+/// The maps of the operator, by name. They do not change while the process runs.
 static OFFERED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
 
 fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
@@ -32,7 +32,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     BUILT_IN.into_iter().chain(offered)
 }
 
-/// The names of all maps that rooms can be asked for.
+/// The names of all maps that rooms can have.
 pub(super) fn names() -> Vec<&'static str> {
     all().map(|(name, _)| name).collect()
 }
@@ -45,10 +45,10 @@ pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
         .with_context(|| format!("there is no map '{}'; choose one of {}", name.escape_debug(), names().join(", ")))
 }
 
-/// Checks a map that somebody has drawn, as `nuggets-server --check-map` does.
+/// Checks a map drawn by a user, as `nuggets-server --check-map` does.
 ///
 /// # Errors
-/// When it is too long or breaks the rules for maps; the message says where.
+/// If it is too long or breaks the rules for maps; the message states where.
 pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     if text.len() > MAX_OWN_MAP {
         bail!("a map of your own has at most {MAX_OWN_MAP} bytes");
@@ -62,14 +62,14 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     bail!("the map breaks the rules for maps:\n{}", report.to_string().trim_end())
 }
 
-/// Offers the maps in this directory too, for as long as the process runs. The log names the files that are no maps.
+/// Offers the maps in this directory too, as long as the process runs. Files that are not maps are logged.
 ///
 /// # Errors
-/// When the directory cannot be read.
+/// If the directory cannot be read.
 pub(crate) fn offer(directory: &Path) -> anyhow::Result<()> {
     let maps = read(directory)?;
     info!("{} maps of '{}' are offered", maps.len(), directory.display());
-    // It is done once.
+    // This happens once.
     let _ = OFFERED.set(maps);
     Ok(())
 }
@@ -108,7 +108,7 @@ fn read_map(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     if text.len() > nuggets::MAX_MAP_FILE {
         bail!("it is larger than {} bytes", nuggets::MAX_MAP_FILE);
     }
-    // As for the server alone, a map that can be played is good enough.
+    // As for the stand-alone server, a playable map is sufficient.
     nuggets::Grid::parse(&text)?;
     Ok((name.to_owned(), text))
 }

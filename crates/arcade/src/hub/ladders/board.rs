@@ -1,4 +1,4 @@
-//! What is known of ladders outside of their tasks.
+//! The state of ladders that is visible outside of their tasks.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -23,14 +23,14 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Ladders(BTreeMap<Game, Arc<Board>>);
 
-/// What is known of a ladder.
+/// The public state of a ladder.
 #[derive(Debug)]
 pub(crate) struct Board {
     pub(crate) game: Game,
-    /// Where programs reach it.
+    /// The port for programs.
     pub(crate) port: u16,
     view: Mutex<View>,
-    // Names that lost a key, until the keeper has sent their programs away.
+    // Names that lost a key, until the keeper has removed their programs.
     revoked: Mutex<Vec<String>>,
     tunnels: mpsc::Sender<Tunnel>,
 }
@@ -40,7 +40,7 @@ impl Board {
         Self { game, port, view: Mutex::default(), revoked: Mutex::default(), tunnels }
     }
 
-    /// Who waits, who plays, and what has been played last.
+    /// The waiting programs, the running matches and the last results.
     pub(crate) fn view(&self) -> MutexGuard<'_, View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Board {
         self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Programs with these names, whose keys do not prove them any more, are sent away soon.
+    /// Revokes names: programs whose keys do not prove these names any longer are removed soon.
     pub(crate) fn revoke(&self, names: &[String]) {
         self.revoked().extend_from_slice(names);
     }
@@ -58,15 +58,16 @@ impl Board {
         std::mem::take(&mut *self.revoked())
     }
 
-    /// Lets a program in over a WebSocket: what it says comes by `inbox`, and what it is told goes to `outbox`, which is dropped in the end.
+    /// Lets a program in over a WebSocket. Its data arrives by `inbox`; data for it goes to `outbox`, which is dropped
+    /// in the end.
     pub(crate) async fn attend(&self, host: HostId, inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>) {
-        // Without a door the hub ends.
+        // If the port is closed, the hub is ending.
         let _ = self.tunnels.send(Tunnel { host, inbox, outbox }).await;
     }
 }
 
 impl Ladders {
-    /// These ladders.
+    /// Collects these ladders by their games.
     pub(super) fn of(boards: impl IntoIterator<Item = Arc<Board>>) -> Self {
         Self(boards.into_iter().map(|board| (board.game, board)).collect())
     }
@@ -76,7 +77,7 @@ impl Ladders {
         self.0.get(&game)
     }
 
-    /// All of them.
+    /// All ladders.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Board>> {
         self.0.values()
     }
@@ -93,26 +94,26 @@ pub(super) struct Newcomer {
     pub(super) orders: mpsc::Sender<Order>,
 }
 
-/// What a keeper is told.
+/// A message to a keeper.
 #[derive(Debug)]
 pub(super) enum Told {
-    /// A program has come.
+    /// A program has connected.
     Came(ProgramId, Newcomer, i64),
     Input(Input),
-    /// The result of a match is known. Whoever leaves now has done nothing wrong.
+    /// The result of a match is known. A program that leaves from now on is not penalized.
     Settled(MatchId),
     /// A match is over, or could not be played.
     Ended(MatchId, Option<Ended>),
 }
 
-/// What a program is told to do.
+/// An order to a program.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Its match begins in a room.
+    /// Its match starts in a room.
     Play(Box<Table>),
-    /// It has to go, for this reason.
+    /// It is disconnected, for this reason.
     Away(String),
-    /// Its match is over, and its room is gone.
+    /// Its match is over, and its room is closed.
     Over,
 }
 
@@ -121,9 +122,10 @@ pub(super) enum Order {
 pub(super) struct Table {
     /// The connection to the room.
     pub(super) room: Line,
-    /// The message that takes the seat, which has been sent. A program that repeats it is not to show its key.
+    /// The join message that took the seat. It is sent in place of a join that the program repeats, because that
+    /// contains the key.
     pub(super) join: Bytes,
-    /// What the room says first, which the program has heard already.
+    /// The first bytes of the room, which the program has already received.
     pub(super) greeting: Bytes,
 }
 
@@ -133,43 +135,43 @@ pub(super) struct Ended {
     /// Its permanent id.
     pub(super) id: String,
     pub(super) rows: Vec<Row>,
-    /// Which of the names are programs.
+    /// The names that belong to programs.
     pub(super) programs: Vec<String>,
     pub(super) bot: Option<Level>,
 }
 
-/// A program that comes over a WebSocket.
+/// A program that connects over a WebSocket.
 #[derive(Debug)]
 pub(super) struct Tunnel {
     pub(super) host: HostId,
-    /// What it says.
+    /// Data from the program.
     pub(super) inbox: mpsc::Receiver<Bytes>,
-    /// What it is told. Dropped when the ladder has done with it.
+    /// Data for the program. Dropped when the ladder has finished with it.
     pub(super) outbox: mpsc::Sender<Bytes>,
 }
 
-/// Matches that are listed. All of them are in the results.
+/// The number of listed matches. All matches are in the results.
 pub(super) const RECENT: usize = 50;
 
-/// Who waits, who plays, and what was played last.
+/// The waiting programs, the running matches and the last results.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct View {
     waiting: Vec<Waits>,
     playing: Vec<Plays>,
-    /// The newest first.
+    /// The last results, newest first.
     recent: VecDeque<Finished>,
-    /// Matches since the hub was started.
+    /// The number of matches since the hub was started.
     played: u64,
     #[serde(skip)]
     lost: Lost,
 }
 
-/// How many matches were lost since the hub was started by what a program did.
+/// The number of forfeited matches since the hub was started.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Lost {
-    /// It did not answer in time.
+    /// The program did not answer in time.
     pub(crate) silent: u64,
-    /// It left before the end, or crashed.
+    /// The program left before the end, or crashed.
     pub(crate) gone: u64,
 }
 
@@ -184,55 +186,55 @@ struct Waits {
 struct Plays {
     players: Vec<String>,
     since: String,
-    /// Where it can be watched.
+    /// The room in which it can be watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     room: Option<String>,
 }
 
-/// A match that is over.
+/// A finished match.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Finished {
-    /// By which it is found in the results, and replayed.
+    /// Identifies the match in the results and for replays.
     id: String,
     ended: String,
     /// Best first.
     players: Vec<PlayerShown>,
 }
 
-/// A player of a match that is over.
+/// A player of a finished match.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PlayerShown {
     rank: u32,
     name: String,
     score: i64,
     bot: bool,
-    /// Whether it has lost by what it did.
+    /// Whether it has forfeited the match.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
 }
 
 impl View {
-    /// How many wait.
+    /// The number of waiting programs.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// How many matches are played.
+    /// The number of running matches.
     pub(crate) fn playing(&self) -> usize {
         self.playing.len()
     }
 
-    /// How many have been played since the hub was started.
+    /// The number of matches since the hub was started.
     pub(crate) const fn played(&self) -> u64 {
         self.played
     }
 
-    /// How many were lost by what a program did.
+    /// The number of forfeited matches.
     pub(crate) const fn lost(&self) -> Lost {
         self.lost
     }
 
-    /// A program has lost its match by what it did.
+    /// Counts a forfeited match.
     pub(super) const fn lose(&mut self, how: Forfeit) {
         match how {
             Forfeit::Silent => self.lost.silent += 1,
@@ -240,7 +242,8 @@ impl View {
         }
     }
 
-    /// Matches that were played before the hub was started, the newest first. Those of since then come before them.
+    /// Adds matches that were played before the hub was started, newest first. They are listed after the matches since
+    /// then.
     pub(super) fn remember(&mut self, before: Vec<Match>) {
         for old in before {
             if self.recent.len() < RECENT && self.recent.iter().all(|known| known.id != old.id) {
@@ -249,7 +252,7 @@ impl View {
         }
     }
 
-    /// A match has ended now.
+    /// Adds a match that ended at `now`.
     pub(super) fn end(&mut self, ended: Ended, now: u64) {
         let Ended { id, rows, programs, bot } = ended;
         let player = |row: Row| {
@@ -264,7 +267,7 @@ impl View {
         self.played += 1;
     }
 
-    /// Who waits and who plays, since when.
+    /// Updates the waiting programs and the running matches.
     pub(super) fn update(
         &mut self,
         waiting: impl Iterator<Item = (String, Duration)>,
@@ -278,7 +281,7 @@ impl View {
 }
 
 impl Finished {
-    // How well a bot has played is not stored with a match, so bots have the names that they had in their rooms.
+    // A bot's level is not stored with a match, so bots have the names that they had in their rooms.
     fn stored(Match { id, ended, players, .. }: Match) -> Self {
         let players = players.into_iter().map(|player| {
             let bot = player.kind == Kind::Bot;
@@ -289,7 +292,7 @@ impl Finished {
     }
 }
 
-// As ratings have it.
+// The order of the ratings.
 fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
     players.sort_by_key(|player| player.lost);
     for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {

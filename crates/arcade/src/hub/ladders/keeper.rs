@@ -1,4 +1,4 @@
-//! The task of one ladder: it owns the state machine, and does what that decides.
+//! The task of one ladder. It owns the state machine and carries out its decisions.
 
 use std::{
     collections::BTreeMap,
@@ -33,12 +33,12 @@ use crate::{
 /// How often all programs are compared with the bans and with names that lost their key.
 const CHECKS: Duration = Duration::from_secs(1);
 
-/// A match that is played.
+/// A running match.
 #[derive(Debug)]
 struct Running {
     seats: [Seat; 2],
     stop: watch::Sender<bool>,
-    // Once there is one.
+    // Set when the match has a room.
     room: Arc<OnceLock<String>>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Keeper {
     start: Instant,
     programs: BTreeMap<ProgramId, Newcomer>,
     running: BTreeMap<MatchId, Running>,
-    // Given to those who tell it something.
+    // Cloned for the tasks that send messages to the keeper.
     sender: mpsc::Sender<Told>,
 }
 
@@ -59,7 +59,7 @@ impl Keeper {
         Self { hub, board, ladder: Ladder::new(settings), start: Instant::now(), programs, running, sender }
     }
 
-    /// Keeps the ladder until the hub is gone.
+    /// Runs the ladder until the hub is dropped.
     pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>) {
         let mut checks = interval(CHECKS);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -81,7 +81,7 @@ impl Keeper {
                 _ = checks.tick() => self.dismissed(),
             };
             if self.hub.upgrade().is_none_or(|hub| hub.rooms.is_draining()) {
-                // Rooms are suspended now, and those of the ladder do not come back.
+                // Rooms are suspended now, and those of the ladder are not restored.
                 return;
             }
             for input in inputs {
@@ -97,14 +97,14 @@ impl Keeper {
         for output in self.ladder.input(now, input) {
             self.carry_out(&output);
         }
-        // One in a match is needed until that is over.
+        // A program in a match is needed until the match is over.
         if let Some(gone) = gone.filter(|gone| self.ladder.name(*gone).is_none()) {
             self.programs.remove(&gone);
         }
     }
 
-    // Sends programs of banned hosts away, and those whose key does not prove their name any more. One that plays has left its match
-    // then.
+    // Disconnects programs of banned hosts, and programs whose key does not prove their name any longer. A playing
+    // program thereby leaves its match.
     fn dismissed(&self) -> Vec<Input> {
         let Some(hub) = self.hub.upgrade() else { return vec![] };
         let revoked = self.board.take_revoked();
@@ -179,7 +179,7 @@ impl Keeper {
         let Some(hub) = self.hub.upgrade() else { return };
         let (fixture, sender) = (Fixture { game: self.board.game, players, room }, self.sender.clone());
         tokio::spawn(async move {
-            // Without a keeper the hub ends.
+            // If the keeper has ended, the hub is ending as well.
             let settled = async { drop(sender.send(Told::Settled(number)).await) };
             let ended = play(&hub, fixture, stopped, settled).await;
             let _ = sender.send(Told::Ended(number, ended)).await;
@@ -201,7 +201,7 @@ impl Keeper {
         Input::Over(number)
     }
 
-    // What others may know.
+    // Publishes the state of the ladder on the board.
     fn show(&self) {
         let now = Time::ZERO.plus(self.start.elapsed());
         let waiting = self.ladder.waiting().values();
@@ -219,17 +219,17 @@ impl Keeper {
     }
 }
 
-// A program that has not taken its last orders is gone soon.
+// If the queue is full, the order is dropped: a program that has not taken its last orders is disconnected soon.
 fn order(newcomer: &Newcomer, order: Order) {
     let _ = newcomer.orders.try_send(order);
 }
 
-/// How long a room may take until it has noticed who has left.
+/// How long a room may take to notice which players have left.
 const NOTICE: Duration = Duration::from_secs(2);
-/// The own end of a connection to a room.
+/// The local address of a connection to a room.
 const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// Who plays.
+/// A player of a match.
 #[derive(Debug)]
 pub(super) enum Player {
     Program { name: String, orders: mpsc::Sender<Order> },
@@ -241,12 +241,12 @@ pub(super) enum Player {
 pub(super) struct Fixture {
     pub(super) game: Game,
     pub(super) players: Vec<Player>,
-    /// Takes the name of its room.
+    /// Set to the name of its room.
     pub(super) room: Arc<OnceLock<String>>,
 }
 
-/// Plays a match until it is over or told to stop. None if it could not be played to any result. `settled` is awaited as soon as nobody
-/// can lose any more, before connections are closed.
+/// Plays a match until it is over or stopped. Returns `None` if it could not be played to a result. `settled` is
+/// awaited before connections are closed, as soon as no program can lose any more.
 pub(super) async fn play(
     hub: &Arc<Hub>,
     fixture: Fixture,
@@ -268,7 +268,7 @@ pub(super) async fn play(
             return None;
         }
     };
-    // Given once.
+    // The name is set once.
     let _ = named.set(room.file().id.clone());
     let ended = match gather(hub, &room, &fixture).await {
         Ok(()) => watch_over(&room, stop, players).await,
@@ -280,7 +280,7 @@ pub(super) async fn play(
     settled.await;
     block_in_place(|| hub.rooms.close(&room, "the match is over"));
     let mut info = room.info.clone();
-    // What it has still to say.
+    // The room may have output left to send.
     let _ = timeout(PATIENCE, info.wait_for(|info| info.phase == "over")).await;
     ended
 }
@@ -291,7 +291,7 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
     for player in players {
         let Player::Program { name, orders } = player else { continue };
         let table = sit(room, *game, name, greeting.clone()).await.with_context(|| format!("{name} has no seat"))?;
-        // One that is gone meanwhile leaves its seat empty.
+        // A program that has disconnected meanwhile leaves its seat empty.
         let _ = orders.try_send(Order::Play(Box::new(table)));
     }
     for player in players {
@@ -301,10 +301,10 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
     Ok(())
 }
 
-// Connects to a room, as a proven name, and takes a seat.
+// Connects to a room under a proven name, and takes a seat.
 async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
-        // As the room is told of it; it lets nobody else in.
+        // The address in the form that the room uses. The room admits no other client.
         let shown = room.roster.mask.shown(link, own);
         room.roster.open_seat(shown);
         room.roster.set_names(shown, &[name.to_owned()]);
@@ -331,18 +331,18 @@ async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Re
     Ok(Table { room: line, join, greeting })
 }
 
-// Waits for the result, or for the word that the match ends as it stands.
+// Waits for the result, or for the order to end the match in its present state.
 async fn watch_over(room: &Arc<Room>, mut stop: watch::Receiver<bool>, players: &[Player]) -> Option<Ended> {
     let mut info = room.info.clone();
     let is_over = |info: &Info| info.result.is_some() || info.phase == "over";
     let is_stopped = tokio::select! {
         () = async { drop(info.wait_for(is_over).await) } => false,
-        // Without a keeper the hub ends.
+        // If the keeper has ended, the hub is ending as well.
         () = async { drop(stop.wait_for(|stop| *stop).await) } => true,
     };
     if is_stopped {
         let seats = players.len();
-        // Those who were removed leave first; if nobody was, the time is up.
+        // Removed players leave first. If none was removed, the time is up.
         let has_left = |info: &Info| is_over(info) || info.players.len() < seats;
         let _ = timeout(NOTICE, info.wait_for(has_left)).await;
         block_in_place(|| room.close("the match is over"));

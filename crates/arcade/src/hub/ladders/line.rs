@@ -1,4 +1,4 @@
-//! The two ends of what is passed on: a program, and the connection to its room.
+//! The two ends of a forwarded connection: the program, and its room.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,19 +10,19 @@ use tokio::{
     time::timeout,
 };
 
-/// How long something may take that is not a program's turn: a first message, a database, the end of a room.
+/// The timeout of everything but a program's turn: a first message, a database query, the end of a room.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest datagram of either side.
 const DATAGRAM: usize = 1 << 16;
-/// What is read at once from a stream.
+/// The read buffer of a stream, in bytes.
 const READ: usize = 4 << 10;
 
-/// The way to a program or to a room.
+/// A connection to a program or to a room.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// A connection.
+    /// A stream connection.
     Stream(TcpStream),
-    /// A program behind the socket of the door, which passes on what comes from its address.
+    /// A program behind the shared UDP socket, which forwards the datagrams from its address.
     Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
     /// A program behind a WebSocket: each frame is a datagram, or any piece of the stream.
     Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
@@ -31,7 +31,8 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// Waits for bytes, and appends them. Of datagrams it is one. `false` at the end of a connection. Cancellation safe.
+    /// Waits for bytes, and appends them; with datagrams it appends one. Returns `false` at the end of a connection.
+    /// Cancellation safe.
     pub(super) async fn read(&mut self, into: &mut BytesMut) -> io::Result<bool> {
         match self {
             Self::Stream(stream) => {
@@ -52,7 +53,7 @@ impl Line {
         }
     }
 
-    /// Sends bytes; of datagrams it is one. Fails when a stream does not take them in time.
+    /// Sends bytes, as one datagram if the protocol has datagrams. Fails if a stream does not accept them in time.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Stream(stream) => {
@@ -68,18 +69,18 @@ impl Line {
         }
     }
 
-    /// Ends a stream after what was written.
+    /// Closes a stream after the written data.
     pub(super) async fn end(mut self) {
         if let Self::Stream(stream) = &mut self {
-            // The other end may be gone already.
+            // The other end may have disconnected already.
             let _ = timeout(PATIENCE, stream.shutdown()).await;
         }
     }
 
-    /// Breaks a connection off, so that a room knows at once that nobody reads its answers.
+    /// Aborts a connection, so that the room notices immediately that its messages are not read.
     pub(super) fn cut(self) {
         if let Self::Stream(stream) = self {
-            // A plain close may leave the connection half closed, which a room takes for a player who still reads.
+            // A plain close may leave the connection half closed, and the room would assume a player who still reads.
             let _ = stream.set_zero_linger();
         }
     }

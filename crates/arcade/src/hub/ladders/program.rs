@@ -1,4 +1,4 @@
-//! The port of a ladder: who comes there says its name and its key first.
+//! The port of a ladder. A program that connects sends its name and its key first.
 
 use std::{
     collections::HashMap,
@@ -35,16 +35,16 @@ use crate::{
     results::clock::unix_now,
 };
 
-/// Programs whose first message is awaited or looked into, of one ladder.
+/// Programs of one ladder whose first message is awaited or checked.
 const MAX_ENTERING: usize = 64;
-/// Datagrams that wait for a program to take them.
+/// Datagrams that are queued for a program.
 const INBOX: usize = 64;
-/// Orders that wait for a program. There are two at most: to play, and how that ends.
+/// Orders that are queued for a program. There are at most two: to play, and the end of the match.
 const ORDERS: usize = 4;
 /// The pause after the system has refused a connection.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What all who enter need.
+/// The shared parts of all entering programs.
 #[derive(Debug, Clone)]
 struct Door {
     hub: Weak<Hub>,
@@ -54,10 +54,10 @@ struct Door {
     entering: Arc<Semaphore>,
 }
 
-/// Listens until the hub is gone. `held` is kept as long.
+/// Listens until the hub is dropped, and keeps `held` until then.
 ///
 /// # Errors
-/// When the runtime does not accept a socket.
+/// If the runtime does not accept a socket.
 pub(super) fn open(
     hub: &Arc<Hub>,
     (game, greeting): (Game, Bytes),
@@ -105,7 +105,7 @@ impl Door {
             };
             let Some(hub) = self.hub.upgrade() else { return };
             let host = HostId::from(address);
-            // It counts as one of a room, and beyond the bounds it is closed at once.
+            // It uses a file like a connection to a room. Above the limit the connection is closed immediately.
             let Ok(permit) = hub.resources().files.open(host) else { continue };
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             if hub.bans().has(host) {
@@ -120,11 +120,11 @@ impl Door {
         }
     }
 
-    // Those who come over a WebSocket.
+    // Accepts programs that connect over a WebSocket.
     async fn connect(self, mut tunnels: mpsc::Receiver<Tunnel>) {
         let datagrams = self.game.link() == Link::Datagram;
         while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
-            // Beyond the bound it is closed at once.
+            // Above the limit it is closed immediately.
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             let (door, line) = (self.clone(), Line::Tunnel { inbox, outbox, datagrams });
             tokio::spawn(async move { door.attend(line, host, enters).await });
@@ -140,7 +140,7 @@ impl Door {
         }
     }
 
-    // What a program says first, or why that is not its name.
+    // Reads the first message of a program, or returns why it contains no valid name.
     async fn first(&self, line: &mut Line) -> Option<Result<String, String>> {
         if !self.greeting.is_empty() {
             line.write(&self.greeting).await.ok()?;
@@ -169,7 +169,7 @@ impl Door {
             buffer.clear();
             let received = socket.recv_buf_from(&mut buffer).await;
             let Some(hub) = self.hub.upgrade() else { return };
-            // What the system says of one program is nothing to the others.
+            // An error about one program does not affect the other programs.
             let Ok((_, peer)) = received else { continue };
             let datagram = Bytes::copy_from_slice(&buffer);
             if let Some(inbox) = programs.get(&peer).filter(|inbox| !inbox.is_closed()) {
@@ -181,7 +181,7 @@ impl Door {
             if hub.bans().has(host) || datagram.len() > MAX_FIRST {
                 continue;
             }
-            // Anything else is not answered, since the address may be forged.
+            // Other datagrams get no response, since the address may be forged.
             let First::Join(name, _) = self.game.first(&datagram) else { continue };
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             programs.retain(|_, inbox| !inbox.is_closed());
@@ -198,10 +198,10 @@ impl Door {
         }
     }
 
-    // Lets a program in that has said this, or tells it why not.
+    // Admits a program with this first message, or sends it the reason why not.
     async fn enter(&self, line: Line, host: HostId, said: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
-        // The source of a first datagram may be forged, and the owner of that address has not tried anything.
+        // The source of a first datagram may be forged, so a failed try is not charged to the owner of that address.
         let is_charged = !matches!(line, Line::Shared { .. });
         match self.prove(&hub, host, said, is_charged).await {
             Ok((name, rating)) => {
@@ -224,7 +224,8 @@ impl Door {
         }
     }
 
-    // The name and the rating of a program, or why it is not let in. A wrong key that is not charged helps no one to guess: it has 80 bits.
+    // Returns the name and the rating of a program, or why it is rejected.
+    // Wrong keys that are not charged do not help to guess one: a key has 80 bits.
     async fn prove(
         &self,
         hub: &Arc<Hub>,
@@ -259,11 +260,12 @@ impl Door {
     }
 }
 
-/// What a program may say before its match begins, in bytes. Nobody hears it: there is nothing to do yet, and it may repeat its key.
+/// What a program may send before its match starts, in bytes. It is discarded: no match runs yet, and it may repeat the
+/// key.
 const MAX_EARLY: usize = 1 << 20;
-/// The keeper is told at most this often that a program has sent something.
+/// The shortest time between two notices to the keeper that a program has sent data.
 const PULSE: Duration = Duration::from_millis(500);
-/// How long after the end of a room its last datagrams may come.
+/// How long after the end of a room its last datagrams may arrive.
 const LINGER: Duration = Duration::from_millis(300);
 
 /// A program that waits or plays.
@@ -276,7 +278,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Waits and plays. Returns when the program is gone or its match is over.
+    /// Waits and plays. Returns when the program has disconnected or its match is over.
     pub(super) async fn stay(mut self) {
         let (mut early, mut unheard) = (BytesMut::new(), 0);
         let table = loop {
@@ -298,20 +300,20 @@ impl Program {
         self.play(*table).await;
     }
 
-    // Passes on what it and its room say.
+    // Forwards data between the program and its room.
     async fn play(mut self, Table { mut room, join, greeting }: Table) {
         let (mut said, mut told) = (BytesMut::new(), BytesMut::new());
         let (mut ear, mut skip) = (Ear::default(), greeting);
         let mut pulse = Instant::now();
         let mut finished = false;
-        // Told of its end, the program has what its room has sent before.
+        // The program receives the remaining data of its room before the end.
         let mut ends: Option<Instant> = None;
         loop {
             if !said.is_empty() {
-                // A datagram that is sent again shows the key.
+                // A repeated join datagram contains the key, so the stored one is sent in its place.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
                 let message = if is_join { &join[..] } else { &said[..] };
-                // What it says after its part is over would be taken for leaving.
+                // After the end of its part, the room would interpret more data as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
@@ -322,11 +324,11 @@ impl Program {
                 }
             }
             tokio::select! {
-                // What the room has said comes first: it may be the end of the match.
+                // Data of the room has priority: it may contain the end of the match.
                 biased;
                 read = room.read(&mut told) => {
                     if !read.unwrap_or(false) {
-                        // Over, or it has lost its seat.
+                        // The match is over, or the program has lost its seat.
                         break;
                     }
                     let from = skipped(&told, &mut skip);
@@ -345,11 +347,11 @@ impl Program {
                         }
                     }
                 }
-                // A closed channel is always ready, and would keep the rest from its turn.
+                // A closed channel is always ready, and would starve the other branches.
                 order = self.orders.recv(), if ends.is_none() => match order {
                     Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
                     Some(Order::Away(why)) => {
-                        // Its room is left first, so that it knows who has lost.
+                        // It leaves its room first, so that the room knows who has lost.
                         leave(self.game, room).await;
                         return self.send_away(&why).await;
                     }
@@ -361,13 +363,13 @@ impl Program {
                         if !finished {
                             return leave(self.game, room).await;
                         }
-                        // Its seat stays until the others are done.
+                        // Its seat stays until the other players have finished.
                         return outlast(room, &mut self.orders).await;
                     }
                 }
             }
         }
-        // A match that broke off for any reason.
+        // The match broke off for any reason.
         self.tell(Input::Gone(self.id)).await;
         self.line.end().await;
     }
@@ -380,31 +382,31 @@ impl Program {
     }
 
     async fn tell(&self, input: Input) {
-        // A keeper that is gone ends with the hub.
+        // If the keeper has ended, the hub is ending as well.
         let _ = self.keeper.send(Told::Input(input)).await;
     }
 }
 
-// How many of these bytes the program has heard before.
+// Returns how many of these bytes the program has already received.
 fn skipped(told: &[u8], skip: &mut Bytes) -> usize {
     if skip.is_empty() {
         return 0;
     }
-    // A room sends its first message at once, so it comes whole.
+    // A room sends its first message immediately, so it arrives whole.
     let greeting = std::mem::take(skip);
     if told.starts_with(&greeting) { greeting.len() } else { 0 }
 }
 
-// Has the room know that the player is gone.
+// Notifies the room that the player has left.
 async fn leave(game: Game, mut room: Line) {
     if let Some(goodbye) = game.leave() {
-        // On one machine nothing is lost.
+        // On one machine no datagram is lost.
         let _ = room.write(&goodbye).await;
     }
     room.cut();
 }
 
-// Keeps a connection to a room until the match is over.
+// Keeps a connection to a room open until the match is over.
 async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
     let mut told = BytesMut::new();
     loop {
@@ -424,32 +426,32 @@ async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
 
 /// The longest name of a program, in bytes.
 pub(crate) const MAX_PROGRAM_NAME: usize = 24;
-/// What stands between a name and its key.
+/// The separator between a name and its key.
 pub(crate) const MARK: char = '#';
 /// Letters and digits of a key: those that look like no other.
 const DIGITS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz123456789";
-/// How many of them a key has.
+/// The number of characters in a key.
 const LENGTH: usize = 16;
 
-/// Draws a key.
+/// Generates a key.
 ///
 /// # Errors
-/// When the system has no random numbers.
+/// If the system has no random numbers.
 pub(crate) fn draw() -> anyhow::Result<String> {
     let mut drawn = [0_u8; LENGTH];
     SysRng.try_fill_bytes(&mut drawn)?;
     Ok(drawn.iter().map(|byte| char::from(DIGITS[usize::from(byte % 32)])).collect())
 }
 
-/// What is kept of a key.
+/// The stored hash of a key.
 pub(crate) fn hash(key: &str) -> [u8; KEY_HASH_LENGTH] {
     Sha256::digest(format!("ladder\n{key}")).into()
 }
 
-/// Why this is no name of a program: one has characters that all protocols have.
+/// Checks a program's name: it may contain only characters that all protocols have.
 ///
 /// # Errors
-/// With what a name is.
+/// With the rules for names.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let is_known = |letter: u8| letter.is_ascii_alphanumeric() || b"._-".contains(&letter);
     if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) {
@@ -458,10 +460,10 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     Err(format!("the name of a program has 1 to {MAX_PROGRAM_NAME} letters, digits, '.', '_' or '-'"))
 }
 
-/// The name and the key in what a program says.
+/// Splits the first message of a program into the name and the key.
 ///
 /// # Errors
-/// With what it should say.
+/// With the expected format.
 pub(crate) fn split(said: &str) -> Result<(String, String), String> {
     let Some((name, key)) = said.trim_end().split_once(MARK) else {
         return Err("say your name as NAME#KEY; `arcade ladder join NAME` gives a key".into());

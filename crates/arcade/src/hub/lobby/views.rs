@@ -1,4 +1,4 @@
-//! What pages look at: views of the list of rooms. Pages with the same view share it.
+//! Views of the list of rooms, as selected by pages. Pages with the same view share it.
 
 use std::{
     cmp::Reverse,
@@ -14,19 +14,20 @@ use tokio::sync::watch;
 use super::{Listed, Told};
 use crate::games::Game;
 
-/// Rooms of a view.
+/// The maximum number of rooms in a view.
 const MAX_COUNT: usize = 60;
-/// Characters of a text that is looked for.
+/// The maximum length of a search text, in characters.
 const MAX_TEXT: usize = 40;
-/// Bytes of rooms that a view is told of each time. What does not fit follows next time, so that no page is sent more than some
-/// kilobytes a second, however much happens.
+/// Bytes of rooms in one update of a view. Rooms that do not fit follow in the next update, so that a page receives at
+/// most some kilobytes a second, however much happens.
 const MAX_CHANGE: usize = 1_400;
-/// Views that are brought up to date each time; others have their turn next time.
+/// Views that are brought up to date each time; the other views have their turn next time.
 const MAX_TURNS: usize = 128;
-/// Distinct views of one host. Above that, its pages get the first rooms of the game that they look at, a view that does not count.
+/// Distinct views of one host. Above the limit, its pages get a plain view, which does not count: the first rooms of
+/// the selected game.
 pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
-/// What a page looks at.
+/// The selection of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Look {
@@ -34,9 +35,9 @@ pub(crate) struct Look {
     game: Option<Game>,
     /// Only rooms with this text in their name, their title or the name of a player.
     text: String,
-    /// How many rooms come before.
+    /// The number of matching rooms to skip.
     from: usize,
-    /// How many rooms are listed.
+    /// The number of rooms to list.
     count: usize,
 }
 
@@ -47,7 +48,7 @@ impl Default for Look {
 }
 
 impl Look {
-    // The same within bounds, and in small letters.
+    // The same selection within the limits and in lower case.
     fn bounded(self) -> Self {
         let text = self.text.trim().to_lowercase().chars().take(MAX_TEXT).collect();
         Self { text, count: self.count.min(MAX_COUNT), ..self }
@@ -63,25 +64,25 @@ impl Look {
     }
 }
 
-/// A view at a moment, and what has changed since the moment before.
+/// A view at one moment, and the changes since the previous frame.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// Counts the frames of a view.
+    /// The sequence number of the frame in its view.
     pub(crate) number: u64,
     look: Look,
     rooms: Vec<Arc<Listed>>,
     total: usize,
     told: Told,
-    /// What has changed since the frame before, as a message.
+    /// The changes since the previous frame, as a message.
     pub(crate) change: Bytes,
     whole: OnceLock<Bytes>,
 }
 
 impl Frame {
-    /// All of it, as a message.
+    /// The whole view, as a message.
     pub(crate) fn whole(&self) -> Bytes {
         let whole = self.whole.get_or_init(|| {
-            // A look is made of numbers and texts, which have JSON.
+            // A look consists of numbers and strings, which can be serialized.
             let look = serde_json::to_string(&self.look).unwrap_or_default();
             let (ids, rooms, Told { recent, leaders, unsure }) = (ids(&self.rooms), rows(&self.rooms), &self.told);
             let front = format!(r#""look":{look},"total":{},{ids},{rooms}"#, self.total);
@@ -99,7 +100,7 @@ fn rows(rooms: &[Arc<Listed>]) -> String {
 
 fn ids(rooms: &[Arc<Listed>]) -> String {
     let ids: Vec<&str> = rooms.iter().map(|room| room.id.as_str()).collect();
-    // A list of texts has JSON.
+    // A list of strings can be serialized.
     format!(r#""ids":{}"#, serde_json::to_string(&ids).unwrap_or_default())
 }
 
@@ -107,7 +108,7 @@ fn ids(rooms: &[Arc<Listed>]) -> String {
 #[derive(Debug)]
 pub(crate) struct Lists {
     state: Mutex<State>,
-    // Told when anything is different.
+    // Notified of every publication.
     changed: watch::Sender<u64>,
 }
 
@@ -115,23 +116,23 @@ pub(crate) struct Lists {
 struct State {
     rooms: Vec<Arc<Listed>>,
     told: Told,
-    // Counts what was published.
+    // The number of publications.
     version: u64,
     views: BTreeMap<Look, View>,
-    // How many distinct views each host has that are not plain.
+    // The number of distinct views of each host that are not plain.
     distinct: BTreeMap<HostId, usize>,
 }
 
 #[derive(Debug)]
 struct View {
     frames: watch::Sender<Arc<Frame>>,
-    // The pages that look at it, by host.
+    // The number of pages with this view, by host.
     pages: BTreeMap<HostId, usize>,
-    // What was published when all of that was told.
+    // The publication that the view has caught up with, if it is complete.
     version: Option<u64>,
-    // How often it had no turn since something was published.
+    // How often the view had no turn since the last publication.
     passed: usize,
-    // Where the next turn begins, so that no room has to wait for ever.
+    // The room at which the next update begins, so that no room waits forever.
     start: usize,
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// Whether this is the view that the page has asked for, and not a plain one in its place.
+    /// Whether this is the view that the page has requested, and not a plain one in its place.
     pub(crate) fn is_of(&self, look: Look) -> bool {
         self.look == look.bounded()
     }
@@ -177,7 +178,7 @@ impl Drop for Looking {
     }
 }
 
-// Returns whether nothing is left.
+// Returns whether the count is zero now.
 fn count_down(counts: &mut BTreeMap<HostId, usize>, host: HostId) -> bool {
     let Some(count) = counts.get_mut(&host) else { return false };
     *count -= 1;
@@ -193,8 +194,8 @@ impl Lists {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The view that a page of this host looks at, with all changes from the frame on that it has now. A host with too many views gets a
-    /// plain one.
+    /// Subscribes a page of this host to a view, with all changes after the current frame. A host with too many views
+    /// gets a plain one.
     pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
         let mut look = look.bounded();
         let mut state = self.state();
@@ -217,12 +218,12 @@ impl Lists {
         Looking { lists: Arc::clone(self), host, look, frames }
     }
 
-    /// Resolves a receiver whenever something else is published.
+    /// Returns a receiver that is notified of each publication.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// The list is this now; views follow.
+    /// Replaces the list; views follow in `advance`.
     pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, told: Told) {
         let mut state = self.state();
         (state.rooms, state.told) = (rooms, told);
@@ -243,8 +244,8 @@ impl Lists {
     }
 }
 
-// The views that have their turn: those with many pages first, and those that have waited for long. No host has a second turn before each
-// host with a view that waits has had its first.
+// The views that have their turn: those with many pages and those that have waited for long come first. No host has a
+// second turn before each host with a waiting view has had its first.
 fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
     if due.len() <= MAX_TURNS {
@@ -269,7 +270,7 @@ fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     rounds.into_iter().map(|(_, look)| look.clone()).take(MAX_TURNS).collect()
 }
 
-// The rooms of a view, and how many there are in all.
+// The rooms of a view, and the total number of matching rooms.
 fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
     let mut total = 0;
     let mut found = vec![];
@@ -299,7 +300,7 @@ impl View {
         let mut room_left = MAX_CHANGE;
         let mut changed = vec![];
         let mut all = true;
-        // As they are told, by their place among those that are wanted; none if the page does not know the room yet.
+        // The rooms as the page has them, in the order of `wanted`; `None` if the page does not have the room yet.
         let mut shown: Vec<Option<Arc<Listed>>> =
             wanted.iter().map(|room| known.get(room.id.as_str()).map(|room| Arc::clone(room))).collect();
         for step in 0..wanted.len() {
@@ -308,7 +309,7 @@ impl View {
             {
                 continue;
             }
-            // One always fits.
+            // The first room always fits.
             let length = wanted[at].json.len();
             if length > room_left && !changed.is_empty() {
                 all = false;
@@ -385,7 +386,7 @@ mod tests {
         Arc::new(Listed::of(info).unwrap())
     }
 
-    // Tells the lists of these rooms, and the pages of what has changed.
+    // Publishes these rooms, and updates the views.
     fn publish(lists: &Lists, infos: &[Info]) {
         lists.publish(infos.iter().map(row).collect(), told());
         lists.advance();
@@ -403,12 +404,12 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    // A page of a host with this number looks at this.
+    // Subscribes a page of the host with this number to this view.
     fn looking(lists: &Arc<Lists>, host: u8, value: Value) -> Looking {
         lists.look(HostId::V4([10, 0, 0, host]), look(value))
     }
 
-    /// What a page knows that is told a view.
+    /// The state of a page that follows a view.
     #[derive(Default)]
     struct Page {
         number: Option<u64>,
@@ -418,7 +419,7 @@ mod tests {
     }
 
     impl Page {
-        // Takes the newest frame; gives the bytes that it was sent.
+        // Takes the newest frame; returns the number of bytes that it was sent.
         fn follow(&mut self, Looking { frames, .. }: &Looking) -> usize {
             let frame = Arc::clone(&frames.borrow());
             if self.number == Some(frame.number) {
@@ -477,7 +478,7 @@ mod tests {
         let frames = looking(&lists, 1, json!({ "count": 20 }));
         let mut page = Page::default();
         let whole = page.follow(&frames);
-        // One that changes, one that goes so that another comes into sight, and one that comes out of sight.
+        // One room changes, one is removed so that another moves into the view, and one moves out of the view.
         infos[4].taken = 9;
         publish(&lists, &infos);
         let change = page.follow(&frames);
@@ -492,7 +493,7 @@ mod tests {
         other.follow(&looking(&lists, 1, json!({ "count": 20 })));
         assert_eq!((page.shows(), &page.total), (other.shows(), &other.total));
         assert_eq!((page.ids.len(), page.total.clone()), (20, json!(30)));
-        // Nothing has changed, so nothing is told.
+        // Without a change no frame is sent.
         publish(&lists, &infos);
         assert_eq!(page.follow(&frames), 0);
     }
@@ -529,7 +530,7 @@ mod tests {
             for info in &mut infos {
                 info.taken = time % 26;
             }
-            // And some come and go.
+            // Some rooms are added and removed.
             infos.rotate_left(3);
             publish(&lists, &infos);
             bytes += page.follow(&frames);
@@ -538,7 +539,7 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "some kilobytes")]
         let rate = bytes as f64 / seconds;
         assert!(rate < 12_000.0, "{rate:.0} bytes a second");
-        // Nobody is forgotten: what is still behind comes when less happens.
+        // No room is forgotten: the remaining changes arrive when less happens.
         for _ in 0..60 {
             lists.advance();
             page.follow(&frames);
@@ -582,7 +583,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<_> = (0..3_000).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
-        // No two pages of the crowd look at the same rooms, and it has several hosts.
+        // No two pages of the crowd look at the same rooms, and the crowd has several hosts.
         let crowd: Vec<_> = (0..2_000)
             .zip((10..15).cycle())
             .map(|(from, host)| looking(&lists, host, json!({ "from": from })))
@@ -598,7 +599,7 @@ mod tests {
         }
         let (count, views) = (crowd.len(), lists.state().views.len());
         assert_eq!((count, views), (2_000, 5 * MAX_VIEWS_OF_HOST + 2));
-        // Above its bound a host gets the first rooms of the game.
+        // Above its limit a host gets the first rooms of the game.
         let more = looking(&lists, 10, json!({ "game": "robots", "from": 3, "text": "x" }));
         assert!(!more.is_of(look(json!({ "game": "robots", "from": 3, "text": "x" }))));
         assert!(more.is_of(look(json!({ "game": "robots" }))) && looking(&lists, 10, json!({})).is_of(Look::default()));

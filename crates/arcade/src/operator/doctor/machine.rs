@@ -10,13 +10,13 @@ use std::{
 
 use crate::hub::resources::MAX_ROOMS;
 
-/// Free space below which journals may soon be cut, in bytes.
+/// Free space below which journals may soon be truncated, in bytes.
 const SPACE: u64 = 512 << 20;
 /// Open files for a room with some players.
 const FILES_A_ROOM: u64 = 10;
-/// A disk that takes longer than this to keep a block holds up matches.
+/// A disk that takes longer than this to store a block delays matches.
 const SLOW: Duration = Duration::from_secs(1);
-/// What is written to try a disk; a block of most file systems.
+/// The data of a test write: a block of most file systems.
 const PROBE: [u8; 4 << 10] = [b'x'; 4 << 10];
 
 pub(super) fn data(path: &Path) -> Result<String, String> {
@@ -35,7 +35,7 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
     Ok(format!("'{shown}' can be written, and only by its owner"))
 }
 
-// Writes and syncs a file, and removes it; gives how long that took.
+// Writes and syncs a file, and removes it. Returns how long that took.
 fn write(directory: &Path) -> io::Result<Duration> {
     let mut file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(directory)?;
     let start = Instant::now();
@@ -46,7 +46,7 @@ fn write(directory: &Path) -> io::Result<Duration> {
     Ok(took)
 }
 
-// The directory itself, or the nearest one above it that exists.
+// The directory itself, or the nearest ancestor that exists.
 fn existing(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.ancestors().find(|path| path.exists()).unwrap_or(&path).to_owned()
@@ -55,7 +55,7 @@ fn existing(path: &Path) -> PathBuf {
 pub(super) fn disk(data: &Path) -> Result<String, String> {
     let path = existing(data);
     let left = space(&path)?;
-    // Why it cannot be written is said of the data directory.
+    // The check of the data directory reports why it cannot be written.
     let Ok(took) = write(&path) else { return Ok(left) };
     let took_ms = took.as_millis();
     if took > SLOW {

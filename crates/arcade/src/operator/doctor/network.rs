@@ -1,4 +1,4 @@
-//! The ports of the page and of rooms, as far as they can be tried on the machine itself.
+//! The ports of the page and of rooms, within the limits of a check on the machine itself.
 
 use std::{
     collections::BTreeSet,
@@ -9,23 +9,23 @@ use std::{
 
 use netshell::{bind_tcp, bind_udp};
 
-/// How long a connection, or a datagram, may take to this machine itself.
+/// The timeout of a connection or a datagram to this machine itself.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Ports that do not answer before the others are not tried any more.
+/// After this number of silent ports the remaining ones are not tried.
 const MAX_SILENT: usize = 3;
 
-/// The page of a hub that does not run.
+/// Checks the port of the page if no hub runs.
 pub(super) fn page(port: u16, bind: &[IpAddr]) -> Result<String, String> {
-    // Held until it has been tried.
+    // Held until the check is over.
     let _listeners = bind_tcp(bind, port).map_err(|error| error.naming("--port").to_string())?;
-    // Any free one cannot be tried.
+    // Port 0, which means any free port, cannot be tried.
     for address in addresses(bind, port).into_iter().filter(|address| address.port() != 0) {
         connect(address).map_err(|error| firewall("TCP", &[address], &error))?;
     }
     Ok(format!("no hub runs with this data; TCP port {port} is free for its page{}", outside(bind)))
 }
 
-/// The page of a hub that runs.
+/// Checks the page of a running hub.
 pub(super) fn running(port: Option<u64>, bind: &[IpAddr]) -> Result<String, String> {
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
     for address in addresses(bind, port) {
@@ -38,7 +38,7 @@ pub(super) fn running(port: Option<u64>, bind: &[IpAddr]) -> Result<String, Stri
     Ok(format!("the hub runs, and TCP port {port} answers{}", outside(bind)))
 }
 
-/// The ports of rooms, of which a hub that runs has `held`.
+/// Checks the ports of rooms. A running hub uses `held` of them.
 pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u64) -> Result<String, String> {
     let Some(range) = range else {
         return Ok(
@@ -61,7 +61,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
             }
         }
     }
-    // Those of the running hub are not free, and need not be.
+    // The ports of the running hub are not free, and need not be.
     if free + held < all.min(3) || free + held == 0 {
         return Err(format!("of the ports {first} to {last} only {free} are free; choose another range with --ports"));
     }
@@ -77,7 +77,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
     Ok(format!("{free} of the ports {first} to {last} are free for UDP and TCP{taken}{}", outside(bind)))
 }
 
-// The addresses at which others on this machine and elsewhere would come.
+// The addresses at which clients on this machine and elsewhere would connect.
 fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     let reached = bind.iter().flat_map(|&ip| match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()].into_iter().chain(outward(ip.into())),
@@ -87,8 +87,8 @@ fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     reached.map(|ip| SocketAddr::new(ip, port)).collect()
 }
 
-// The address from which this machine reaches others. Connecting a datagram socket consults the routing table and sends nothing; the
-// addresses are reserved for documentation.
+// The address from which this machine reaches other machines. Connecting a datagram socket consults the routing table
+// and sends nothing; the addresses are reserved for documentation.
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind((any, 0)).ok()?;
     probe.connect(if any.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" }).ok()?;
@@ -127,7 +127,7 @@ fn firewall(what: &str, silent: &[SocketAddr], why: &str) -> String {
     )
 }
 
-// What this machine cannot find out.
+// The checks that this machine cannot make.
 fn outside(bind: &[IpAddr]) -> String {
     let outer: Vec<_> =
         addresses(bind, 0).iter().map(SocketAddr::ip).filter(|ip| !ip.is_loopback()).map(|ip| ip.to_string()).collect();
@@ -146,7 +146,7 @@ mod tests {
 
     const HERE: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
 
-    /// A port that was just given back may be taken by another program before it is tried.
+    /// A released port may be taken by another program before it is tried.
     const ATTEMPTS: usize = 10;
 
     #[test]

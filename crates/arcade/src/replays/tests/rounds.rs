@@ -1,14 +1,15 @@
-//! Matches that are played in rounds, and those about the puzzle of a day.
+//! Matches with rounds, and matches of a daily puzzle.
 
 use journal_core::{Head, Journalled};
 use netcore::{GameEvent, Recorded};
 
 use super::*;
 
-/// What `ANN` says when she was sent this message.
+/// The reply of `ANN` to a message.
 type Answer = fn(&str) -> Option<&'static str>;
 
-/// A match of `ANN`, who says these texts at first and then answers, and what she was sent, with milliseconds since it began.
+/// A match of `ANN`, who first sends these texts and then replies to messages, and the messages to her, with
+/// milliseconds since it began.
 fn play<E: Recorded + Send + 'static>(
     directory: &Path,
     engine: E,
@@ -95,7 +96,7 @@ fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_pres
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, from).unwrap();
         assert_eq!(shown(&told), expected, "at {from}");
         rounds.insert(expected.iter().filter(|text| text.starts_with("RESULT")).count());
-        // And then what was sent.
+        // The messages of the section follow.
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, track.length()).unwrap();
         assert_eq!(told.frames.len(), expected.len() + messages.len() - until.len());
     }
@@ -106,7 +107,7 @@ fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_pres
 async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_is_over() {
     const DAY: u32 = 20_000;
     let directory = TempDir::new();
-    // The match begins five seconds after the room, on the day after that with which the room begins.
+    // The match begins five seconds after the room, one day after the first day of the room.
     let first_day = mastermind::config::FirstDay { day: DAY - 1, lasts: Duration::from_secs(2) };
     let mut config = mastermind::Config::new(4, true, 1);
     (config.mode, config.first_day) = (mastermind::Mode::Daily, Some(first_day));
@@ -140,7 +141,7 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
         assert_eq!((timeline.seats, timeline.marks.len()), (vec![], 3));
         let refused = replays.frames(&found, Some("1".into()), all, today, ()).await;
         assert!(matches!(refused, Err(ReplayError::Today)), "{refused:?}");
-        // Others see the answers only, as they did then.
+        // Watchers see only the feedback, as they did during the match.
         let watched = replays.frames(&found, None, all, today, ()).await.unwrap();
         let texts = shown(&watched);
         assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 **** ")), "{texts:?}");

@@ -1,4 +1,4 @@
-//! Why a request of programs is not answered.
+//! Error responses of the interface for programs.
 
 use axum::{
     extract::rejection::{JsonRejection, QueryRejection},
@@ -16,19 +16,19 @@ use crate::{
 
 /// `Retry-After` while the database does not answer, in seconds.
 const AWAY: u64 = 10;
-/// `Retry-After` when an address has had its share of a day.
+/// `Retry-After` when a host has reached its limit for a day, in seconds.
 const HOUR: u64 = 3_600;
 
 /// An error response.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// Its status, and a message for the user.
+    /// The status, and a message for the user.
     Wrong(StatusCode, String),
-    /// Others come first.
+    /// A limit has refused the request.
     Refused(Refusal),
-    /// The caller's address has had enough of this, for some time.
+    /// The caller's host has reached a limit and has to wait for some time.
     TooMany(Kind, String),
-    /// Nothing is wrong with the request; the same one may be answered after a moment.
+    /// The request is valid and may succeed a moment later.
     Later(String),
 }
 
