@@ -1,4 +1,4 @@
-//! Our own bots as players: clients over real sockets, like the programs of others.
+//! Built-in bots as players: clients over real sockets, like external programs.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use crate::rules::Game;
 
-/// The own end of a connection.
+/// The local end of a connection.
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A bot that is about to play.
@@ -19,13 +19,13 @@ const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST
 pub(crate) struct Bot {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// What its choices are drawn from.
+    /// The seed of its choices.
     pub(crate) seed: u64,
     /// The port of its seat.
     pub(crate) server: SocketAddr,
 }
 
-/// The pause of a bot of nuggets between two keys: a twentieth of what it takes against people.
+/// The pause of a nuggets bot between two keys: a twentieth of its pause against people.
 const fn key_pause(level: Level) -> Duration {
     Duration::from_millis(match level {
         Level::Easy => 20,
@@ -35,7 +35,8 @@ const fn key_pause(level: Level) -> Duration {
 }
 
 impl Bot {
-    /// Plays until the server is gone. When a bot cannot play, its seat does not join, or leaves, which the referee sees.
+    /// Plays until the server closes the connection. A bot that cannot play does not join, or leaves; the referee
+    /// notices either.
     pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
         let Self { name, level, seed, server } = self;
         let stream = || Wire::stream(ANY, server, |_| ());
@@ -56,7 +57,7 @@ impl Bot {
             }
             Game::Blackjack => {
                 let name = blackjack::Name::new(name.as_bytes())?;
-                // The best table takes a moment to compute.
+                // Computing the best table takes a moment.
                 let bot = spawn_blocking(move || blackjack_bot_at(name, level, Duration::ZERO)).await?;
                 let ((mut client, mut pilot), mut wire) = (bot, stream().await?);
                 run(&mut wire, &mut client, &mut pilot, forever).await;

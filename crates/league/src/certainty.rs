@@ -1,27 +1,27 @@
 //! How certain it is that one player is better than another.
 //!
-//! Two players are compared on even terms only: in a deal that both have played, or by how they did against the same opponent in the same
-//! round. If they were equal, each would come out ahead as often as the other, like a fair coin, whatever the game and the strength of
-//! their opponents. `evidence` is the likelihood ratio of a coin of any bias (uniform prior) to a fair one,
-//! `2^n / ((n + 1) C(n, ahead))`.
-//! By Ville's inequality it exceeds `1 / (1 - c)` *ever*, however often one looks, with a probability of at most `1 - c` for equal players.
-//! So a league may stop as soon as it does.
+//! Two players are compared on even terms only: in a deal that both have played, or by their scores against the same
+//! opponent in the same round. If they were equal, each would come out ahead as often as the other, like a fair coin,
+//! whatever the game and the strength of their opponents. `evidence` is the likelihood ratio of a coin of any bias
+//! (uniform prior) to a fair one, `2^n / ((n + 1) C(n, ahead))`. By Ville's inequality it exceeds `1 / (1 - c)`
+//! *ever*, at any number of checks, with a probability of at most `1 - c` for equal players. A league may therefore
+//! stop as soon as it does.
 
 /// How often one of two players came out ahead of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Comparisons in which the first was ahead.
+    /// Comparisons that the first player won.
     pub ahead: u32,
-    /// Those in which the second was.
+    /// Comparisons that the second player won.
     pub behind: u32,
 }
 
-/// What is known of two players of whom the first is rated higher.
+/// The relative strength of two players, the first of which has the higher rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     /// The first is better.
     Better,
-    /// As far as it shows, they are equal.
+    /// No significant difference.
     Equal,
     /// The second is better on even terms, although it is rated lower.
     Contrary,
@@ -49,7 +49,7 @@ impl Tally {
         (1.0 - (-self.evidence()).exp()).max(0.0)
     }
 
-    /// What is known with this certainty.
+    /// The order of the two players at the given certainty.
     pub fn order(self, certainty: f64) -> Order {
         match self.certainty() >= certainty {
             true if self.ahead > self.behind => Order::Better,

@@ -15,7 +15,7 @@ const PLACE: [f32; 4] = [70.0, 20.0, 830.0, 410.0];
 const LINE: f32 = 17.0;
 /// The most marks of uncertainty on a curve.
 const MARKS: usize = 12;
-/// Colours that can be told apart, also by most people who see few (Okabe and Ito 2008), with a darker yellow.
+/// Colours that most people with colour blindness can distinguish (Okabe and Ito 2008), with a darker yellow.
 const COLOURS: [Rgb; 8] = [
     Rgb(0, 114, 178),
     Rgb(213, 94, 0),

@@ -1,20 +1,21 @@
-//! Who plays whom, in which seats and with which seed: a pure function of the setup and the number of the match.
+//! Pairings, seats and seeds: a pure function of the setup and the match number.
 //!
-//! A *deal* is a seed and those who play with it. Each deal is played once in each rotation of the seats, so luck of the seed and of the
-//! seats is the same for all of them. In games that each plays alone, a deal is for all players, and each has one match.
+//! A *deal* is a seed and the players who play it. Each deal is played once in each rotation of the seats, so the
+//! luck of the seed and of the seats is the same for all of them. In solo games a deal is for all players, and each
+//! player has one match.
 //!
-//! A *round* is as many deals as it takes for everybody to have played equally often: all pairs; or, with more than two seats, each run of
-//! neighbours in a circle that is shuffled for the round.
+//! In a *round* all players play equally often. It has a deal for each pair or, with more than two seats, for each
+//! run of neighbours in a circle that is shuffled for the round.
 
 use rand::{Rng as _, seq::SliceRandom as _};
 use rand_pcg::Pcg64;
 
 use crate::setup::Setup;
 
-/// What is drawn for a round, and what for the seed of a deal. No round is as high.
+/// Separates the random streams: those of deal seeds start here, above any round number.
 const SEEDS: u128 = 1 << 64;
 
-/// A match that is to be played.
+/// A match to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixture {
     /// Its number, from 1.
@@ -25,7 +26,7 @@ pub(crate) struct Fixture {
     pub(crate) deal: u64,
     /// The seed of its deal.
     pub(crate) seed: u64,
-    /// The players by their place in the setup, in the order of their seats.
+    /// The players by their index in the setup, in seat order.
     pub(crate) seats: Vec<usize>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// The draw of a league that is set up so.
+    /// Creates the draw of a league with this setup.
     pub(crate) const fn new(setup: &Setup) -> Self {
         Self { players: setup.players.len(), seats: setup.seats, solo: setup.game().is_solo(), seed: setup.seed }
     }
@@ -103,7 +104,8 @@ impl Draw {
         for (index, &one) in order.iter().enumerate() {
             pairs.extend(order[index + 1..].iter().map(|&other| vec![one, other]));
         }
-        // A league that is broken off in a round has not played one player more than the others.
+        // Without the shuffle, a league that stops within a round would have played some players far more often than
+        // others.
         pairs.shuffle(&mut chance);
         pairs
     }
@@ -166,7 +168,7 @@ mod tests {
         let seeds = |round: &[Fixture]| round.iter().map(|fixture| fixture.seed).collect::<BTreeSet<_>>();
         assert!(seeds(&first).is_disjoint(&seeds(&second)));
         assert_eq!(draw.round(2), second);
-        // The draw of version 1: leagues that were begun go on with it.
+        // Pins the draw of version 1, because existing leagues resume with it.
         let drawn: Vec<_> = first.iter().map(|fixture| (fixture.seats.clone(), fixture.seed >> 48)).collect();
         assert_eq!(drawn[..2], [(vec![1, 2], 45_720), (vec![2, 1], 45_720)]);
     }

@@ -1,4 +1,4 @@
-//! The games of a league: how a match of each is set up, and how it is scored.
+//! The games of a league: setup and scoring of a match.
 
 mod blackjack;
 mod mastermind;
@@ -26,7 +26,7 @@ pub(crate) fn play_match(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result
 /// Whether matches can be played with this setup.
 ///
 /// # Errors
-/// When not; the message says what would be right.
+/// If they cannot; the message gives the accepted values.
 pub(crate) fn check(setup: &Setup) -> anyhow::Result<()> {
     let Some(fixture) = Draw::new(setup).round(1).into_iter().next() else { return Ok(()) };
     match setup.game() {

@@ -63,8 +63,8 @@ impl<T: Transport> Transport for Gate<T> {
     }
 }
 
-/// Refuses connections that are not of the player of their seat, and all but one of those that are. It is asked after the
-/// [`Gate`] has reported the seat.
+/// Refuses connections that do not belong to the player of their seat, and all but the first that do. The host
+/// queries it after the [`Gate`] has reported the seat.
 pub(crate) struct Doorkeeper(pub(crate) Seen);
 
 impl Warden for Doorkeeper {
@@ -72,7 +72,7 @@ impl Warden for Doorkeeper {
         self.0.admits(address)
     }
 
-    // Each seat is a host of its own, or the players would share what the room grants to one host.
+    // Each seat counts as a host of its own. Otherwise players would share the room's quota for one host.
     fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let seat = u8::try_from(self.0.state().opened).unwrap_or(u8::MAX - 1);
         SocketAddr::from((Ipv4Addr::new(127, 0, 0, seat.saturating_add(1)), address.port()))

@@ -20,9 +20,9 @@ use crate::{
     shared::Shared,
 };
 
-/// Where players find their server.
+/// The address of all servers.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a match that is over waits for its journal to reach the disk.
+/// How long a finished match waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The transport of a game.
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) enum Wire {
     /// Datagrams.
     Udp,
-    /// Connections, with the rate at which bytes are read from each of them.
+    /// Connections, each with a read rate limit.
     Tcp(Rate),
 }
 
@@ -43,12 +43,12 @@ impl Wire {
     }
 }
 
-/// Where a player finds its seat.
+/// The location of a seat.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The address.
     pub(crate) address: SocketAddr,
-    /// The network in which that is.
+    /// The network of the address.
     pub(crate) network: Network,
 }
 
@@ -64,11 +64,11 @@ pub(crate) struct Hosting {
 }
 
 impl Hosting {
-    /// Hosts a match with a seat in each of these networks. Its journal comes into a folder of its own, where nothing else may be. `audit`
-    /// looks at the engine when the game is over.
+    /// Hosts a match with one seat in each of these networks. The journal is written to `folder`, which must contain
+    /// no other files. `audit` inspects the engine when the game is over.
     ///
     /// # Errors
-    /// When the system refuses a socket, or the journal cannot be written.
+    /// If the system refuses a socket, or the journal cannot be written.
     pub(crate) fn start<E: Recorded + Send + 'static>(
         engine: E,
         (wire, networks): (Wire, Vec<Network>),
@@ -80,7 +80,7 @@ impl Hosting {
         let addresses = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
         seen.hosted(wire.link(), &addresses);
         let cannot = || format!("cannot write a journal in '{}'", folder.display());
-        // A match that was broken off is played again.
+        // An interrupted match is replayed.
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(cannot),
             _ => {}
@@ -96,7 +96,7 @@ impl Hosting {
             host = match bound {
                 Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, seen.clone())),
                 Bound::Tcp(listeners, rate) => {
-                    // Of its own, so that no player can use up the connections of the others.
+                    // A separate budget, so that no player can use up the connections of another.
                     let budget = ConnectionBudget::from(Limits::of(None));
                     host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, seat, seen.clone()))
                 }
@@ -104,7 +104,7 @@ impl Hosting {
         }
         let (stop, stopped) = oneshot::channel();
         let leave = async {
-            // A sender that is gone asks for the same.
+            // A dropped sender has the same effect.
             let _ = stopped.await;
             Leave::Over
         };
@@ -119,10 +119,10 @@ impl Hosting {
         self.server.is_finished()
     }
 
-    /// Ends the server, and waits until its journal is on disk.
+    /// Stops the server and waits until its journal is on disk.
     ///
     /// # Errors
-    /// When it has failed.
+    /// If the server has failed.
     pub(crate) async fn finish(mut self) -> anyhow::Result<()> {
         drop(self.stop.take());
         let outcome = self.server.await;

@@ -1,4 +1,4 @@
-//! A league in its folder: played match by match, and resumed.
+//! A league in its folder: played match by match, and resumable.
 
 use std::{
     collections::BTreeMap,
@@ -28,37 +28,37 @@ use crate::{
     table,
 };
 
-/// The setup of a league.
+/// The file of the league's setup.
 const SETUP: &str = "league.json";
-/// Its matches.
+/// The file of its matches.
 const MATCHES: &str = "matches.jsonl";
 
-/// How long a league is played.
+/// When a league ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Rounds at most.
+    /// The maximum number of rounds.
     pub rounds: u32,
-    /// It ends earlier when the order of all neighbours is as certain as this.
+    /// The league ends earlier if the order of all neighbours reaches this certainty.
     pub certainty: f64,
-    /// Matches at the same time.
+    /// The maximum number of concurrent matches.
     pub jobs: usize,
 }
 
-/// Why a league is not played any longer.
+/// Why a league has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The order is certain.
     Certain,
     /// All rounds are played.
     Rounds,
-    /// Somebody has stopped it.
+    /// The user has stopped it.
     Stopped,
 }
 
 /// Whether a league can be played as planned.
 ///
 /// # Errors
-/// When not; the message says what would be right.
+/// If it cannot; the message gives the accepted values.
 pub fn check(plan: &Plan) -> anyhow::Result<()> {
     checked(plan, 0).map(drop)
 }
@@ -69,7 +69,7 @@ fn checked(plan: &Plan, drawn: u64) -> anyhow::Result<Setup> {
     Ok(setup)
 }
 
-/// A league and the matches that it has played.
+/// A league and its completed matches.
 #[derive(Debug)]
 pub struct League {
     folder: PathBuf,
@@ -79,11 +79,12 @@ pub struct League {
 }
 
 impl League {
-    /// Opens the league in this folder, or begins one there. `drawn` is the seed of a new league if the plan has none.
+    /// Opens the league in this folder, or creates one there. `drawn` is the seed of a new league if the plan has
+    /// none.
     ///
     /// # Errors
-    /// When the plan is not possible, when there is another league in the folder or it is played by another process, or when the folder
-    /// cannot be written.
+    /// If the plan is invalid, if the folder holds another league or is in use by another process, or if it cannot be
+    /// written.
     pub fn open(folder: &Path, mut plan: Plan, drawn: u64) -> anyhow::Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
         let path = folder.join(SETUP);
@@ -119,21 +120,22 @@ impl League {
         Ok(Self { folder: folder.to_owned(), setup, lines, records })
     }
 
-    /// The matches that were played, by number.
+    /// The completed matches by number.
     pub const fn records(&self) -> &BTreeMap<u64, Record> {
         &self.records
     }
 
-    // The standings after the whole rounds.
+    // The standings after the complete rounds.
     fn standings(&self, certainty: f64) -> Standings {
         Standings::new(&self.setup, &self.records, certainty)
     }
 
-    /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes `table.csv`, `table.json` and
-    /// `index.html`. `tell` is called for each match. Returns the standings after the whole rounds.
+    /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes
+    /// `table.csv`, `table.json` and `index.html`. It calls `tell` for each match. Returns the standings after the
+    /// complete rounds.
     ///
     /// # Errors
-    /// When a server fails, or a file cannot be written. Matches that were played before are kept.
+    /// If a server fails, or a file cannot be written. Completed matches are kept.
     pub fn play(
         &mut self,
         limits: Limits,
@@ -145,7 +147,7 @@ impl League {
         let mut round = 1;
         let mut standings = self.standings(limits.certainty);
         let ending = loop {
-            // A round that was played in an earlier run may be the last one.
+            // The last round may have been played in an earlier run.
             if standings.rounds >= round || round == 1 {
                 self.write(&standings, None)?;
             }
@@ -166,7 +168,7 @@ impl League {
         Ok((standings, ending))
     }
 
-    // Plays the matches of a round that are missing, some at the same time.
+    // Plays the missing matches of a round, concurrently if allowed.
     fn play_round(
         &mut self,
         (round, jobs): (u32, usize),
@@ -189,7 +191,7 @@ impl League {
                         && !failed.load(Ordering::SeqCst)
                         && let Some(fixture) = next()
                     {
-                        // Nobody receives after a failure.
+                        // After a failure the receiver is dropped.
                         let _ = sender.send(play_match(venue, &fixture));
                     }
                 });
@@ -208,7 +210,7 @@ impl League {
         })
     }
 
-    // Writes the table and the page. Without an ending the league goes on.
+    // Writes the table and the page. Without an ending the league is still running.
     fn write(&self, standings: &Standings, ending: Option<Ending>) -> anyhow::Result<()> {
         let rounds = match standings.rounds {
             1 => "1 round".to_owned(),
@@ -232,7 +234,7 @@ impl League {
     }
 }
 
-// The matches by number. Each has to be one of the draw.
+// The matches by number. Each must match the draw.
 fn known(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
     let draw = Draw::new(setup);
     let mut rounds: BTreeMap<u32, Vec<Fixture>> = BTreeMap::new();

@@ -1,8 +1,9 @@
 //! Tournaments of programs.
 //!
-//! Matches are played on our own servers, in this process, over loopback. A [`Plan`] says who plays what; from it and a seed follows
-//! the whole draw, so that a league that was killed goes on exactly. [`League`] plays match by match and writes a line for
-//! each; [`Standings`] are a pure function of these lines, and so are the table and the page.
+//! Matches run on the project's own servers, in this process, over loopback. A [`Plan`] defines the players and the
+//! game. The plan and a seed determine the whole draw, so a killed league resumes exactly. [`League`] plays match by
+//! match and writes a line for each. [`Standings`] are a pure function of these lines, and so are the table and the
+//! page.
 
 mod bot;
 mod certainty;

@@ -1,4 +1,4 @@
-//! `league GAME --player NAME=COMMAND...`: holds a tournament of programs.
+//! `league GAME --player NAME=COMMAND...`: runs a tournament of programs.
 
 mod args;
 
@@ -30,7 +30,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("error")?;
     let plan = args.plan()?;
     let limits = args::limits(&plan)?;
-    // What is wrong with a plan is wrong usage; a folder that cannot be written is not.
+    // An invalid plan is a usage error; an unwritable folder is not.
     league::check(&plan).map_err(|error| UsageError(format!("{error:#}")))?;
     let drawn = SysRng.try_next_u64().context("the system gives no entropy for the draw")?;
     let mut league = League::open(&args.out, plan, drawn)?;

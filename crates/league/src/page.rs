@@ -1,4 +1,4 @@
-//! The page of a league, for the wall: one file that loads nothing.
+//! The page of a league, for a wall display: one self-contained file.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -11,9 +11,9 @@ use crate::{
     standings::{Row, Standings},
 };
 
-/// The latest matches that are listed; all are in matches.jsonl.
+/// How many of the latest matches the page lists; `matches.jsonl` has all.
 const LISTED: usize = 500;
-/// Seconds after which a browser loads the page of a league again that is being played.
+/// Seconds between two reloads of the page of a running league.
 const REFRESH: u32 = 20;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#222;max-width:1000px;margin:2em auto;padding:0 1em}\
@@ -21,7 +21,7 @@ table{border-collapse:collapse;width:100%}th,td{padding:.3em .6em;text-align:rig
 th:nth-child(2),td:nth-child(2){text-align:left}svg{max-width:100%;height:auto}.forfeit{color:#a40000}\
 #table td:nth-child(2){font-weight:bold}#matches td,#matches th{text-align:left;font-size:14px}";
 
-/// Writes the page. `state` says how far the league is; `playing`, whether it goes on.
+/// Writes the page. `state` describes the progress of the league; `playing` is set while it runs.
 pub(crate) fn write(
     setup: &Setup,
     standings: &Standings,

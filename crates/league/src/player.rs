@@ -1,4 +1,4 @@
-//! A player in a match: a program that runs, or a bot.
+//! A player in a match: a running program or a bot.
 
 use std::{
     net::{Ipv4Addr, UdpSocket},
@@ -16,26 +16,26 @@ use crate::{
     setup::Entrant,
 };
 
-/// How long a program that has left the game has to end, so that it can be said how.
+/// How long a program that has left the game has to exit, so that its exit status can be reported.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The longest line of a program that is quoted, in letters.
+/// The longest quoted line of a program, in letters.
 const MAX_QUOTED: usize = 200;
 
-/// A player who was started. Dropping it ends the program, with all that it has started.
+/// A started player. Dropping it ends the program and all its child processes.
 pub(crate) enum Player {
     Bot(JoinHandle<anyhow::Result<()>>),
     Program {
         run: Box<dyn Run>,
-        // Takes the pictures for a GUI, which nobody looks at.
+        // Receives the pictures for a GUI, which are not read.
         _gui: Option<UdpSocket>,
     },
 }
 
 impl Player {
-    /// Starts a player, whose seat is at this place. `seed` is for bots.
+    /// Starts a player for the seat at this place. `seed` is used by bots only.
     ///
     /// # Errors
-    /// When the system cannot run the command.
+    /// If the system cannot run the command.
     pub(crate) fn start(entrant: &Entrant, game: Game, place: &Place, seed: u64) -> anyhow::Result<Self> {
         let name = entrant.name.clone();
         if let Some(bot) = entrant.bot() {
@@ -61,13 +61,13 @@ impl Player {
             values.push(("gui", gui.local_addr()?.to_string()));
         }
         if program.takes("own-port") {
-            // Somebody else could take it until the program does, which is rare.
+            // Another process could take the port before the program does, which is rare.
             values.push(("own-port", UdpSocket::bind(any)?.local_addr()?.port().to_string()));
         }
         Ok(Self::Program { run: program.start(&values)?, _gui: gui })
     }
 
-    /// The processes that own its connections; none if the system has started none.
+    /// The processes that own its connections; `None` if the system has started none.
     pub(crate) fn owner(&self) -> Option<Owner> {
         match self {
             Self::Bot(_) => Some(Owner::Process(std::process::id())),
@@ -83,7 +83,7 @@ impl Player {
         }
     }
 
-    /// How its program has ended, with the last line of its standard error; none if it still runs.
+    /// How its program has ended, with the last line of its standard error; `None` if it is still running.
     pub(crate) fn last_words(&mut self) -> Option<String> {
         let Self::Program { run, .. } = self else { return None };
         let exit = run.exit(Instant::now() + LAST_WORDS)?;
@@ -92,7 +92,7 @@ impl Player {
     }
 }
 
-// A line that can be shown anywhere.
+// A line without characters that are unsafe to display.
 fn quoted(line: &str) -> String {
     let plain = line.trim().chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter });
     let mut quoted: String = plain.take(MAX_QUOTED).collect();

@@ -1,4 +1,4 @@
-//! What keeps a program from the seats of others.
+//! Protection of seats from the programs of other players.
 //!
 //! Programs run as the user of the league, so each can find the port of any seat. In a network of its own it reaches no port but its
 //! own. Where programs share a network, a connection is accepted only if its socket belongs to the processes of the seat's player.
@@ -8,11 +8,11 @@ use std::fmt;
 use conformance::{Network, Owner};
 use serde::{Deserialize, Serialize};
 
-/// What keeps a program from the seats of others, weakest first.
+/// How seats are protected from the programs of other players, weakest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protection {
-    /// Nothing.
+    /// No protection.
     #[default]
     None,
     /// A connection to a seat is accepted only from a process of its player.
@@ -22,7 +22,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// The strongest that the system offers to this process.
+    /// The strongest protection that the system offers to this process.
     pub(crate) fn of_this_process() -> Self {
         match Network::new() {
             Ok(network) if !network.is_shared() => Self::Network,

@@ -5,9 +5,9 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Points that are shown for one point of the mean. A new player has a mean of 25, so 1000.
+/// Displayed points for one point of the mean. A new player has a mean of 25, which is 1000 points.
 const POINTS: f64 = 40.0;
-/// How many deviations the uncertainty that is shown has: the strength is within them in 19 of 20 cases.
+/// Deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
 const SURE: f64 = 2.0;
 
 /// A rating.
@@ -15,7 +15,7 @@ const SURE: f64 = 2.0;
 pub(crate) struct Rating(WengLinRating);
 
 impl Rating {
-    /// That of a new player.
+    /// The rating of a new player.
     pub(crate) fn new() -> Self {
         Self(WengLinRating::new())
     }
@@ -25,13 +25,13 @@ impl Rating {
         self.0.rating * POINTS
     }
 
-    /// Its uncertainty in points, to both sides.
+    /// Its uncertainty in points, in each direction.
     pub(crate) fn uncertainty(self) -> f64 {
         self.0.uncertainty * POINTS * SURE
     }
 }
 
-/// Changes the ratings of those who have met. Less is a better rank; equal ranks are ties.
+/// Updates the ratings of the players of a contest. A lower rank is better; equal ranks are ties.
 pub(crate) fn rate(ratings: &mut [Rating], met: &[(usize, usize)]) {
     let teams: Vec<_> = met.iter().map(|&(player, rank)| ([ratings[player].0], MultiTeamOutcome::new(rank))).collect();
     let teams: Vec<_> = teams.iter().map(|(team, outcome)| (&team[..], *outcome)).collect();

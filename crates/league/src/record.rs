@@ -1,4 +1,4 @@
-//! A match that was played, as a line of JSON, and the file of these lines.
+//! A completed match as a line of JSON, and the file of these lines.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protection::Protection;
 
-/// A match that was played.
+/// A completed match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Its number, from 1.
@@ -23,27 +23,27 @@ pub struct Record {
     pub deal: u64,
     /// Its seed.
     pub seed: u64,
-    /// Who sat where.
+    /// The players by seat.
     pub seats: Vec<Seat>,
-    /// Milliseconds that it took.
+    /// Its duration in milliseconds.
     pub millis: u64,
-    /// Its journal, from the folder of the league on.
+    /// The path of its journal, relative to the folder of the league.
     pub journal: String,
-    /// What kept programs from the seats of others. Versions that wrote no such field had no protection.
+    /// The protection of the seats. Versions that wrote no such field had none.
     #[serde(default)]
     pub protection: Protection,
 }
 
-/// How a player did in a match.
+/// The result of a player in a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// Who it is.
+    /// The player's name.
     pub player: String,
-    /// The score, in the unit of the game; none if the game did not get that far.
+    /// The score, in the unit of the game; `None` if the game ended before it had one.
     pub score: Option<i64>,
-    /// Why the player lost whatever the score is, if so.
+    /// Why the player lost regardless of the score, if it did.
     pub forfeit: Option<String>,
-    /// What its program did to others, without effect, if so.
+    /// Attempts of its program against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -53,8 +53,8 @@ pub struct Seat {
 pub(crate) struct Lines(File);
 
 impl Lines {
-    /// Opens the file, which no other process may write meanwhile, and reads what it has. An unfinished last line is cut off, since the
-    /// writer was killed before the match counted.
+    /// Opens the file, which no other process may write meanwhile, and reads its lines. An unfinished last line is
+    /// cut off: the writer was killed before the match counted.
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
         let name = path.display();
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -79,7 +79,7 @@ impl Lines {
         Ok((Self(file), records))
     }
 
-    /// Adds a match. It is on disk when this returns.
+    /// Appends a match. It is on disk when this returns.
     pub(crate) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
@@ -91,7 +91,7 @@ impl Lines {
 pub(crate) mod tests {
     use super::*;
 
-    /// A match between these, each with a score, or with none for a forfeit.
+    /// A match between these players, each with a score, or `None` for a forfeit.
     pub(crate) fn record(number: u64, round: u32, deal: u64, seats: &[(&str, Option<i64>)]) -> Record {
         let seat = |&(player, score): &(&str, Option<i64>)| Seat {
             player: player.to_owned(),

@@ -1,4 +1,4 @@
-//! Plays one match: starts the players one after the other, watches them, and says who has lost by what it did.
+//! Plays one match: starts the players one after the other, watches them, and decides forfeits.
 
 use std::{
     path::Path,
@@ -22,46 +22,46 @@ use crate::{
     setup::Setup,
 };
 
-/// How often programs are asked whether they have ended.
+/// The interval between two checks whether programs have exited.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A game as the referee knows it.
+/// A game from the point of view of the referee.
 pub(crate) trait Table {
     /// Its server.
     type Engine: Recorded + Send + 'static;
     /// The transport.
     const WIRE: Wire;
 
-    /// The server of a match.
+    /// Creates the server of a match.
     ///
     /// # Errors
-    /// When the setup asks for something impossible.
+    /// If the setup is impossible.
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Self::Engine>;
 
-    /// How long a match lasts at most from the moment at which all have joined.
+    /// The longest duration of a match, counted from the moment when all players have joined.
     fn limit(setup: &Setup) -> Duration {
         Duration::from_secs(setup.limit.into())
     }
 
-    /// The score of a seat, when the game is over.
+    /// The score of a seat when the game is over.
     fn score(state: &State, seat: usize) -> Option<i64> {
         state.score(seat)
     }
 
-    /// Which rule of the league the only player has broken, if any. Asked when the game is over.
+    /// The league rule that the only player has broken, if any. Called when the game is over.
     fn breach(engine: &Self::Engine) -> Option<String> {
         let _ = engine;
         None
     }
 }
 
-/// What matches have in common.
+/// The part that all matches share.
 pub(crate) struct Venue<'a> {
     pub(crate) setup: &'a Setup,
     /// The folder of the league.
     pub(crate) folder: &'a Path,
     pub(crate) writing: &'a Writing,
-    /// Whether the league is to stop.
+    /// Whether the league should stop.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) protection: Protection,
 }
@@ -72,19 +72,19 @@ impl Venue<'_> {
     }
 }
 
-/// Why somebody has lost whatever the score is.
+/// Why a player has lost regardless of the score.
 #[derive(Debug)]
 enum Forfeit {
-    /// It does not play any more. How its program ended says more.
+    /// The player has left the game. The exit status of its program replaces this reason if there is one.
     Gone(String),
-    /// Anything else.
+    /// Any other reason.
     Said(String),
 }
 
-/// Plays a match. None if the league is stopped meanwhile: then it did not take place.
+/// Plays a match. Returns `None` if the league is stopped meanwhile: the match then does not count.
 ///
 /// # Errors
-/// When the server or the system fails; whatever a player does is no error.
+/// If the server or the system fails. Misbehaviour of a player is not an error.
 pub(crate) fn play<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(play_on::<T>(venue, fixture)).with_context(|| format!("match {}", fixture.number))
@@ -119,7 +119,7 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     Ok(Some(Record { number, round, deal, seed, seats, millis, journal, protection }))
 }
 
-// Our bots are in this process, whose network no program reaches if each has its own.
+// Bots run in this process. If each program has its own network, none can reach theirs.
 fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
     if venue.setup.players[player].bot().is_some() || venue.protection != Protection::Network {
         return Ok(Network::default());
@@ -127,7 +127,7 @@ fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
     Network::new().context("cannot create a network for a program")
 }
 
-/// A match that is played.
+/// A running match.
 struct Play<'a> {
     venue: &'a Venue<'a>,
     fixture: &'a Fixture,
@@ -137,8 +137,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    // Starts the players one after the other, so that each gets its seat. Ends with the first who does not join or does not stay. Returns
-    // whether all have joined.
+    // Starts the players one after the other, so that each gets its seat. Stops at the first player who does not join
+    // or does not stay. Returns whether all have joined.
     async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
@@ -174,7 +174,7 @@ impl Play<'_> {
         Ok(true)
     }
 
-    // Until the game is over, or decided because not more than one player is left, or has lasted too long.
+    // Waits until the game is over, is decided because at most one player is left, or exceeds its time limit.
     async fn watch<T: Table>(&mut self, hosting: &Hosting) {
         let limit = T::limit(self.venue.setup);
         let by = Instant::now() + limit;
@@ -194,10 +194,11 @@ impl Play<'_> {
         }
     }
 
-    // Finds out who of the first players does not play any more. Returns whether the game is over; then nobody has to.
+    // Finds out which of the first players have left the game. Returns whether the game is over, in which case
+    // leaving is allowed.
     fn judge(&mut self, players: usize) -> bool {
         let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
-        // Asked later: whoever ends because the game is over has done nothing wrong.
+        // Checked after the exits: a program may exit once the game is over.
         let state = self.seen.state();
         if state.result.is_some() {
             return true;
@@ -209,12 +210,12 @@ impl Play<'_> {
         false
     }
 
-    // How many have not forfeited.
+    // The number of players who have not forfeited.
     fn remaining(&self) -> usize {
         self.forfeits.iter().filter(|forfeit| forfeit.is_none()).count()
     }
 
-    // Until something changes, or programs are to be asked whether they have ended.
+    // Waits for a change, or until the next check for exited programs.
     async fn pause(&self) {
         tokio::select! {
             () = self.seen.changed() => {}
@@ -222,13 +223,13 @@ impl Play<'_> {
         }
     }
 
-    // After the server has ended.
+    // Returns the result of each seat. Called after the server has ended.
     fn result<T: Table>(&mut self) -> Vec<Seat> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
         for seat in 0..self.fixture.seats.len() {
             let state = self.seen.state();
             let breach = state.result.as_ref().and_then(|result| result.breach.clone());
-            // It may have lost its seat and the game at once.
+            // The player may have lost its seat and the game at the same time.
             let left = || state.left(seat).map(|why| Forfeit::Gone(why.to_owned()));
             let forfeit = self.forfeits[seat].take().or_else(left).or(breach.map(Forfeit::Said));
             let score = T::score(&state, seat);

@@ -1,4 +1,4 @@
-//! What is seen of a match from outside its room.
+//! Observations of a match from outside its room.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,10 +14,11 @@ use tokio::sync::Notify;
 
 use crate::{protection::Protection, shared::Shared};
 
-/// Refused connections of a match whose owner is looked for. To look takes a moment, and there may be any number of them.
+/// How many refused connections of a match are traced to their owner. Tracing takes a moment, and the number of
+/// connections is unbounded.
 const MAX_TRACED: u32 = 16;
 
-/// What is seen of a match. Clones see the same.
+/// The observed state of a match. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     state: Arc<Mutex<State>>,
@@ -26,7 +27,7 @@ pub(crate) struct Seen {
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// The seat at whose port a connection was opened last.
+    /// The seat whose port accepted the latest connection.
     pub(crate) opened: usize,
     peers: BTreeMap<PeerId, usize>,
     // The open connection of each seat.
@@ -34,13 +35,13 @@ pub(crate) struct State {
     seats: BTreeMap<usize, Seat>,
     // The transport and the address of each seat.
     places: Vec<(Link, SocketAddr)>,
-    // The processes of each player that was started.
+    // The processes of each started player.
     owners: BTreeMap<usize, Owner>,
     protection: Protection,
     traced: u32,
-    // Who connected to the port of whose seat.
+    // Pairs of a player's seat and the other seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
-    // Whether the referee has ended the match, so that it is no fault to leave.
+    // Whether the referee has ended the match, so that leaving is no fault.
     is_stopped: bool,
     /// The result of the game, once it is over.
     pub(crate) result: Option<Result>,
@@ -49,25 +50,25 @@ pub(crate) struct State {
 #[derive(Debug)]
 struct Seat {
     peer: PeerId,
-    // What the game calls it.
+    // The player's label in the game.
     label: String,
-    // Why the player does not play any more.
+    // Why the player has left the game.
     left: Option<String>,
 }
 
-/// How a game ended.
+/// The result of a game.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Result {
     /// The standings, in the terms of the game.
     standings: Vec<Standing>,
-    /// What the server would have printed.
+    /// The summary that the server would have printed.
     pub(crate) summary: Option<String>,
-    /// Why the only player has lost whatever the score is, if so.
+    /// Why the only player has lost regardless of the score, if it has.
     pub(crate) breach: Option<String>,
 }
 
 impl Seen {
-    /// Of a match that is kept from intruders like this.
+    /// Creates the state for a match with this protection.
     pub(crate) fn new(protection: Protection) -> Self {
         let seen = Self::default();
         seen.state().protection = protection;
@@ -83,17 +84,17 @@ impl Seen {
         self.changed.notified().await;
     }
 
-    /// The seats of the match are at these addresses.
+    /// Records the addresses of the seats.
     pub(crate) fn hosted(&self, link: Link, addresses: &[SocketAddr]) {
         self.state().places = addresses.iter().map(|&address| (link, address)).collect();
     }
 
-    /// A connection was opened at the port of this seat. The next calls are about it.
+    /// Records a connection to the port of this seat. The next calls refer to it.
     pub(crate) fn opened(&self, seat: usize) {
         self.state().opened = seat;
     }
 
-    /// Whether the connection that was opened last is let in: it is of the player of its seat, which has no other.
+    /// Whether to admit the latest connection: it must belong to the player of its seat, who has no other connection.
     pub(crate) fn admits(&self, peer: SocketAddr) -> bool {
         let mut state = self.state();
         let seat = state.opened;
@@ -115,24 +116,25 @@ impl Seen {
         false
     }
 
-    /// An observer of a room. When a game is over, `audit` may say that its player has broken a rule of the league.
+    /// An observer of a room. When a game is over, `audit` may report that its player has broken a rule of the
+    /// league.
     pub(crate) fn observer<E: Recorded>(&self, room: Shared<E>, audit: fn(&E) -> Option<String>) -> Watch<E> {
         Watch { seen: self.clone(), room, audit }
     }
 }
 
 impl State {
-    /// The player of a seat was started as these processes.
+    /// Records the processes of the player of a seat.
     pub(crate) fn started(&mut self, seat: usize, owner: Owner) {
         self.owners.insert(seat, owner);
     }
 
-    /// The match is ended: players who leave from now on have done nothing wrong.
+    /// Records the end of the match: players may leave after this.
     pub(crate) const fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// The seats of others that the player of this one has tried to take.
+    /// The seats of other players that the player of this seat has tried to take.
     pub(crate) fn intrusions(&self, seat: usize) -> impl Iterator<Item = usize> {
         self.intrusions.iter().filter(move |(intruder, _)| *intruder == seat).map(|&(_, other)| other)
     }
@@ -141,7 +143,7 @@ impl State {
         self.seats.contains_key(&seat)
     }
 
-    /// Why the player of a seat does not play any more, if that was before the game was over.
+    /// Why the player of a seat has left, if that was before the game was over.
     pub(crate) fn left(&self, seat: usize) -> Option<&str> {
         self.seats.get(&seat)?.left.as_deref()
     }
@@ -196,7 +198,7 @@ impl<E: Recorded> Observer for Watch<E> {
         state.connected.insert(seat, peer);
     }
 
-    // Not when the connection ends, which the event that its player has joined may follow.
+    // Not when the connection ends, because the event that its player has joined may follow.
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.seen.state().disconnected(peer);
     }
@@ -209,7 +211,7 @@ impl<E: Recorded> Observer for Watch<E> {
                     result.summary.get_or_insert_with(|| text.clone());
                 }
             }
-            // What comes later is of another game, or takes leave.
+            // Later events belong to another game, or are farewells.
             _ if state.result.is_some() => {}
             GameEvent::Joined { seat, .. } if seat == SPECTATOR => {}
             GameEvent::Joined { peer, seat, .. } => state.joined(*peer, seat),

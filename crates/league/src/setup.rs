@@ -1,4 +1,4 @@
-//! Who plays what: what people ask for, and what follows from it.
+//! Players and rules: the plan of the user, and the setup that follows from it.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -13,12 +13,12 @@ use crate::rules::{BOT, BotLevel, Game, Rules};
 pub(crate) const MAX_PLAYERS: usize = 128;
 /// The longest name, in letters.
 const MAX_NAME: usize = 24;
-/// The version of the draw: the same setup and seed give the same matches as long as it is the same.
+/// The version of the draw: within a version, the same setup and seed give the same matches.
 const VERSION: u32 = 1;
-/// What stands in commands.
+/// Placeholders allowed in commands.
 const PLACEHOLDERS: [&str; 6] = ["host", "port", "server", "name", "gui", "own-port"];
 
-/// Somebody who takes part.
+/// A participant of the league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entrant {
@@ -34,10 +34,10 @@ impl Entrant {
         Some(level.parse().map_err(anyhow::Error::msg))
     }
 
-    /// The command as the launcher takes it.
+    /// The command in the form of the launcher.
     ///
     /// # Errors
-    /// When it cannot be split into words, has an unknown placeholder, or does not say where the server is.
+    /// If it cannot be split into words, has an unknown placeholder, or does not contain the server's address.
     pub(crate) fn program(&self, game: Game) -> anyhow::Result<Program> {
         let words = shlex::split(&self.command).context("a quotation mark in its command is not closed")?;
         let program = Program::new(words, game.usual(), &PLACEHOLDERS, &[])?;
@@ -60,26 +60,26 @@ impl Entrant {
     }
 }
 
-/// What people ask for, in a file or on the command line. What is not asked for has a default.
+/// The options of the user, from a file or the command line. Missing ones have defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plan {
     /// The game.
     pub game: Option<Game>,
-    /// Seats of a match, for games that are played together.
+    /// Seats of a match, for multiplayer games.
     pub seats: Option<usize>,
-    /// What everything is drawn from.
+    /// The seed of all random choices.
     pub seed: Option<u64>,
     /// Seconds that a player has to join and to answer.
     pub patience: Option<u16>,
-    /// Seconds that a match lasts at most.
+    /// The longest duration of a match in seconds.
     pub limit: Option<u16>,
-    /// Rounds that are played at most.
+    /// The maximum number of rounds.
     pub rounds: Option<u32>,
-    /// How certain the order has to be, in thousandths, from 500 to 999.
+    /// The required certainty of the order, in thousandths, from 500 to 999.
     #[serde(deserialize_with = "thousandths")]
     pub certainty: Option<u16>,
-    /// Matches at the same time.
+    /// The maximum number of concurrent matches.
     pub jobs: Option<u8>,
     /// Robots: turns of a game.
     pub turns: Option<u16>,
@@ -99,7 +99,7 @@ pub struct Plan {
     pub pegs: Option<u8>,
     /// Mastermind: whether a colour may occur twice in a code.
     pub repeats: Option<bool>,
-    /// Who takes part.
+    /// The participants.
     #[serde(rename = "player")]
     pub players: Vec<Entrant>,
 }
@@ -112,7 +112,7 @@ fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>,
 /// A degree of certainty in thousandths.
 ///
 /// # Errors
-/// When it is none, with what would be right.
+/// If the value is out of range; the message gives the accepted range.
 pub fn certainty(value: f64) -> Result<u16, String> {
     if !(0.5..=0.999).contains(&value) {
         return Err(format!("a certainty of {value} is not possible: give a number from 0.5 to 0.999, as in 0.95"));
@@ -123,7 +123,7 @@ pub fn certainty(value: f64) -> Result<u16, String> {
 }
 
 impl Plan {
-    /// This plan, and what it does not say from another one.
+    /// This plan, with missing values filled in from another one.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let mut players = other.players;
@@ -150,7 +150,7 @@ impl Plan {
         }
     }
 
-    /// The rules that it asks for.
+    /// The rules for this game.
     fn rules(&self, game: Game) -> anyhow::Result<Rules> {
         let asked: [(&str, bool, Game); 9] = [
             ("turns", self.turns.is_some(), Game::Robots),
@@ -198,10 +198,10 @@ impl Plan {
         String::from_utf8(text).with_context(|| format!("the map '{}' is not text", path.display()))
     }
 
-    /// The setup that it asks for. `drawn` is the seed if it has none.
+    /// The setup of this plan. `drawn` is the seed if it has none.
     ///
     /// # Errors
-    /// When something is missing or impossible; the message says what would be right.
+    /// If a value is missing or impossible; the message gives the accepted values.
     pub(crate) fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
         let game = self.game.context("which game? Give robots, nuggets, blackjack or mastermind")?;
         let players = self.players.clone();
@@ -235,22 +235,22 @@ impl Plan {
     }
 }
 
-/// All that the matches of a league follow from.
+/// Everything that determines the matches of a league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Setup {
     version: u32,
-    /// What is played.
+    /// The game and its rules.
     pub(crate) rules: Rules,
     /// Seats of a match.
     pub(crate) seats: usize,
-    /// What everything is drawn from.
+    /// The seed of all random choices.
     pub(crate) seed: u64,
     /// Seconds that a player has to join and to answer.
     pub(crate) patience: u16,
-    /// Seconds that a match lasts at most.
+    /// The longest duration of a match in seconds.
     pub(crate) limit: u16,
-    /// Who takes part.
+    /// The participants.
     pub(crate) players: Vec<Entrant>,
 }
 
@@ -260,7 +260,7 @@ impl Setup {
         self.rules.game()
     }
 
-    /// In what another setup differs from this one, for a person; none if it does not.
+    /// How this setup differs from another one, as text for the user; `None` if they are equal.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         let Self { version, rules, seats, seed, patience, limit, players } = self;
         let numbers = [

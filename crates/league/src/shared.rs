@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use journal_core::Journalled;
 use netcore::{Admission, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time};
 
-/// A room that can be looked into while a host has it. Clones are the same room.
+/// A room that can be inspected while a host owns it. Clones share the room.
 pub(crate) struct Shared<E: Recorded>(Arc<Mutex<Journalled<E>>>);
 
 impl<E: Recorded> Clone for Shared<E> {
@@ -23,7 +23,7 @@ impl<E: Recorded> Shared<E> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What somebody who may see everything finds. Not to be called by the room itself.
+    /// Inspects the complete state of the engine. The room itself must not call this.
     pub(crate) fn look<T>(&self, find: impl FnOnce(&E) -> T) -> T {
         find(self.room().room().engine())
     }

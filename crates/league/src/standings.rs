@@ -1,4 +1,4 @@
-//! The standings of a league: a pure function of its setup and the matches that were played.
+//! The standings of a league: a pure function of its setup and its completed matches.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -11,28 +11,29 @@ use crate::{
     setup::Setup,
 };
 
-/// How a player did.
+/// The results of a player.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The place, from 1. Neighbours that are equal as far as it shows share one.
+    /// The place, from 1. Neighbours without a significant difference share one.
     pub place: usize,
-    /// Who it is.
+    /// The player's name.
     pub name: String,
-    /// The rating after each round, in points, and its uncertainty to both sides. It begins with that of a new player.
+    /// The rating after each round, in points, and its uncertainty in each direction. It starts with the rating of a
+    /// new player.
     pub curve: Vec<(f64, f64)>,
-    /// Matches that were played.
+    /// Completed matches.
     pub matches: u32,
-    /// Those in which nobody did as well. In games that each plays alone all matches of a deal count as one.
+    /// Matches that this player won alone. In solo games all matches of a deal count as one.
     pub won: u32,
-    /// Those in which somebody did as well, and nobody better.
+    /// Matches in which this player shared the best result.
     pub drawn: u32,
-    /// All others.
+    /// All other matches.
     pub lost: u32,
-    /// Those that were lost by a crash, a time-out or a breach of the protocol.
+    /// Matches lost by a crash, a time-out or a breach of the protocol.
     pub forfeits: u32,
-    /// The mean of the scores, without forfeits; none if there are only those.
+    /// The mean score without forfeits; `None` if there are only forfeits.
     pub mean: Option<f64>,
-    /// Comparisons with the next player, and what they show.
+    /// Comparisons with the next player, and the order that follows from them.
     pub next: Option<(Tally, Order)>,
 }
 
@@ -43,36 +44,36 @@ impl Row {
     }
 }
 
-/// The standings after some whole rounds.
+/// The standings after a number of complete rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
     /// By rating, best first.
     pub rows: Vec<Row>,
-    /// Rounds that count: those of which all matches were played.
+    /// Rounds that count: those with all matches completed.
     pub rounds: u32,
-    /// The weakest protection in their matches, if there are any.
+    /// The weakest protection in these matches, if there are any.
     pub protection: Option<Protection>,
 }
 
-/// How well somebody did in a contest; less than anything is a forfeit.
+/// The merit of a player in a contest; a forfeit is less than any score.
 type Merit = Option<i64>;
 
-/// How somebody did in a deal, what counts most first.
+/// The result of a player in a deal, most significant field first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Share {
-    /// Contests with others that were won less those that were lost.
+    /// Contests won against other players, less those lost.
     points: i64,
-    /// A contest that was lost by a forfeit is worse than any other.
+    /// A contest lost by a forfeit is worse than any other.
     forfeits: Reverse<u32>,
-    /// The distance of the scores, where nobody forfeited.
+    /// The difference of the scores, in contests without forfeits.
     distance: i64,
 }
 
-/// How everybody did in a deal.
+/// The results of all players in a deal.
 type Deal = BTreeMap<usize, Share>;
 
 impl Standings {
-    /// The standings after the whole rounds among these matches, with this certainty.
+    /// The standings after the complete rounds among these matches, at this certainty.
     pub(crate) fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
         let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
@@ -98,7 +99,7 @@ impl Standings {
         self.rounds > 0 && self.rows.iter().filter_map(|row| row.next).all(|(_, order)| order == Order::Better)
     }
 
-    /// What is known of each player and the next, and how programs were kept apart, as sentences.
+    /// The order of each pair of neighbours and the protection of the seats, as sentences.
     pub fn sentences(&self) -> Vec<String> {
         let pairs = self.rows.iter().zip(self.rows.iter().skip(1));
         let neighbours = pairs.filter_map(|(one, other)| sentence(one, other));
@@ -109,7 +110,7 @@ impl Standings {
 fn sentence(one: &Row, other: &Row) -> Option<String> {
     let (tally, order) = one.next?;
     let (Row { name: better, matches, .. }, worse) = (one, &other.name);
-    // Downwards, so that nothing is called certain.
+    // Rounded down, so that 100 % is never shown.
     let percent = (tally.certainty() * 1000.0).floor() / 10.0;
     let Tally { ahead, behind } = tally;
     Some(match order {
@@ -125,13 +126,13 @@ fn sentence(one: &Row, other: &Row) -> Option<String> {
     })
 }
 
-/// What adds up, round by round.
+/// Running totals, round by round.
 struct Tallies<'a> {
     setup: &'a Setup,
     index: BTreeMap<&'a str, usize>,
     ratings: Vec<Rating>,
     rows: Vec<Row>,
-    // The sum of the scores of each, and how many they are.
+    // The sum and the number of each player's scores.
     scores: Vec<(i64, u32)>,
     // The deals of each round.
     rounds: Vec<Vec<Deal>>,
@@ -177,7 +178,7 @@ impl<'a> Tallies<'a> {
                     self.scores[player].0 += score;
                     self.scores[player].1 += 1;
                 }
-                // Without a score nobody has one, so they are equal.
+                // If the game has no scores, all players are equal.
                 let merit = seat.forfeit.is_none().then(|| score.map_or(0, |score| self.setup.game().merit(score)));
                 contests.entry((record.deal, contest)).or_default().push((player, merit));
             }
@@ -216,7 +217,8 @@ impl<'a> Tallies<'a> {
         rate(&mut self.ratings, &met);
     }
 
-    // In each deal that both have played, and otherwise by how they did against the same opponent in the same round.
+    // Compares in each deal that both have played, and otherwise by their results against the same opponent in the
+    // same round.
     fn compared(&self, one: usize, other: usize) -> Tally {
         let mut tally = Tally::default();
         for deals in &self.rounds {
@@ -232,7 +234,7 @@ impl<'a> Tallies<'a> {
                         both[0] = both[0].or(first.copied());
                         both[1] = both[1].or(second.copied());
                     }
-                    // With more seats they had other opponents.
+                    // With more seats their opponents differed.
                     _ => {}
                 }
             }
@@ -247,7 +249,7 @@ impl<'a> Tallies<'a> {
 
     fn rows(mut self, certainty: f64) -> Vec<Row> {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        // Ratings are positive or not far below zero, and never not a number.
+        // Ratings are positive or not far below zero, and never NaN.
         order.sort_by(|one, other| {
             let points = |player: usize| self.ratings[player].points();
             points(*other).total_cmp(&points(*one)).then_with(|| Reverse(*other).cmp(&Reverse(*one)))
@@ -296,7 +298,7 @@ mod tests {
         Plan { players: names.iter().map(player).collect(), ..plan }.setup(1).unwrap()
     }
 
-    // Whole rounds in which each player has this score in each match.
+    // Complete rounds in which each player has this score in each match.
     fn played(setup: &Setup, rounds: u32, score: impl Fn(&str) -> Option<i64>) -> BTreeMap<u64, Record> {
         let draw = Draw::new(setup);
         let fixtures = (1..=rounds).flat_map(|round| draw.round(round));
@@ -325,7 +327,8 @@ mod tests {
         assert_eq!((fast.matches, fast.won, fast.drawn, fast.lost, fast.forfeits), (32, 32, 0, 0, 0));
         assert_eq!((slow.won, slow.lost, crash.lost, crash.forfeits), (16, 16, 32, 32));
         assert_eq!((slow.mean, crash.mean), (Some(3.0), None));
-        // Two comparisons a round: with each other, and against the third. Both win against Crash, which does not tell them apart.
+        // Two comparisons a round: with each other, and against the third player. Both win against Crash, which does
+        // not distinguish them.
         assert_eq!(fast.next, Some((Tally { ahead: 8, behind: 0 }, Order::Better)));
         assert_eq!(slow.next, Some((Tally { ahead: 16, behind: 0 }, Order::Better)));
         assert_eq!(fast.curve.len(), 9);

@@ -12,7 +12,7 @@ use crate::{
     standings::{Row, Standings},
 };
 
-/// The table for a terminal, with what is known of neighbours below it.
+/// The table for a terminal, followed by the order of neighbours.
 impl fmt::Display for Standings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max(4);

@@ -1,7 +1,7 @@
 //! The file of statistics.
 //!
-//! It is read and written under a lock, since two games may end at the same time. It is replaced atomically. A damaged file is
-//! renamed and never overwritten.
+//! The file is read and written under a lock, because two games may end at the same time. It is replaced atomically.
+//! A damaged file is renamed and never overwritten.
 
 use std::{
     env,
@@ -25,27 +25,27 @@ const FILE: &str = "mastermind-record";
 
 const MOST_DAMAGED: usize = 1_000;
 
-/// How often the lock is tried before the attempt is given up, after two seconds. A write takes some milliseconds.
+/// How often the lock is tried before giving up after two seconds. A write takes a few milliseconds.
 const TRIES: u32 = 100;
-/// From one try to the next.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The statistics of past games, as a file.
+/// The statistics file.
 #[derive(Debug, Clone)]
 pub(crate) struct Book {
-    // None where the system has no place for a user's data.
+    // `None` if the system has no directory for user data.
     folder: Option<PathBuf>,
     // How often the lock is tried.
     tries: u32,
 }
 
-/// The statistics after a game was begun or added.
+/// The statistics after a game was started or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Added {
     pub(crate) record: Record,
-    /// Whether it is the first game of its puzzle; others are not counted.
+    /// Whether it is the first game of its puzzle; later ones are not counted.
     pub(crate) first: bool,
-    /// A message that a damaged file was renamed, if one was.
+    /// A message about a damaged file that was renamed, if there was one.
     pub(crate) notice: Option<String>,
 }
 
@@ -63,14 +63,12 @@ impl Book {
         })
     }
 
-    /// Records at the first answer that a puzzle is begun.
-    /// An error leaves the file as it was.
+    /// Records, at the first answer, that a puzzle was started. On an error the file stays unchanged.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }
 
-    /// Adds a game that is over, if it is the first one of its puzzle.
-    /// An error leaves the file as it was.
+    /// Adds a finished game if it is the first one of its puzzle. On an error the file stays unchanged.
     pub(crate) fn add(&self, round: &Round) -> anyhow::Result<Added> {
         self.change(|record| {
             let first = match round.attempt() {
@@ -82,7 +80,7 @@ impl Book {
         })
     }
 
-    /// Applies `change` to the statistics. It returns whether there is something to write.
+    /// Applies `change` to the statistics. `change` returns whether the file has to be written.
     fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> anyhow::Result<Added> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
@@ -114,14 +112,14 @@ impl Book {
     }
 }
 
-/// Says which file or directory the system's error is about.
+/// Adds the path of the file or directory to a system error.
 fn about(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
     move |error| anyhow!("no statistics: {}: {error}", path.display())
 }
 
-/// The data directory of the user, by these settings of the environment.
+/// The data directory of the user, according to the environment.
 fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // The XDG specification says that relative paths are ignored.
+    // According to the XDG specification, relative paths are ignored.
     let absolute = |name: &str| setting(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_DATA_HOME").or_else(|| {
         if cfg!(windows) {
@@ -134,7 +132,7 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
     })
 }
 
-/// The content of the file, or what is wrong with it.
+/// Returns the content of the file, or a description of the damage.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
     let bytes = match fs::metadata(path) {
         // Reading a pipe would block.
@@ -152,7 +150,7 @@ fn read(path: &Path) -> io::Result<Result<Record, String>> {
     })
 }
 
-/// Renames the file to an unused name, and returns that.
+/// Renames the file to an unused name, and returns that name.
 fn put_aside(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=MOST_DAMAGED {
         let aside = path.with_file_name(format!("{FILE}.damaged-{number}"));
@@ -165,7 +163,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("it is damaged, and {MOST_DAMAGED} damaged files are kept already")))
 }
 
-/// Takes the lock, or gives up after so many tries.
+/// Takes the lock, or gives up after this number of tries.
 fn lock_file(path: &Path, mut tries: u32) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     loop {
@@ -193,7 +191,7 @@ mod tests {
         Rules::new(4, 8, true).unwrap()
     }
 
-    /// A game whose code a person has set, so that it can be had as often as one likes.
+    /// A game whose code was set by a person. Such games can be repeated any number of times.
     fn won_game() -> Round {
         let code: Code = "1234".parse().unwrap();
         let mut round = Round::with_code(rules(), Style::Text, code, 1).unwrap();
@@ -244,12 +242,12 @@ mod tests {
         assert!(book.add(&won_daily(day)).unwrap().first);
         let again = book.add(&won_daily(day)).unwrap();
         assert!(!again.first && again.record.played() == 1);
-        // One that was begun and left has been seen, too.
+        // A puzzle that was started and abandoned counts as seen, too.
         let round = won_daily(Day(20_001));
         assert!(book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(!book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(!book.add(&round).unwrap().first);
-        // Whoever began it ends it, whatever the others play meanwhile.
+        // The game that started a puzzle also completes it, whatever is played in between.
         let mut round = won_daily(Day(20_002));
         round.set_attempt(book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(book.add(&won_daily(Day(20_003))).unwrap().first);

@@ -1,4 +1,4 @@
-//! Ctrl-C while a line is waited for.
+//! Handling of Ctrl-C while the program waits for a line.
 
 #[cfg(unix)]
 pub(crate) use unix::{ask_unseen, end_quietly, write_whole};
@@ -16,14 +16,14 @@ mod unix {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcsetattr};
     use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
-    /// Set while typing is hidden. Signals wait for whoever holds the lock.
+    /// Set while typing is hidden. The signal thread waits for this lock.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
-    /// How the terminal was before typing was hidden, and what is shown instead.
+    /// The state of the terminal before typing was hidden, and the replacement prompt.
     struct Before {
         modes: Termios,
         prompt: String,
-        // How many characters the answer has up to now, and should have.
+        // The current and the expected number of characters of the answer.
         typed: usize,
         length: usize,
     }
@@ -31,7 +31,7 @@ mod unix {
     impl Before {
         /// Hides typing and shows the prompt with its stars.
         ///
-        /// The terminal then edits no lines: each byte is read as it is typed.
+        /// The terminal then does no line editing: each byte can be read as soon as it is typed.
         fn begin(prompt: String, typed: usize, length: usize) -> Option<Self> {
             let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
             let mut modes = as_it_was.clone();
@@ -40,14 +40,14 @@ mod unix {
             modes.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
             write(&prompt);
-            // The terminal remembers the end of the prompt as its saved cursor.
+            // Stores the end of the prompt as the terminal's saved cursor.
             write_to_terminal("\x1b7");
             let before = Self { modes: as_it_was, prompt, typed, length };
             before.show();
             Some(before)
         }
 
-        /// Writes a star for each character, and how many there are, behind the prompt. The cursor stays behind the stars.
+        /// Writes a star for each character, and their number, after the prompt. The cursor stays after the stars.
         fn show(&self) {
             let Self { typed, length, .. } = *self;
             let stars = "*".repeat(typed);
@@ -59,13 +59,14 @@ mod unix {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// While the result lives, no signal ends the program: a file is being written.
+    /// Until the result is dropped, no signal ends the program. Used while a file is written.
     pub(crate) fn write_whole() -> impl Sized {
         before()
     }
 
-    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program as the end of its input does, whatever it waits
-    /// for, and SIGTSTP stop it with a terminal that shows what is typed. To be called before any other thread is started.
+    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program in the same way as the end of its input,
+    /// even while it is blocked. SIGTSTP stops it after restoring the echo of the terminal. Must be called before any
+    /// other thread is started.
     pub(crate) fn end_quietly() -> io::Result<()> {
         termkit::stops::listen(|| {
             stop();
@@ -76,12 +77,12 @@ mod unix {
             pipe::register(signal, teller.try_clone()?)?;
         }
         thread::Builder::new().name("signals".into()).spawn(move || {
-            // It ends with the program, so nothing else can come.
+            // The thread runs until the program ends.
             if told.read_exact(&mut [0]).is_ok() {
                 let mut before = before();
                 restore(&mut before);
-                // Behind the ^C that the terminal shows. Standard output may be gone, and may be held by whoever waits for
-                // a reader, so that it is not waited for.
+                // Starts a new line after the `^C` of the terminal. The write does not wait: standard output may be
+                // closed, or locked by a thread that is blocked on its reader.
                 write("\n");
                 process::exit(0);
             }
@@ -89,7 +90,8 @@ mod unix {
         Ok(())
     }
 
-    /// Shows `prompt`, and stars for what is typed, until the result is dropped. `None` where standard input is no terminal.
+    /// Shows `prompt`, and stars for the typed characters, until the result is dropped. Returns `None` if standard
+    /// input is not a terminal.
     pub(crate) fn ask_unseen(prompt: &str, length: usize) -> Option<Hidden> {
         let mut before = before();
         *before = Some(Before::begin(prompt.to_owned(), 0, length)?);
@@ -106,7 +108,7 @@ mod unix {
         }
     }
 
-    /// Stops the program until the shell continues it. A prompt whose answer is hidden is then shown again.
+    /// Stops the program until the shell continues it, and then shows a hidden-answer prompt again.
     fn stop() {
         let mut before = before();
         let hidden = restore(&mut before);
@@ -114,11 +116,11 @@ mod unix {
         *before = hidden.and_then(|Before { prompt, typed, length, .. }| Before::begin(prompt, typed, length));
     }
 
-    /// Typing is hidden, and stars are shown instead.
+    /// A guard that hides typing and shows stars instead.
     pub(crate) struct Hidden;
 
     impl Hidden {
-        /// Shows that so many characters are typed.
+        /// Shows the given number of stars.
         #[expect(clippy::unused_self, reason = "there are stars only while typing is hidden")]
         pub(crate) fn show(&self, typed: usize) {
             if let Some(before) = &mut *before() {
@@ -131,7 +133,7 @@ mod unix {
     impl Drop for Hidden {
         fn drop(&mut self) {
             restore(&mut before());
-            // The end of the line was not seen either.
+            // The typed end of the line was hidden, too.
             let _ = io::stdout().write_all(b"\n");
         }
     }
@@ -147,7 +149,7 @@ mod unix {
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{ask_unseen, end_quietly, write_whole};
 
-// The system ends the program when it likes, and what is typed cannot be hidden.
+// Other systems: the system ends the program, and typing cannot be hidden.
 #[cfg(not(unix))]
 mod elsewhere {
     use std::io;
@@ -163,7 +165,7 @@ mod elsewhere {
         None
     }
 
-    /// Typing is hidden, which it never is here.
+    /// Never constructed, because typing is never hidden here.
     pub(crate) enum Hidden {}
 
     impl Hidden {

@@ -1,7 +1,8 @@
 //! Mastermind in the terminal.
 //!
-//! [`mastermind`] has the rules; this crate adds the world around them: the command line ([`Args`]), the text game, the panel game
-//! (`panel::Table` is its state, `panel::View` its picture), the codebreaker that plays all codes, and the file of statistics.
+//! [`mastermind`] has the rules. This crate adds the command line ([`Args`]), the text game, the panel game
+//! (`panel::Table` is its state, `panel::View` its picture), the codebreaker that plays all codes, and the statistics
+//! file.
 
 mod args;
 mod book;
@@ -32,7 +33,7 @@ use crate::{
 /// Columns of the longest bar of the distribution of turns.
 pub(crate) const BAR: usize = 40;
 
-/// What errors call the place where everything is written to.
+/// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
 
 /// Seconds in a day.
@@ -66,18 +67,18 @@ fn play(game: &Play, book: &Book) -> anyhow::Result<()> {
     } else {
         Setter::Seed
     };
-    // One that nobody has chosen is short enough to be read out over a telephone.
+    // A random seed has 32 bits, short enough to be read out over a telephone.
     let seed = seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?;
     let settings = Settings { wanted, rules, setter, seed, hints };
     if panel {
         return panel::play(settings, book);
     }
     interrupt::end_quietly()?;
-    // Through a pipe a program may play, so such games do not count.
+    // Piped input may come from a program, so such games do not count.
     text::play(settings, typed.then_some(book), typed && shown).context(OUTPUT)
 }
 
-/// The day of this moment, by the clock of Greenwich.
+/// The current day in UTC.
 fn today(now: SystemTime) -> anyhow::Result<Day> {
     let day = now.duration_since(UNIX_EPOCH).ok().and_then(|since| u32::try_from(since.as_secs() / DAY).ok());
     day.map(Day).context(

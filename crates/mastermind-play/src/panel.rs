@@ -32,7 +32,7 @@ use crate::{
 /// How long keys are ignored when a game is over.
 const RESULT: Duration = Duration::from_secs(1);
 
-/// Plays until the user leaves. The terminal is the user's own again when this returns.
+/// Plays until the user leaves. The terminal is restored when this returns.
 pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let table = runtime.block_on(async {
@@ -40,7 +40,7 @@ pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
         let table = Table::new(settings);
         anyhow::Ok(Player { stage, table, depth: Depth::from_environment(), window: Size::ZERO, book }.run().await)
     })?;
-    // Where it can be copied.
+    // Printed on the normal screen, where it can be copied.
     if let Some(share) = table.share {
         let mut out = io::stdout().lock();
         writeln!(out, "{share}")?;
@@ -49,12 +49,12 @@ pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The game and where it is shown.
+/// The game and its screen.
 struct Player<'a> {
     stage: Stage,
     table: Table,
     depth: Depth,
-    // As it was when it was last drawn in.
+    // The size at the last drawing.
     window: Size,
     book: &'a Book,
 }
@@ -76,13 +76,13 @@ impl Player<'_> {
         }
     }
 
-    /// Waits for the next event and handles it. Returns whether the program is to end.
+    /// Waits for the next event and handles it. Returns whether the program should end.
     async fn happen_next(&mut self) -> bool {
         let event = self.stage.next(true).await;
-        // Midnight may have passed while it waited.
+        // Midnight may have passed during the wait.
         self.keep_date();
         let was_over = self.table.is_over();
-        // Keys do nothing while the window is too small to show the game.
+        // Keys have no effect while the window is too small to show the game.
         let fits = !is_small(self.window);
         let asked = match event {
             StageEvent::Key(typed) => match command(typed) {
@@ -107,7 +107,7 @@ impl Player<'_> {
         };
         self.stage.change();
         if self.table.is_over() && !was_over {
-            // Keys that were meant for the last guess do not leave the result.
+            // Keys meant for the last guess do not close the result.
             self.stage.ignore_keys(RESULT);
         }
         match asked {
@@ -129,7 +129,7 @@ impl Player<'_> {
         false
     }
 
-    /// Between games the puzzle of the day is that of the date; a game that is being played keeps its own.
+    /// Between games the puzzle of the day follows the date; a running game keeps its own.
     fn keep_date(&mut self) {
         if let Ok(day) = today(SystemTime::now()) {
             self.table.turn_page(day);

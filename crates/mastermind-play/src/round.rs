@@ -1,4 +1,4 @@
-//! One game with all that it draws from.
+//! One game with its random generator.
 
 use mastermind::{
     Code, ConfigError, Day, Game, Origin, Puzzle, Rules, Style,
@@ -9,10 +9,10 @@ use mastermind::{
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Which game at its puzzle this is for the player.
+/// Whether this is the player's first game at its puzzle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Not known yet: the statistics are asked at the first answer.
+    /// Unknown until the first answer, when the statistics are read.
     Unknown,
     /// The first game at the puzzle.
     First,
@@ -25,15 +25,15 @@ pub(crate) enum Attempt {
 pub(crate) struct Round {
     game: Game,
     rng: Pcg64,
-    // None if a person has set the code.
+    // `None` if a person has set the code.
     origin: Option<Origin>,
     attempt: Attempt,
-    // The last hint, and after how many entries of the history it was given.
+    // The last hint, and the length of the history when it was given.
     hint: Option<(usize, Hint)>,
 }
 
 impl Round {
-    /// The game that a seed stands for: its code, and what its lifelines tell.
+    /// The game of a seed: the seed determines its code and what its lifelines reveal.
     pub(crate) fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed);
         Self::new(Game::new(rules, style, &mut rng), rng, Some(Origin::Seed(seed)))
@@ -43,7 +43,7 @@ impl Round {
         Self::new(Game::of_day(rules, style, day), Pcg64::seed_from_u64(day.0.into()), Some(Origin::Day(day)))
     }
 
-    /// A game whose code somebody has set. Its lifelines draw from `seed`.
+    /// A game whose code was set by a person. Its lifelines draw from `seed`.
     pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         Ok(Self::new(Game::with_code(rules, style, code)?, Pcg64::seed_from_u64(seed), None))
     }
@@ -64,7 +64,7 @@ impl Round {
         }
     }
 
-    /// What would have to be played to have the same code again. `None` if a person has set it.
+    /// The puzzle that has the same code. `None` if a person has set the code.
     pub(crate) fn puzzle(&self) -> Option<Puzzle> {
         self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
@@ -77,12 +77,12 @@ impl Round {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
 
-    /// The puzzle, if its first answer has just been given and it is not known whether the player has met it.
+    /// The puzzle, if its first answer has just been given and `Attempt` is still unknown.
     pub(crate) fn to_be_taken_down(&self) -> Option<Puzzle> {
         self.puzzle().filter(|_| self.attempt == Attempt::Unknown && self.game.history().len() == 1)
     }
 
-    /// The result of a puzzle of the day, to be pasted, once the game is over.
+    /// The result of a puzzle of the day, for sharing, once the game is over.
     pub(crate) fn share(&self) -> Option<String> {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
@@ -91,8 +91,8 @@ impl Round {
         self.game.apply(action, &mut self.rng)
     }
 
-    /// What the codebreaker would do now. The game counts as one with hints from here on; asking again before the next answer
-    /// counts once. `None` when no code fits, which no game comes to.
+    /// The codebreaker's next guess. From here on the game counts as one with hints; a repeated call before the next
+    /// answer counts once. `None` if no code fits, which never happens in a game.
     pub(crate) fn hint(&mut self) -> Option<Hint> {
         let now = self.game.history().len();
         if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
@@ -101,7 +101,7 @@ impl Round {
         self.hint.as_ref().map(|(_, hint)| hint.clone())
     }
 
-    /// The seed and the command that begins the same game again, if a seed decided it.
+    /// The seed and the command that starts the same game again, if a seed decided it.
     pub(crate) fn again(&self) -> Option<String> {
         let Some(Origin::Seed(seed)) = self.origin else { return None };
         let rules = self.game.rules();
@@ -119,7 +119,7 @@ impl Round {
     }
 }
 
-/// Rules, as far as the command line gives them.
+/// The rules given on the command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) length: Option<usize>,
@@ -129,19 +129,19 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The rules with these answers to what is not given.
+    /// The rules, with these values for the missing ones.
     pub(crate) fn rules(self, length: usize, repeats: bool) -> Result<Rules, ConfigError> {
         let length = self.length.unwrap_or(length);
         Rules::new(length, self.colours.unwrap_or(MAX_COLOURS), self.repeats.unwrap_or(repeats))
     }
 
-    /// The rules if nothing is asked: the shortest code and repeats where nothing else is given.
+    /// The rules without prompts: the shortest code with repeats, unless given otherwise.
     pub(crate) fn without_asking(self) -> Result<Rules, ConfigError> {
         self.rules(MIN_LENGTH, true)
     }
 }
 
-/// Who sets the codes.
+/// The source of the codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setter {
     /// The machine, from the next seed.
@@ -152,15 +152,15 @@ pub(crate) enum Setter {
     People,
 }
 
-/// What is settled before the first question.
+/// The settings that are fixed before the first prompt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    /// Rules that are not asked for.
+    /// Rules given on the command line.
     pub(crate) wanted: Wanted,
-    /// The rules if nothing is asked.
+    /// The rules if the user is not prompted.
     pub(crate) rules: Rules,
     pub(crate) setter: Setter,
-    /// The seed of the next game, or of what its lifelines tell.
+    /// The seed of the next game, or of its lifelines.
     pub(crate) seed: u64,
     /// Whether there is a hint on each turn.
     pub(crate) hints: bool,
@@ -175,7 +175,7 @@ impl Settings {
         }
     }
 
-    /// The next game whose code somebody has set.
+    /// The next game with a code set by a person.
     pub(crate) fn deal_code(&mut self, rules: Rules, style: Style, code: Code) -> Result<Round, CodeError> {
         let round = Round::with_code(rules, style, code, self.seed)?;
         self.next_seed();

@@ -1,4 +1,4 @@
-//! `solve`: the codebreaker plays all codes of a game, or one that it knows or does not know.
+//! `solve`: the codebreaker plays all codes of a game, one given code, or one unknown code.
 
 mod interactive;
 
@@ -29,10 +29,10 @@ use rand_pcg::Pcg64;
 
 use crate::{BAR, interrupt, voice::advice};
 
-/// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
+/// The largest number of guesses at which each turn evaluates all of them. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
 
-/// The most guesses of a game that is searched for a proof: those of four pegs in eight colours.
+/// The largest number of guesses in a game that is searched for a proof: that of four pegs in eight colours.
 pub(crate) const PROVABLE: u64 = 4_096;
 
 /// How guesses are chosen.
@@ -62,7 +62,7 @@ impl FromStr for How {
     }
 }
 
-/// What the codebreaker is to do.
+/// The task of the codebreaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Play every code.
@@ -74,9 +74,9 @@ pub(crate) enum Task {
         /// Permutes the colours of a search that proves its result.
         seed: Option<u64>,
     },
-    /// Play one code and say why each guess is made.
+    /// Play one code and explain each guess.
     One { rules: Rules, code: Code },
-    /// Suggest guesses for a code that is not known, and read their answers.
+    /// Suggest guesses for an unknown code, and read their answers.
     Interactive { rules: Rules },
 }
 
@@ -143,7 +143,7 @@ fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyh
     Ok((tally, format!("first guess {opening}, {nodes} nodes searched, {proof}")))
 }
 
-/// The codebreaker for a game of this size; none where a search can prove the best total.
+/// The codebreaker for a game of this size; `None` if a search can prove the best total.
 fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     let guesses = rules.guesses();
     match how {
@@ -154,7 +154,7 @@ fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     }
 }
 
-/// What limited the choice of guesses, in words.
+/// The limit on the choice of guesses, in words.
 fn limited(limits: &Limits) -> String {
     let Limits { tried, improved, judged, searched, width } = limits;
     let search = if *searched == 0 {
@@ -187,7 +187,7 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
     Ok(text + &format!("{code} is not found in {TURNS} turns.\n"))
 }
 
-/// Work that is done before this shows nothing.
+/// Shorter work shows no progress line.
 const QUIET: Duration = Duration::from_millis(700);
 /// Columns of the bar.
 const WIDTH: usize = 30;
@@ -233,12 +233,11 @@ fn searched(progress: &solver::Progress, seconds: u64) -> String {
     format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
 }
 
-/// Jobs of more codes than this are divided, so that no worker has a large job left while the others have none. In large games
-/// the limit is a 4096th of all codes.
+/// Jobs with more codes than this are divided, so that no worker has a large job left while the others are idle. In
+/// large games the limit is a 4096th of all codes.
 const DIVIDED: usize = 500;
 
-/// Plays all `codes` with so many worker threads.
-/// [`Stopped`] also when a thread panics.
+/// Plays all `codes` with this number of worker threads. Returns [`Stopped`] also if a thread panics.
 fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool, bar: &Bar) -> Result<Tally, Stopped> {
     let most = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(DIVIDED);
     let found = AtomicU64::new(0);
@@ -257,8 +256,7 @@ fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool
     })
 }
 
-/// Has `threads` workers play a job, then the jobs that it is divided into, and so on. `play` plays a job, or divides it and
-/// returns the jobs that are left of it.
+/// Distributes jobs to `threads` workers. `play` plays a job, or divides it and returns the remaining jobs.
 fn share_out(
     threads: usize,
     job: Job,
@@ -268,14 +266,14 @@ fn share_out(
     let mut tally = Tally::default();
     let mut jobs = vec![job];
     while !jobs.is_empty() {
-        // The largest are taken first, so that no worker is left with one while the others have none.
+        // The largest are taken first, so that no worker has a large one left while the others are idle.
         jobs.sort_by_key(Job::codes);
         let waiting = Mutex::new(jobs);
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let work = || {
             let (mut tally, mut further) = (Tally::default(), Vec::new());
             while let Some(job) = next() {
-                // A thread that panicked has said so. The others need not go on.
+                // The panic is already reported. The other threads stop early.
                 let played = if stop.load(Ordering::Relaxed) {
                     Err(Stopped)
                 } else {
@@ -360,7 +358,7 @@ mod tests {
         }
     }
 
-    // A job that is never done would keep the other workers waiting for ever.
+    // A job that never completes would block the other workers forever.
     #[test]
     fn a_thread_that_panics_ends_the_work_of_all() {
         for threads in [1, 2, 7] {

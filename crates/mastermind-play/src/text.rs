@@ -18,8 +18,8 @@ use crate::{
     voice,
 };
 
-/// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one. `person` says
-/// whether a person plays at a terminal, and not a program through a pipe.
+/// Plays games until the player quits or the input ends. Games are counted in the book, if there is one. `person` is
+/// set for a person at a terminal, and unset for a program on a pipe.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
     let mut talk = Talk::new(person);
     let played = match settings.setter {
@@ -90,14 +90,14 @@ fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<(
     }
 }
 
-/// Records, at the first answer to a puzzle, that it has been begun.
+/// Records, at the first answer to a puzzle, that it was started.
 fn take_down(talk: &mut Talk, round: &mut Round, book: &Book) -> Said<()> {
     let Some(puzzle) = round.to_be_taken_down() else { return Ok(()) };
     let begun = {
         let _whole = interrupt::write_whole();
         book.begin(puzzle)
     };
-    // After an error this is tried again at the end, and the error is shown then.
+    // After an error the write is retried at the end, and only then is the error shown.
     if let Ok(begun) = begun {
         round.set_attempt(begun.first);
         talk.say_all(begun.notice)?;
@@ -163,7 +163,7 @@ fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> 
             hint(talk, &mut round)?;
         }
         let events = turn(talk, &mut round)?;
-        // Before the answer is shown, which could be used in another game.
+        // Counted before the answer is shown, because the answer could be used in another game.
         if let Some(book) = book {
             take_down(talk, &mut round, book)?;
         }
@@ -173,7 +173,7 @@ fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> 
     Ok(round)
 }
 
-/// Shows what the codebreaker would guess. The game then counts as one with hints.
+/// Shows the codebreaker's next guess. The game then counts as one with hints.
 fn hint(talk: &mut Talk, round: &mut Round) -> Said<()> {
     let advice = round.hint().map(|hint| voice::advice(&hint)).unwrap_or_default();
     Ok(talk.say_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
@@ -201,7 +201,7 @@ fn history(talk: &mut Talk, game: &Game) -> Said<()> {
     Ok(())
 }
 
-/// Asks until something has been done that takes a turn, and returns what came of it.
+/// Prompts until an action takes a turn, and returns its events.
 fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
     loop {
         let game = round.game();
@@ -210,7 +210,7 @@ fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
             let available = match game.availability(lifeline) {
                 Availability::Available => "AVAILABLE",
                 _ if talk.person => voice::status(game, lifeline),
-                // The words that programs know.
+                // The fixed terms that programs parse.
                 Availability::Used | Availability::Blocked => "USED UP",
             };
             talk.say(&format!("{lifeline}: {available}"))?;
@@ -221,7 +221,8 @@ fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
         if typed.eq_ignore_ascii_case("hint") {
             hint(talk, round)?;
         } else {
-            // A lifeline is refused with the reason. Any other error means that the input is neither kind of action in this game.
+            // A refused lifeline is reported with its reason. Any other error means that the input is neither kind of
+            // action in this game.
             let refused = match Action::parse(&typed).map(|action| (action, round.apply(action))) {
                 Ok((_, Ok(events))) => return Ok(events),
                 Ok((Action::Lifeline(_), Err(error))) => voice::refused(error, Style::Text),
@@ -233,7 +234,7 @@ fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
     }
 }
 
-/// The message for an input that is nothing that can be done: what can be.
+/// The message for an invalid input: the available actions.
 fn no_guess(game: &Game, typed: &str) -> String {
     let (length, colours) = (game.rules().length(), game.rules().colours());
     let available =
@@ -243,7 +244,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
     format!("{} is no guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
 }
 
-/// What has happened, in lines.
+/// An event as lines of text.
 fn told(event: Event) -> Vec<String> {
     match event {
         Event::Answered(_, feedback) => vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)],
@@ -253,7 +254,7 @@ fn told(event: Event) -> Vec<String> {
     }
 }
 
-/// Two people set codes for each other at one terminal; who needs fewer turns wins.
+/// Two players set codes for each other at one terminal; fewer turns win.
 fn duel(talk: &mut Talk, mut settings: Settings) -> Said<()> {
     talk.say(voice::DUEL)?;
     let rules = ask_rules(talk, settings.wanted)?;
@@ -276,18 +277,18 @@ fn duel(talk: &mut Talk, mut settings: Settings) -> Said<()> {
     Ok(talk.say_all(voice::verdict(outcomes))?)
 }
 
-/// Bytes of a line that are kept: far more than any answer has.
+/// The maximum length of a line in bytes: far more than any answer has.
 const KEPT: usize = 256;
-/// Characters of a wrong answer that are shown again.
+/// The maximum number of quoted characters of a wrong answer.
 const SHOWN: usize = 24;
-/// Stands for the rest of a line that was too long.
+/// Replaces the rest of a line that was too long.
 const CUT: &str = "…";
 
-/// Why there is no further line.
+/// Why there are no further lines.
 enum Stop {
     /// The input is at its end.
     End,
-    /// The player wants to leave.
+    /// The player quits.
     Quit,
     /// The output cannot be written to.
     Output(io::Error),
@@ -305,8 +306,8 @@ type Said<T> = Result<T, Stop>;
 struct Talk {
     input: StdinLock<'static>,
     output: Stdout,
-    /// Whether a person reads along on a terminal. What is written through a pipe is for programs: each item on one line,
-    /// nothing else.
+    /// Whether a person reads the output on a terminal. Output through a pipe is for programs: each item on one line,
+    /// and no extra text.
     person: bool,
     /// Whether the colours of answers were explained.
     explained: bool,
@@ -345,7 +346,7 @@ impl Talk {
         }
     }
 
-    /// The same for an answer of `length` characters that nobody else may see: on a terminal stars are shown for it.
+    /// The same for a secret answer of `length` characters: a terminal shows stars instead.
     fn ask_unseen(&mut self, prompt: &str, length: usize) -> Said<String> {
         loop {
             let line = if let Some(hidden) = interrupt::ask_unseen(prompt, length) {
@@ -365,7 +366,7 @@ impl Talk {
         self.output.flush()
     }
 
-    /// What was answered, unless it was `help`.
+    /// The answer, unless it was `help`.
     fn answer(&mut self, line: Option<String>) -> Said<Option<String>> {
         let line = line.ok_or(Stop::End)?;
         let answer = line.trim();
@@ -380,8 +381,8 @@ impl Talk {
     }
 }
 
-/// The next line of a terminal that edits no lines. `show` is told after each key how many characters it has. `None` as for
-/// [`read_line`].
+/// The next line of a terminal without line editing. After each key, `show` receives the number of characters. `None`
+/// as for [`read_line`].
 fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<String> {
     let mut typed = String::new();
     loop {
@@ -393,7 +394,7 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
         input.consume(1);
         match byte {
             b'\n' | b'\r' => return Some(typed),
-            // Ctrl-D ends the input where the line is empty.
+            // Ctrl-D on an empty line ends the input.
             0x04 if typed.is_empty() => return None,
             // Backspace; Ctrl-U and Ctrl-W.
             0x08 | 0x7f => drop(typed.pop()),
@@ -405,8 +406,8 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
     }
 }
 
-/// The next line as text. Bytes that are not UTF-8 become U+FFFD, which no answer has. `None` at the end of the input, and when it
-/// cannot be read.
+/// The next line as text. Bytes that are not UTF-8 become U+FFFD, which no answer contains. `None` at the end of the
+/// input, or if it cannot be read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     input.by_ref().take(KEPT as u64 + 1).read_until(b'\n', &mut line).ok()?;
@@ -440,7 +441,7 @@ mod tests {
     fn lines_of_all_kinds() {
         let mut input = [&b"4\r\n\n \xff7\n"[..], &b"1".repeat(5000), b"\nlast"].concat();
         input.extend([0]);
-        // A small buffer, so that lines are cut anywhere.
+        // A small buffer, so that lines are split at arbitrary points.
         let mut reader = io::BufReader::with_capacity(7, &input[..]);
         let mut next = || read_line(&mut reader);
         assert_eq!(next().unwrap(), "4\r");

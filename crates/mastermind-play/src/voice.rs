@@ -24,14 +24,14 @@ pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     }
 }
 
-/// What it says to whoever leaves.
+/// The farewell to a leaving player.
 pub(crate) const FAREWELL: &str = "As expected. Come back when you have grown.";
 
-/// What the answer to a guess means.
+/// The meaning of the answer to a guess.
 pub(crate) const COLOURS: &str =
     "Red: digits that are right and in the right place. White: further digits of the code, in a wrong place.";
 
-/// What can be typed in the text game.
+/// The commands of the text game.
 pub(crate) const HELP: [&str; 4] = [
     "Guess the code: type as many digits as it has, without blanks.",
     COLOURS,
@@ -40,7 +40,7 @@ pub(crate) const HELP: [&str; 4] = [
     "quit ends the game. help shows this.",
 ];
 
-/// What a lifeline has told: an announcement and a sentence.
+/// The result of a lifeline: an announcement and a sentence.
 pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
     let lifeline = revealed.lifeline();
     let announcement = format!("Begging already? Have your {lifeline}, then, for {}.", cost(lifeline, style));
@@ -51,12 +51,12 @@ pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
     [announcement, sentence]
 }
 
-/// What a lifeline costs altogether.
+/// The total cost of a lifeline.
 pub(crate) fn cost(lifeline: Lifeline, style: Style) -> String {
     count(lifeline.cost(style), style)
 }
 
-/// So many turns, which are rows on the panels.
+/// A number of turns with its unit, which is rows on the panels.
 fn count(turns: usize, style: Style) -> String {
     let (unit, plural) = (unit(style), if turns == 1 { "" } else { "s" });
     format!("{turns} {unit}{plural}")
@@ -69,7 +69,7 @@ const fn unit(style: Style) -> &'static str {
     }
 }
 
-/// Whether a lifeline would be granted. There is one use in a game, so using one closes the other.
+/// Whether a lifeline would be granted. A game has one use in total, so using one lifeline blocks the other.
 pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
     let used = |entry: &Entry| matches!(entry, Entry::Lifeline(revealed, _) if revealed.lifeline() == lifeline);
     match game.availability(lifeline) {
@@ -96,7 +96,7 @@ pub(crate) fn refused(error: ActionError, style: Style) -> String {
     }
 }
 
-/// How often hints were asked for, if they were.
+/// The number of hints used, if any.
 pub(crate) fn hints(hints: usize) -> Option<String> {
     match hints {
         0 => None,
@@ -107,14 +107,14 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
 
 pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who needs fewer turns wins.";
 
-/// How a duel has ended, by how the first and the second player did.
+/// The verdict of a duel, from the outcomes of the first and the second player.
 pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     let [one, two] = outcomes.map(|outcome| match outcome {
         Some(Outcome::Won(turns)) => Some(turns),
         _ => None,
     });
     let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
-    // A player who did not find the code is behind one who did.
+    // A player who did not find the code ranks behind one who did.
     let verdict = match one.unwrap_or(usize::MAX).cmp(&two.unwrap_or(usize::MAX)) {
         Ordering::Less => "Player 1 wins the duel.",
         Ordering::Greater => "Player 2 wins the duel.",
@@ -123,7 +123,7 @@ pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     [format!("Player 1 {}, player 2 {}.", needed(one), needed(two)), verdict.into()]
 }
 
-/// The message for an invalid code in a duel. It does not repeat what was typed, which may be almost the code.
+/// The message for an invalid code in a duel. It does not quote the input, which may be almost the code.
 pub(crate) fn no_secret(rules: Rules) -> String {
     let (length, colours) = (rules.length(), rules.colours());
     let different = if rules.repeats() { "" } else { ", none of them twice" };
@@ -160,7 +160,7 @@ pub(crate) fn not_added(error: &anyhow::Error) -> String {
     format!("This game is not counted: {error}.")
 }
 
-/// Past games in one line.
+/// A summary of past games in one line.
 pub(crate) fn summary(record: &Record) -> String {
     let won = record.won().iter().fold(0_u64, |sum, won| sum.saturating_add(*won));
     format!(
@@ -172,13 +172,13 @@ pub(crate) fn summary(record: &Record) -> String {
     )
 }
 
-/// Past games as a picture.
+/// A diagram of past games.
 pub(crate) fn statistics(record: &Record) -> String {
     format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
 }
 
-/// A hint in words, a sentence or two in each line: how many codes are possible, which if they are few, and what the
-/// codebreaker would guess and why.
+/// A hint in words, a sentence or two in each line: the number of possible codes, the codes if they are few, and the
+/// codebreaker's guess with its reason.
 pub(crate) fn advice(hint: &Hint) -> Vec<String> {
     let Hint { remaining, possible, guess, may_win, bits, expected, worst, sampled, tried } = hint;
     if *remaining == 1 {

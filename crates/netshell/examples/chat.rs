@@ -1,4 +1,4 @@
-//! A chat: everybody reads every line, `bye` ends it. `cargo run -p netshell --example chat`, then `nc localhost 2050`.
+//! A chat: every line is broadcast, `bye` ends it. `cargo run -p netshell --example chat`, then `nc localhost 2050`.
 use std::{error::Error, net::TcpListener};
 
 use bytes::Bytes;

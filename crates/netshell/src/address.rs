@@ -1,8 +1,9 @@
-//! The form in which addresses are shown.
+//! The display form of addresses.
 
 use std::net::SocketAddr;
 
-/// An address as it is shown to people and rooms: an IPv4 address as such, even if it arrived on an IPv6 socket.
+/// The canonical form of an address, for users and rooms: an IPv4 address is shown as such, even if it arrived on an
+/// IPv6 socket.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

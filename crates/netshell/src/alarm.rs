@@ -1,8 +1,9 @@
 //! The timer of a room.
 //!
-//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. So a room can have a timer of
-//! its own on Linux, a timerfd, which is polled like a socket. Setting it programs the hardware; with hundreds of rooms in
-//! a process that costs more than the rooms' turns, and then they share the timers of the runtime.
+//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. On Linux a room can
+//! therefore have a timer of its own, a timerfd, which is polled like a socket. Setting it programs the hardware.
+//! With hundreds of rooms in a process that costs more than the rooms' turns; such rooms share the timers of the
+//! runtime.
 
 use std::{
     io,
@@ -29,7 +30,7 @@ enum Alarm {
 }
 
 impl SystemTimer {
-    /// A timer that is not set. Must be called within a tokio runtime.
+    /// Creates a timer that is not set. Must be called within a tokio runtime.
     pub(crate) fn new(clock: Clock, precision: Precision) -> io::Result<Self> {
         let alarm = match precision {
             #[cfg(target_os = "linux")]
@@ -127,7 +128,7 @@ mod shared {
     /// A timer of the runtime.
     #[derive(Debug)]
     pub(crate) struct Alarm {
-        // None until it is set for the first time.
+        // `None` until it is set for the first time.
         timer: Option<Pin<Box<Sleep>>>,
         set: bool,
     }

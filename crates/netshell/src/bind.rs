@@ -9,9 +9,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
 /// Size of the send and receive buffer of a UDP socket in bytes; the system may grant less. Enough for about thirty
-/// displays of the largest size, that is, for one move sent to everybody.
+/// displays of the largest size, that is, for one move broadcast to all players.
 const BUFFER: usize = 4 << 20;
-/// Backlog of completed TCP connections before they are accepted; enough for everybody in a room joining at once.
+/// Backlog of completed TCP connections before they are accepted; enough if all players of a room join at the same
+/// time.
 const WAITING: i32 = 1_024;
 /// Attempts with another port when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;
@@ -23,12 +24,12 @@ pub struct BindError {
     pub address: SocketAddr,
     /// The error of the system.
     pub source: io::Error,
-    // With which another port is chosen.
+    // The program option that selects another port.
     option: Option<&'static str>,
 }
 
 impl BindError {
-    /// The same error, which names the option of the program that takes another port.
+    /// The same error with the name of the program option that selects another port.
     #[must_use]
     pub const fn naming(mut self, option: &'static str) -> Self {
         self.option = Some(option);
@@ -70,7 +71,7 @@ impl error::Error for BindError {
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // A smaller buffer than requested only costs datagrams under load.
+        // A smaller buffer than requested only loses datagrams under load.
         let _ = socket.set_recv_buffer_size(BUFFER);
         let _ = socket.set_send_buffer_size(BUFFER);
         report("receive", "net.core.rmem_max", socket.recv_buffer_size()?);
@@ -82,7 +83,7 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
 }
 
 /// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] opens sockets. The port of a server that was just
-/// stopped can be reused at once.
+/// stopped can be reused immediately.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -107,7 +108,7 @@ fn bind(
     };
     if addresses.is_empty() {
         return match open(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port), true) {
-            // A port that is in use is in use for IPv4 as well.
+            // A port in use is in use for IPv4 as well.
             Err(error) if error.source.kind() != io::ErrorKind::AddrInUse => {
                 Ok(vec![open(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port), false)?])
             }

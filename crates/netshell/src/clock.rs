@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::alarm::SystemTimer;
 
-/// The time of a server loop. [`Clock`] is that of the system; a simulation has its own.
+/// The time of a server loop. [`Clock`] is the system's; a simulation has its own.
 pub trait TimeSource {
     /// A timer that follows this time.
     type Timer: Timer;
@@ -19,14 +19,14 @@ pub trait TimeSource {
     /// The current time.
     fn now(&self) -> Time;
 
-    /// A timer that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
-    /// When the system has no timers left.
+    /// If the system has no timers left.
     fn timer(&self) -> io::Result<Self::Timer>;
 }
 
-/// A timer for one moment at a time.
+/// A timer with one setting at a time.
 pub trait Timer {
     /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
     fn set(&mut self, at: Option<Time>) -> io::Result<()>;
@@ -35,13 +35,13 @@ pub trait Timer {
     fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
 
-/// How exactly a server loop keeps the deadlines of its room.
+/// The accuracy with which a server loop meets the deadlines of its room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
-    /// As exactly as the system can, with a timer of its own where the system has such timers (Linux).
+    /// As accurate as the system permits, with a separate timer on systems that have them (Linux).
     #[default]
     System,
-    /// At most a millisecond late, with the timers of the runtime. Cheaper where a process has many rooms.
+    /// At most a millisecond late, with the timers of the runtime. Cheaper in a process with many rooms.
     Millisecond,
 }
 
@@ -54,17 +54,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows [`Time::ZERO`] now.
+    /// Creates a clock that shows [`Time::ZERO`] now.
     pub fn start() -> Self {
         Self::start_at(Time::ZERO)
     }
 
-    /// A clock that shows `first` now, for a room that is resumed.
+    /// Creates a clock that shows `first` now, for a resumed room.
     pub fn start_at(first: Time) -> Self {
         Self { start: Instant::now(), first, precision: Precision::default() }
     }
 
-    /// Sets how exactly deadlines are kept.
+    /// Sets the accuracy of deadlines.
     #[must_use]
     pub const fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
@@ -82,7 +82,7 @@ impl Clock {
         self.start + time.since(self.first).min(FAR)
     }
 
-    /// Waits until the clock shows `time`; for ever without one. Within a tokio runtime.
+    /// Waits until the clock shows `time`; without one it never completes. Must be called within a tokio runtime.
     pub async fn until(&self, time: Option<Time>) {
         match time {
             Some(time) => sleep_until(self.instant(time)).await,

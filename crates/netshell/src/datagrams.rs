@@ -11,23 +11,22 @@ use netcore::{Admission, Rate, Time, TokenBucket};
 
 use crate::{ConnectionId, fair_queue::FairQueue, quotas::AdmissionQuota};
 
-/// Datagrams per second that are accepted from one peer, far more than people and bots send. A datagram longer than
-/// `PIECE` counts as several, because a journal may store its content.
+/// Datagrams per second accepted from one peer, far more than humans and bots send. A datagram longer than `PIECE`
+/// counts as several, because a journal may store its content.
 pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
 /// Bytes of a datagram that count as one.
 pub(crate) const PIECE: usize = 64;
-/// Datagrams of one address that may wait for their turn; more are dropped. The system itself keeps about as many for a
-/// whole socket.
+/// Datagrams queued for one address; more are dropped. The system itself queues about as many for a whole socket.
 pub(crate) const MAX_WAITING: usize = 1_024;
-/// Bytes of one address that may wait for their turn.
+/// Bytes queued for one address.
 pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
-/// What to do with a datagram that has arrived.
+/// How to handle an arrived datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is from this connection, and is processed now.
+    /// It belongs to this connection and is processed now.
     Now(ConnectionId),
-    /// It waits for the turn of its connection; see [`Datagrams::next_waiting`].
+    /// It is queued for its connection; see [`Datagrams::next_waiting`].
     Waits,
     /// It is from an address without a connection; see [`Datagrams::admit`].
     Stranger,
@@ -37,12 +36,12 @@ pub(crate) enum Fate {
 
 #[derive(Debug)]
 struct Known<R> {
-    // Where it last sent from.
+    // The latest source address.
     remote: R,
-    // Other ends at which it may be, after [`Datagrams::adopt`].
+    // Further ends that it may send from, after [`Datagrams::adopt`].
     others: Vec<R>,
     bucket: TokenBucket,
-    // When it last sent anything, refused datagrams included: a peer that sends too much is not silent.
+    // When it last sent a datagram. Refused datagrams count, because a peer that sends too much is not silent.
     heard: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
@@ -52,7 +51,8 @@ struct Known<R> {
 
 /// The connections of a datagram transport, each to a remote end `R`.
 ///
-/// A remote end becomes a connection by a datagram that the room admits, and remains one until the room closes it.
+/// A remote end becomes a connection when the room admits one of its datagrams, and remains one until the room closes
+/// it.
 #[derive(Debug)]
 pub(crate) struct Datagrams<R> {
     // Only looked up, never iterated, so its order has no effect.
@@ -73,7 +73,7 @@ pub(crate) fn is_answerable(address: SocketAddr) -> bool {
 }
 
 impl<R: Copy + Eq + Hash> Datagrams<R> {
-    /// A transport without connections.
+    /// Creates a transport without connections.
     pub(crate) fn new(now: Time) -> Self {
         Self {
             ids: HashMap::new(),
@@ -115,7 +115,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Fate::Waits
     }
 
-    /// The next waiting datagram and its connection.
+    /// The next queued datagram and its connection.
     pub(crate) fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
             let id = self.fair.next()?;

@@ -1,4 +1,4 @@
-//! Schedules connections by the work that they cause.
+//! Schedules connections by the processing time that they cause.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,22 +9,22 @@ use netcore::{Rate, Time, TokenBucket};
 
 use crate::ConnectionId;
 
-/// Nanoseconds of work per second that a connection may cause before it has to queue: 5 % of a processor, with a burst
-/// of 20 ms. A person at a keyboard causes a hundredth of that.
+/// Nanoseconds of work per second that a connection may cause before it has to queue: 5 % of a processor, with a
+/// burst of 20 ms. A human player causes a hundredth of that.
 const LIGHT: Rate = Rate { per_second: 50_000_000, burst: 20_000_000 };
 
 /// Start-time fair queueing of busy connections.
 ///
-/// A connection that causes little work is served immediately. One that has exceeded [`LIGHT`] queues until no light
-/// connection has anything to do. Queued connections are served in order of the work each has caused since it began to
-/// queue.
+/// A connection that causes little work is served immediately. A connection that has exceeded [`LIGHT`] is queued
+/// until all light connections are idle. Queued connections are served in order of the work that each has caused
+/// since it was queued.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
-    // Queued connections, the one that has caused least first.
+    // Queued connections, the one with the least work first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // The account of the connection served last. A connection that begins to queue starts from here at least, so that
-    // idle ones do not accumulate credit.
+    // The account of the connection served last. The account of a newly queued connection starts here or higher, so
+    // that idle ones do not accumulate credit.
     floor: u64,
 }
 
@@ -54,7 +54,7 @@ impl FairQueue {
         let Some(account) = self.accounts.get_mut(&id) else { return false };
         let light = !account.waits && account.bucket.take(now, 0);
         if light {
-            // Work that delays nobody does not count later.
+            // Work of a light connection is not charged.
             account.caused = self.floor;
         }
         light
@@ -90,7 +90,7 @@ impl FairQueue {
         let Some(account) = self.accounts.get_mut(&id) else { return };
         account.bucket.charge(now, u32::try_from(work.as_nanos()).unwrap_or(u32::MAX));
         let before = account.caused;
-        // At least 1, so that a clock that stands still does not let one connection be served for ever.
+        // At least 1, so that a stopped clock does not let one connection be served forever.
         account.caused = before.saturating_add(u64::try_from(work.as_nanos()).unwrap_or(u64::MAX).max(1));
         if account.waits {
             self.waiting.remove(&(before, id));
@@ -176,7 +176,7 @@ mod tests {
             assert!(fair.is_light(now, ANN));
             fair.charge(now, ANN, micros(20_000));
         }
-        // Now both want more than the processor can do.
+        // Now both request more than the processor can do.
         let now = Time::from_millis(99_000);
         fair.charge(now, ANN, micros(20));
         assert!(!fair.is_light(now, ANN));

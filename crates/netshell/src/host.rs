@@ -28,8 +28,8 @@ use crate::{
     quotas::{Account, RecordingQuota},
 };
 
-/// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
-/// outputs.
+/// Connects a room with any number of transports: numbers the peers, passes received bytes to the room, and routes
+/// the outputs.
 ///
 /// It has no clock, no socket and no task, so that a simulation drives the same code as [`serve`](crate::serve).
 pub struct Host {
@@ -37,11 +37,11 @@ pub struct Host {
     endpoints: Vec<Endpoint>,
     peers: BTreeMap<PeerId, Route>,
     next_peer: u64,
-    // The latest time passed to the room, which never goes back.
+    // The latest time passed to the room; it never decreases.
     now: Time,
     // Counts connections and reconnections of peers.
     generation: u64,
-    // After the last input.
+    // The status after the last input.
     status: Status,
     out: Outbox,
     observer: Box<dyn Observer + Send>,
@@ -49,9 +49,9 @@ pub struct Host {
     warden: Option<Box<dyn Warden + Send>>,
     recording: RecordingQuota,
     refused_log: LogLimit,
-    // Whom the warden wants to be removed.
+    // The pending removal requested by the warden.
     removal: Option<Removal>,
-    // Addresses of peers that were closed by the current outputs: later events may be about them.
+    // Addresses of peers closed by the current outputs, because later events may refer to them.
     closed: BTreeMap<PeerId, String>,
     // The transport to serve next.
     next_endpoint: usize,
@@ -63,7 +63,8 @@ pub struct Host {
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
-    // Outputs of an earlier generation are not sent: held back since before the connection, they precede its first message.
+    // Outputs of an earlier generation are not sent: they were held back since before the connection, and precede its
+    // first message.
     since: u64,
     link: Link,
     address: String,
@@ -78,7 +79,7 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    /// A host for `room`, without transports.
+    /// Creates a host for `room`, without transports.
     pub fn new(room: impl Room + Send + 'static) -> Self {
         Self {
             status: room.status(),
@@ -122,16 +123,16 @@ impl Host {
         self
     }
 
-    /// Sets who refuses addresses and removes peers. Without one everybody is let in.
+    /// Sets the warden, which refuses addresses and removes peers. Without one all addresses are admitted.
     #[must_use]
     pub fn with_warden(mut self, warden: impl Warden + Send + 'static) -> Self {
         self.warden = Some(Box::new(warden));
         self
     }
 
-    /// Lets inputs gather after each deadline of the room, for at most `most` and a fifth of the time to the next deadline, and then
-    /// processes them together. For rooms that answer at their deadlines only: all players of a turn act shortly after it, and a room
-    /// that is woken by each of them spends more time on waking up than on the turn.
+    /// Lets inputs gather after each deadline of the room, for at most `most` and a fifth of the time to the next
+    /// deadline, and then processes them together. This suits rooms that answer only at their deadlines: all players
+    /// of a turn act shortly after it, and waking the room for each of them would take more time than the turn.
     #[must_use]
     pub const fn with_gathering(mut self, most: Duration) -> Self {
         self.gathering = Gathering::at_most(most);
@@ -155,17 +156,17 @@ impl Host {
         self.peers.len()
     }
 
-    /// Why the room ended, once it has and no output is held back any more.
+    /// Why the room ended, once it has ended and no output is held back.
     pub fn outcome(&self) -> Option<Outcome> {
         self.room.outcome().filter(|_| self.held.as_ref().is_none_or(HeldOutputs::is_empty))
     }
 
-    /// The deadline of the room. `None` while too many outputs are held back: then time stands still for the room too.
+    /// The deadline of the room. `None` while too many outputs are held back, which stops time for the room.
     pub fn deadline(&self) -> Option<Time> {
         self.room.deadline().filter(|_| !self.is_full())
     }
 
-    /// When [`Host::work`] is due even if nothing arrives: the deadline of the room or of a transport.
+    /// When [`Host::work`] is due even without an event: the deadline of the room or of a transport.
     pub fn wake_at(&self) -> Option<Time> {
         let transports = self.endpoints.iter().filter_map(|endpoint| endpoint.transport.wake_at());
         let look = self.held.as_ref().and_then(HeldOutputs::wake_at);
@@ -204,10 +205,10 @@ impl Host {
     }
 
     /// Does one piece of work: passes the next event of a transport to the room and delivers the outputs. Returns
-    /// `false` when there is nothing to do. `clock` is read twice.
+    /// `false` if there was no event. `clock` is read twice.
     ///
     /// # Errors
-    /// When a transport fails, or outputs that are held back will never be sent.
+    /// If a transport fails, or outputs that are held back will never be sent.
     pub fn work(&mut self, clock: impl Fn() -> Time) -> io::Result<bool> {
         let now = self.at(clock());
         if let Some(held) = &mut self.held {
@@ -231,7 +232,7 @@ impl Host {
         Ok(false)
     }
 
-    /// Tells the room that its deadline has passed, if so. Returns whether it has.
+    /// If the deadline of the room has passed, notifies the room. Returns whether it has passed.
     pub fn elapse(&mut self, now: Time) -> bool {
         let now = self.at(now);
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
@@ -242,14 +243,14 @@ impl Host {
         due
     }
 
-    /// Tells the room to shut down.
+    /// Makes the room shut down.
     pub fn stop(&mut self, now: Time, leave: Leave) {
         let now = self.at(now);
         self.input(now, Input::Stop(leave));
     }
 
-    /// Sends the peer at a connection everything that it may know. `endpoint` is the index of the transport in the order of
-    /// the calls of [`Host::with_transport`]. Returns `false` if there is no such peer.
+    /// Sends the peer at a connection everything that it may know. `endpoint` is the index of the transport in the
+    /// order of the calls of [`Host::with_transport`]. Returns `false` if there is no such peer.
     pub fn refresh(&mut self, now: Time, endpoint: usize, connection: ConnectionId) -> bool {
         let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
@@ -275,7 +276,7 @@ impl Host {
         self.room.outcome().is_some() || self.held.as_ref().is_some_and(HeldOutputs::is_full)
     }
 
-    // The time to pass to the room. It never goes back, even if the clock does.
+    // The time to pass to the room. It never decreases, even if the clock is set back.
     fn at(&mut self, now: Time) -> Time {
         self.now = if probe::has(Planted::TimeGoesBack) { now } else { self.now.max(now) };
         self.now
@@ -351,7 +352,7 @@ impl Host {
         Ok(true)
     }
 
-    // An input that no peer caused, so that nobody is charged for it.
+    // Processes an input that no peer caused, so that no peer is charged for it.
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>) {
         self.room.input(now, input, &mut self.out);
         self.out.take_recorded();
@@ -364,7 +365,7 @@ impl Host {
         self.deliver(now);
     }
 
-    // Charges a peer for what its input recorded.
+    // Charges a peer for the bytes that its input added to the recording.
     fn charge(&mut self, now: Time, peer: PeerId) {
         let recorded = self.out.take_recorded();
         if let Some(route) = self.peers.get_mut(&peer) {

@@ -2,7 +2,7 @@
 
 use netcore::{Rate, Time, TokenBucket};
 
-/// Default rate of log lines of one kind: ten at once, then one a second.
+/// Default rate of log lines of one kind: a burst of ten, then one a second.
 const LINES: Rate = Rate { per_second: 1, burst: 10 };
 
 /// Limits the rate of log lines about frequent events: passes a burst, then a fixed number each second, and counts the
@@ -14,12 +14,12 @@ pub struct LogLimit {
 }
 
 impl LogLimit {
-    /// The default limit: ten lines at once, then one a second.
+    /// Creates the default limit: a burst of ten lines, then one a second.
     pub fn new(now: Time) -> Self {
         Self::with_rate(LINES, now)
     }
 
-    /// A limit of `rate`.
+    /// Creates a limit of `rate`.
     pub fn with_rate(rate: Rate, now: Time) -> Self {
         Self { bucket: TokenBucket::new(rate, now), held_back: 0 }
     }

@@ -2,7 +2,7 @@
 
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
 
-/// Receives reports of what happens, for a log, a lobby or a store of results. It must not block.
+/// Receives the events of a room, for a log, a lobby or a store of results. It must not block.
 ///
 /// Peers cause these calls, so an observer that writes log lines must limit their rate.
 pub trait Observer {
@@ -37,5 +37,5 @@ pub trait Observer {
     }
 }
 
-/// Ignores everything.
+/// Ignores all events.
 impl Observer for () {}

@@ -8,13 +8,14 @@ use std::{
 
 use netcore::{Admission, Full, HostId, Network, Rate, RateTable, Shares, Time, TokenBucket};
 
-/// The most connections at a time if the system permits that many; more are rejected.
+/// The maximum number of connections, if the system permits that many; more are rejected.
 pub const MAX_CONNECTIONS: usize = 8_192;
 /// File descriptors reserved for listeners, timers, the runtime and files; at most half of all.
 const RESERVED_FILES: usize = 32;
-/// Hosts and networks whose use of a rate is counted. Other hosts share one limit.
+/// Hosts and networks with a bucket of their own. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 4_096;
-/// Datagrams per second with which addresses of one host may become peers: enough for a full table to join in one batch from one machine.
+/// Datagrams per second with which addresses of one host may become peers: enough for a full table to join in one
+/// batch from one machine.
 pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second from unknown addresses of one host that are answered without admitting a peer. Separate from [`HOST_RATE`], so
 /// that a broken program does not prevent other programs on its machine from joining.
@@ -24,7 +25,7 @@ pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 /// Bytes per second that the inputs of one host may add to the recording of a room, with a burst of two seconds. Half of the burst is
 /// reserved for peers that record little, so that a flood does not stop other peers of its host.
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
-/// Bytes per second of a peer that records little. A person at a keyboard causes a fifth of that.
+/// Bytes per second of a peer that records little. A human player causes a fifth of that.
 const LIGHT: Rate = Rate { per_second: 2_000, burst: 4_000 };
 /// The shortest pause, so that a busy peer is not checked for each of its messages.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -32,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The limits on connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections in all, which hosts share by the rule of [`Shares`].
+    /// The total number of connections, which hosts share by the rule of [`Shares`].
     pub connections: usize,
 }
 
@@ -44,8 +45,8 @@ impl Limits {
     }
 }
 
-/// The connections that a process may have. Clones share the budget, because all transports of a process use up the same file
-/// descriptors.
+/// The maximum number of connections of a process. Clones share the budget, because all transports of a process use
+/// the same file descriptors.
 ///
 /// ```
 /// use netshell::{ConnectionBudget, Limits};
@@ -65,7 +66,7 @@ impl Limits {
 pub struct ConnectionBudget(Arc<Mutex<Shares>>);
 
 impl From<Limits> for ConnectionBudget {
-    /// A separate budget.
+    /// Creates a separate budget.
     fn from(limits: Limits) -> Self {
         Self(Arc::new(Mutex::new(Shares::new(limits.connections))))
     }
@@ -78,7 +79,8 @@ impl ConnectionBudget {
         Ok(ConnectionPermit { budget: self.clone(), host: Some(host) })
     }
 
-    /// Counts a connection with requests of many hosts, such as one of a trusted reverse proxy. It is charged to no host.
+    /// Counts a connection that carries requests of many hosts, such as one of a trusted reverse proxy. It is charged
+    /// to no host.
     pub fn open_unshared(&self) -> Result<ConnectionPermit, Full> {
         self.shares().take_unshared()?;
         Ok(ConnectionPermit { budget: self.clone(), host: None })
@@ -94,7 +96,7 @@ impl ConnectionBudget {
     }
 }
 
-/// One connection of a [`ConnectionBudget`], given back when dropped.
+/// One connection of a [`ConnectionBudget`], returned to the budget when dropped.
 #[derive(Debug)]
 pub struct ConnectionPermit {
     budget: ConnectionBudget,
@@ -120,7 +122,7 @@ pub(crate) struct AdmissionQuota {
 }
 
 impl AdmissionQuota {
-    /// Nothing is used yet.
+    /// Creates full quotas.
     pub(crate) fn new(now: Time) -> Self {
         let [joins, answers] = [HOST_RATE, ANSWER_RATE].map(|rate| RateTable::new(rate, MAX_HOSTS));
         Self { joins, answers, all: TokenBucket::new(STRANGERS_RATE, now) }
@@ -134,7 +136,7 @@ impl AdmissionQuota {
             Admission::Admitted => &mut self.joins,
         };
         let (host, mut ready) = (address.into(), true);
-        // The check comes before the charge, so that a flood neither uses the rate of all addresses nor fills the table.
+        // Checked before the charge, so that a flood neither uses up the rate of all addresses nor fills the table.
         hosts.visit(host, |bucket| ready &= bucket.ready_at(now, 1) == Some(now));
         let is_accepted = ready && self.all.take(now, 1);
         if is_accepted {
@@ -161,14 +163,14 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The account of a peer that has recorded nothing.
+    /// Creates the account of a peer that has not recorded any input.
     pub(crate) fn new(now: Time, host: HostId) -> Self {
         Self { host, light: TokenBucket::new(LIGHT, now) }
     }
 }
 
 impl RecordingQuota {
-    /// Nothing is used yet.
+    /// Creates full quotas.
     pub(crate) fn new(now: Time) -> Self {
         Self { hosts: RateTable::new(RECORDED_RATE, MAX_HOSTS), others: TokenBucket::new(RECORDED_RATE, now) }
     }
@@ -183,7 +185,7 @@ impl RecordingQuota {
         }
     }
 
-    /// Returns until when no more input of a peer is accepted, or `None` if it is accepted now.
+    /// The time until which input of a peer is refused, or `None` if it is accepted now.
     pub(crate) fn paused_until(&mut self, now: Time, account: &mut Account) -> Option<Time> {
         let (ready, light) = self.ready_at(now, account.host);
         let until = ready.min(light.max(account.light.ready_at(now, 0).unwrap_or(now)));
@@ -200,8 +202,8 @@ impl RecordingQuota {
         self.ready_at(now, host).1 <= now
     }
 
-    // When a host may record more, and when its peers may that record little. A host without a bucket has used nothing, unless the table
-    // is full.
+    // When a host may record more, and when those of its peers that record little may. A host without a bucket has a
+    // full quota, unless the table is full.
     fn ready_at(&mut self, now: Time, host: HostId) -> (Time, Time) {
         let (mut ready, mut light) = (now, now);
         let mut visit = |bucket: &mut TokenBucket| {

@@ -28,14 +28,14 @@ const RETRY: Duration = Duration::from_millis(5);
 /// Time limit for sending the last messages at shutdown.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room is to shut down, and
-/// says how. Only `clock` and the transports of `host` may need a runtime.
+/// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down,
+/// with the kind of shutdown. Only `clock` and the transports of `host` may need a runtime.
 ///
 /// Signals and deadlines are checked after every half millisecond of work, however much arrives. If the process was
-/// stopped for a while, messages that arrived meanwhile are processed before the room learns the time.
+/// stopped for a while, messages that arrived meanwhile are processed before the room receives the new time.
 ///
 /// # Errors
-/// When a transport or the timer fails.
+/// If a transport or the timer fails.
 pub async fn serve(
     mut host: Host,
     clock: impl TimeSource,
@@ -43,7 +43,7 @@ pub async fn serve(
 ) -> io::Result<Outcome> {
     let mut shutdown = pin!(shutdown);
     let mut stopping = false;
-    // One timer for the whole run. It is set only when the next wake-up changes, which is rare.
+    // One timer for the whole run. It is set only if the next wake-up changes, which is rare.
     let mut timer = clock.timer()?;
     let mut set_for = None;
     // When the loop last worked, and until when it catches up after a stall.
@@ -60,7 +60,7 @@ pub async fn serve(
             timer.set(wake)?;
         }
         tokio::select! {
-            // In this order, so that a flood of messages delays neither shutdown nor a deadline.
+            // Polled in this order, so that a flood of messages delays neither shutdown nor a deadline.
             biased;
             leave = &mut shutdown, if !stopping => {
                 stopping = true;
@@ -97,7 +97,7 @@ pub async fn serve(
 /// How a slice of work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
-    /// Nothing is left to do.
+    /// All work is done.
     Idle,
     /// The time slice is used up.
     Busy,
@@ -109,7 +109,7 @@ fn slice(host: &mut Host, clock: &impl TimeSource, catches_up: bool) -> io::Resu
     loop {
         let now = clock.now();
         if !catches_up && host.elapse(now) && host.deadline().is_some_and(|deadline| deadline <= now) {
-            // The room wants to be woken immediately again. Its peers are served in between.
+            // The room requests to be woken immediately again. Its peers are served in between.
             for _ in 0..PIECES {
                 if !host.work(|| clock.now())? {
                     break;
@@ -139,7 +139,7 @@ async fn flush(host: &mut Host, clock: &impl TimeSource, timer: &mut impl Timer)
             warn!("the last messages could not be sent in time");
             return Ok(());
         }
-        // Also try when the system does not report that a socket is writable.
+        // Retries even if the system does not report a socket as writable.
         timer.set(Some(now.plus(RETRY)))?;
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! Waiting for a shutdown signal.
+//! Waits for a shutdown signal.
 
 use std::io;
 
@@ -8,7 +8,7 @@ pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
     any_of(sigkit::ending())
 }
 
-/// The same for a program that SIGHUP does not end.
+/// Like `shutdown`, for a program that SIGHUP does not end.
 #[cfg(unix)]
 pub fn request_to_end() -> io::Result<impl Future<Output = ()>> {
     any_of(sigkit::REQUESTS.into_iter())
@@ -39,7 +39,7 @@ pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// The same.
+/// Like `shutdown`.
 #[cfg(not(unix))]
 pub fn request_to_end() -> io::Result<impl Future<Output = ()>> {
     shutdown()

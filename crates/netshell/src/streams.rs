@@ -32,7 +32,7 @@ pub use self::{
 };
 use crate::{ConnectionBudget, ConnectionEvent, ConnectionId, LogLimit, address::canonical, fair_queue::FairQueue};
 
-/// How long one connection may delay the others with messages in its buffer. The message being processed is always
+/// How long one connection may delay other connections with buffered messages. The message being processed is always
 /// completed.
 const QUANTUM: Duration = Duration::from_micros(20);
 /// Interval at which time limits are checked: of connections that lag, linger or are throttled, and of paused
@@ -63,7 +63,7 @@ pub struct Streams<L: Listen> {
     role: Role,
     rate: Rate,
     budget: ConnectionBudget,
-    // Broadcast messages that some connection has not written yet.
+    // Broadcast messages that at least one connection has not written yet.
     shared: Broadcasts,
     // Total cost of queued messages to single connections.
     own_cost: usize,
@@ -88,10 +88,10 @@ pub struct Streams<L: Listen> {
 }
 
 impl Tcp {
-    /// A transport over `listeners`, which must be non-blocking. Must be called within a tokio runtime.
+    /// Creates a transport over `listeners`, which must be non-blocking. Must be called within a tokio runtime.
     ///
-    /// `rate` limits the bytes per second read from one connection. `budget` is [`Limits`](crate::Limits) of its own, or a
-    /// [`ConnectionBudget`] that others use too.
+    /// `rate` limits the bytes per second read from one connection. `budget` is either separate
+    /// [`Limits`](crate::Limits), or a shared [`ConnectionBudget`].
     pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, budget: impl Into<ConnectionBudget>) -> io::Result<Self> {
         let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
         Ok(Self::over(listeners, rate, budget))
@@ -99,8 +99,8 @@ impl Tcp {
 }
 
 impl<L: Listen> Streams<L> {
-    /// A transport over any listeners. `rate` limits the bytes per second read from one connection. Connections count in `budget` until
-    /// they are closed.
+    /// Creates a transport over any listeners. `rate` limits the bytes per second read from one connection.
+    /// Connections count in `budget` until they are closed.
     pub fn over(listeners: Vec<L>, rate: Rate, budget: impl Into<ConnectionBudget>) -> Self {
         let now = Time::ZERO;
         let ready = ReadyList::new();
@@ -130,7 +130,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    /// Sets the role of everybody who connects over this transport.
+    /// Sets the role of all peers that connect over this transport.
     #[must_use]
     pub const fn with_role(mut self, role: Role) -> Self {
         self.role = role;
@@ -274,7 +274,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    // Writes the queues of connections that were sent messages of their own.
+    // Writes the queues of connections with messages of their own.
     fn write_unwritten(&mut self, now: Time) {
         let mut unwritten = std::mem::take(&mut self.unwritten);
         for id in unwritten.drain(..) {

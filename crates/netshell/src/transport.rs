@@ -26,26 +26,26 @@ pub enum ConnectionEvent<'a> {
     Opened {
         /// The new connection.
         id: ConnectionId,
-        /// What the peer may do.
+        /// The role of the peer.
         role: Role,
-        /// What kind of connection it is.
+        /// The kind of connection.
         link: Link,
-        /// The other end.
+        /// The address of the peer.
         address: SocketAddr,
     },
-    /// Bytes arrived. The host lets the room take one message off their front, delivers what follows from it, and then
-    /// gives the ticket back.
+    /// Bytes arrived. The host lets the room take one message off their front, delivers the resulting outputs, and
+    /// then returns the ticket.
     Bytes {
-        /// The connection, to which an answer is owed.
+        /// The connection, with the obligation to answer.
         ticket: BytesTicket,
-        /// On a stream everything that was not taken yet, otherwise one whole message.
+        /// On a stream all bytes that were not processed yet, otherwise one whole message.
         bytes: &'a mut BytesMut,
     },
-    /// A datagram arrived from an address without a connection. The host gives the ticket back.
+    /// A datagram arrived from an address without a connection. The host returns the ticket.
     Stranger {
-        /// The answer that is owed.
+        /// The obligation to answer.
         ticket: StrangerTicket,
-        /// Where it is from.
+        /// The source address.
         address: SocketAddr,
         /// The datagram.
         datagram: &'a [u8],
@@ -55,8 +55,8 @@ pub enum ConnectionEvent<'a> {
         /// The connection.
         id: ConnectionId,
     },
-    /// A connection ended. After [`Gone::Left`] it can still be sent to until it is closed; for any other reason it
-    /// cannot.
+    /// A connection ended. After [`Gone::Left`] it still accepts deliveries until it is closed; for any other reason
+    /// it does not.
     Closed {
         /// The connection.
         id: ConnectionId,
@@ -67,83 +67,85 @@ pub enum ConnectionEvent<'a> {
     Internal,
 }
 
-/// The answer that a host owes for [`ConnectionEvent::Bytes`]. It can be given once, since an [`Answer`] takes it.
+/// The obligation of a host to answer [`ConnectionEvent::Bytes`]. An [`Answer`] consumes it, so there is exactly one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
 pub struct BytesTicket(ConnectionId);
 
 impl BytesTicket {
-    /// A transport makes one for each event.
+    /// Creates a ticket. A transport creates one for each event.
     pub const fn new(id: ConnectionId) -> Self {
         Self(id)
     }
 
-    /// The connection that the bytes are from.
+    /// The connection that sent the bytes.
     pub const fn id(&self) -> ConnectionId {
         self.0
     }
 }
 
-/// The answer that a host owes for [`ConnectionEvent::Stranger`]. It can be given once, since an [`Answer`] takes it.
+/// The obligation of a host to answer [`ConnectionEvent::Stranger`]. An [`Answer`] consumes it, so there is exactly
+/// one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
 pub struct StrangerTicket(());
 
 impl StrangerTicket {
-    /// A transport makes one for each event.
+    /// Creates a ticket. A transport creates one for each event.
     #[expect(clippy::new_without_default, reason = "only transports make them")]
     pub const fn new() -> Self {
         Self(())
     }
 }
 
-/// What became of an event.
+/// The host's answer to an event.
 #[derive(Debug)]
 pub enum Answer {
-    /// What the room did with the bytes. All outputs have been delivered, so the time of the answer shows how much work
+    /// The room processed the bytes. All outputs have been delivered, so the time of the answer shows how much work
     /// they caused.
     Processed(BytesTicket, Progress),
-    /// The room must not have the bytes before this time. The connection keeps them and is not read until then.
+    /// The room must not receive the bytes before this time. A stream keeps them and is not read until then.
     /// Datagrams are dropped instead, which is logged.
     Paused(BytesTicket, Time),
-    /// What the datagram of a stranger may cause, or `None` if it is refused because its host has used up a limit. If
+    /// The admission that the datagram may cause, or `None` if it is refused because its host has used up a limit. If
     /// the quota of its host permits it, the address becomes a connection, which the next events report.
     Stranger(StrangerTicket, Option<Admission>),
 }
 
-/// Something for connections of a transport.
+/// A delivery to connections of a transport.
 #[derive(Debug)]
 pub enum Delivery<'a> {
     /// A message to one connection.
     Frame(ConnectionId, Bytes),
     /// A message to every open connection.
     Everyone(&'a Bytes),
-    /// A history, which comes before anything that is delivered to this connection later.
+    /// A history. It precedes all later deliveries to this connection.
     History(ConnectionId, &'a History),
-    /// The end of a connection, after what is queued for it. No further events are reported for it.
+    /// Closes a connection after its queue has been sent. No further events are reported for it.
     Close(ConnectionId),
 }
 
-/// A way for peers to reach a room. It handles connections and bytes, and knows nothing of rooms, engines and peers.
+/// A way for peers to reach a room. It handles connections and bytes, independently of rooms, engines and peers.
 ///
-/// No method blocks. What a connection cannot take is queued within a bound; a connection that exceeds it is dropped.
-/// Time is an argument, so that a simulation can drive the same code.
+/// No method blocks. Output that a connection cannot accept is queued within a bound; a connection that exceeds it is
+/// dropped. Time is an argument, so that a simulation can drive the same code.
 ///
 /// A host calls [`next`](Self::next), [`deliver`](Self::deliver) for each output, [`flush`](Self::flush) and, if the
 /// event has a ticket, [`answer`](Self::answer).
 pub trait Transport {
-    /// Ready when [`Transport::next`] has something to do; otherwise the task is woken when that changes.
+    /// Ready when [`Transport::next`] has work; otherwise the task is woken when that changes.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// When to call [`Transport::next`] even if nothing is ready.
+    /// When to call [`Transport::next`] even without readiness.
     fn wake_at(&self) -> Option<Time>;
 
-    /// Does one piece of work, short enough for deadlines to be checked in between. `None` when nothing is left to do.
+    /// Does one piece of work, short enough for deadlines to be checked in between. Returns `None` if all work is
+    /// done.
     ///
-    /// Busy connections are scheduled by the work that they cause, so that none of them delays the others.
+    /// Busy connections are scheduled by the work that they cause, so that they do not delay each other.
     ///
     /// # Errors
-    /// When the transport itself fails; the failure of one connection is not an error.
+    /// If the transport itself fails. The failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
     /// Ends the piece of work that the last event with a ticket began.
@@ -156,10 +158,10 @@ pub trait Transport {
         None
     }
 
-    /// Queues something for connections.
+    /// Queues a delivery to connections.
     fn deliver(&mut self, now: Time, delivery: Delivery<'_>);
 
-    /// Sends what was delivered, together. Called after all outputs of one input.
+    /// Sends all queued deliveries in one batch. Called after all outputs of one input.
     fn flush(&mut self, now: Time);
 
     /// At shutdown: ready when everything queued has been sent or cannot be sent.

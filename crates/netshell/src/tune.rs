@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// How long a client may leave data unacknowledged until its connection is closed. Without this limit the system sends the data again for
-/// some 15 minutes, during which the keep-alive does not run, and a client that has vanished keeps its seat. Also closes the connection of a
-/// client that takes nothing for as long while its buffers are full.
+/// How long a client may leave data unacknowledged until its connection is closed. Without this limit the system
+/// would retransmit for some 15 minutes, during which keep-alive does not run and a vanished client keeps its seat.
+/// The limit also closes the connection of a client that accepts no data for as long while its buffers are full.
 pub const MAX_UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
 use socket2::{SockRef, TcpKeepalive};
 
-/// The idle time after which the system probes the other machine. A lobby may be silent for hours, and a machine that has lost
-/// its power closes no connection.
+/// The idle time after which the system probes the other machine. A lobby may be silent for hours, and a machine that
+/// loses power does not close its connections.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// Makes a TCP connection send small messages at once, and notice a peer whose machine is gone.
+/// Makes a TCP connection send small messages immediately, and detect a peer whose machine has vanished.
 ///
 /// A server uses [`tune_accepted`].
 pub fn tune_stream<'a>(stream: impl Into<SockRef<'a>>) {
@@ -23,7 +23,8 @@ pub fn tune_stream<'a>(stream: impl Into<SockRef<'a>>) {
     let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
 }
 
-/// As [`tune_stream`], for a connection that a server has accepted: closes it when data is unacknowledged for [`MAX_UNACKNOWLEDGED`].
+/// As [`tune_stream`], for a connection accepted by a server: closes it if data is unacknowledged for
+/// [`MAX_UNACKNOWLEDGED`].
 ///
 /// Linux only; other systems have no such option, or one in other units.
 pub fn tune_accepted<'a>(stream: impl Into<SockRef<'a>>) {

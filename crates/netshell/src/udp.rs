@@ -30,7 +30,7 @@ use crate::{
     datagrams::{Datagrams, Fate, is_answerable},
 };
 
-/// Datagrams read from the sockets before a waiting one has its turn.
+/// Datagrams read from the sockets before a queued one has its turn.
 const RECEIVES: usize = 64;
 /// Larger than any datagram, so that none is truncated unnoticed.
 const DATAGRAM: usize = 1 << 16;
@@ -43,20 +43,21 @@ type Remote = (usize, SocketAddr);
 /// A transport over one or more UDP sockets.
 pub type Udp = Ports<UdpSocket>;
 
-/// A transport over any sockets for datagrams. `Datagrams` decides who becomes a connection and whose turn it is.
+/// A transport over any sockets for datagrams. `Datagrams` decides which addresses become connections, and schedules
+/// them.
 #[derive(Debug)]
 pub struct Ports<S> {
     all: Vec<Port<S>>,
     datagrams: Datagrams<Remote>,
     // The port to read next.
     turn: usize,
-    // Datagrams read since a waiting one had its turn.
+    // Datagrams read since the last turn of a queued one.
     reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,
-    // The last datagram, kept until it has been dealt with.
+    // The last datagram, kept until it has been processed.
     buffer: BytesMut,
-    // A datagram that waited for its turn and is being processed.
+    // A queued datagram that is being processed.
     waited: BytesMut,
     state: State,
     // When the host received the last bytes.
@@ -78,14 +79,14 @@ enum State {
 }
 
 impl Udp {
-    /// A transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
+    /// Creates a transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
         Ok(Self::over(sockets.into_iter().map(UdpSocket::from_std).collect::<io::Result<_>>()?))
     }
 }
 
 impl<S: DatagramSocket> Ports<S> {
-    /// A transport over `sockets`.
+    /// Creates a transport over `sockets`.
     pub fn over(sockets: Vec<S>) -> Self {
         let now = Time::ZERO;
         Self {
@@ -103,7 +104,8 @@ impl<S: DatagramSocket> Ports<S> {
         }
     }
 
-    // Reads datagrams until one is to be processed now, or a waiting one has its turn. Those that must wait are queued.
+    // Reads datagrams until one should be processed now, or a queued one has its turn. Datagrams of busy connections
+    // are queued.
     fn receive(&mut self, now: Time) -> io::Result<Received> {
         while self.reads < RECEIVES {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
@@ -127,7 +129,7 @@ impl<S: DatagramSocket> Ports<S> {
     fn receive_one(&mut self, now: Time) -> io::Result<Option<Remote>> {
         for _ in 0..self.all.len() {
             let index = self.turn;
-            // One datagram a turn, so that a flood on one socket does not delay the others.
+            // One datagram per turn, so that a flood on one socket does not delay the other sockets.
             self.turn = (index + 1) % self.all.len();
             self.buffer.clear();
             self.buffer.reserve(DATAGRAM);
@@ -156,7 +158,7 @@ impl<S: DatagramSocket> Ports<S> {
 enum Received {
     Known(ConnectionId),
     Stranger(Remote),
-    // A waiting datagram has its turn. There may be more in the sockets.
+    // A queued datagram has its turn. There may be more in the sockets.
     Others,
     Nothing,
 }
@@ -224,8 +226,8 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         }
     }
 
-    // The port of the earlier run is unknown, so all that can reach the address are registered. The first is used until
-    // the peer is heard on another.
+    // The port of the earlier run is unknown, so all ports that can reach the address are registered. The first is
+    // used until a datagram arrives on another.
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         if link != Link::Datagram || !is_answerable(address) {
             return None;

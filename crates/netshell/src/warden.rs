@@ -1,4 +1,4 @@
-//! Who may be in a room, beside the rules of its game.
+//! Access control for a room, in addition to the rules of its game.
 
 use std::{
     net::SocketAddr,
@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use netcore::{Framing, HostId, Link, PeerId};
 
-/// Whom to remove from a room, and why.
+/// The peers to remove from a room, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
     /// One peer.
@@ -17,19 +17,21 @@ pub enum Removal {
     Host(HostId, String),
 }
 
-/// Decides which addresses are let in and what the room is told of them, and removes peers at the request of the operator.
+/// Decides which addresses are admitted and in which form the room sees them, and removes peers at the request of the
+/// operator.
 pub trait Warden {
-    /// Whether a new connection from `address` is accepted. One that is not is closed, and the room never learns of it.
+    /// Whether a new connection from `address` is accepted. A rejected one is closed and never reported to the room.
     fn admits(&mut self, address: SocketAddr) -> bool;
 
-    /// What the room, its recording and the observer are told of an address. [`Removal::Host`] and the budgets go by it too, so it has
-    /// to keep the addresses of one host together. A peer that is resumed has the address that was told before.
+    /// The form of an address that the room, its recording and the observer receive. [`Removal::Host`] and the
+    /// budgets use it too, so it must keep the addresses of one host together. A resumed peer keeps the form that it
+    /// had before.
     fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         let _ = link;
         address
     }
 
-    /// The message that tells a peer why it is removed, if its protocol has one.
+    /// The message that informs a peer of its removal, if the protocol has one.
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
 
     /// The next peers to remove; otherwise the task is woken when there are some.

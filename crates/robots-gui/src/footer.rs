@@ -1,4 +1,4 @@
-//! The last line of the screen: what the keys do, and what is the matter.
+//! The last line of the screen: key hints, or the current problem.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const GENERAL: &str = "?: keys  Q: leave";
 const STEERING: &str = "Move: WASD/arrows  Bomb: Space  Block: K";
 const LOOKING: &str = "Tab: next robot  Shift+arrow: look around";
 
-/// The first of `texts` that has room in `width` columns, or else the last.
+/// Returns the first of `texts` that fits into `width` columns, or else the last.
 fn fitting(texts: impl IntoIterator<Item = String>, width: u16) -> String {
     let mut last = String::new();
     for text in texts {
@@ -32,7 +32,7 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
-/// What keys do in the lobby.
+/// Key hints in the lobby.
 pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
     let Some(role) = view.role else { return String::new() };
     if server == Server::Gone {
@@ -52,7 +52,7 @@ pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u1
     fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
 }
 
-/// What keys do in a game.
+/// Key hints in a game.
 pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, width: u16) -> String {
     let Some(role) = view.role else { return String::new() };
     let own = view.own(&game.players).map(label_text);
@@ -83,7 +83,7 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, widt
     )
 }
 
-/// What keys do when the result of a game is shown: in lines below its table, and in one line.
+/// Key hints beside the result of a game: as lines below its table, and as one line.
 pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     if contact.keys_ignored {
         return vec!["Keys count again in a moment.".to_owned()];
@@ -123,19 +123,19 @@ fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
     )
 }
 
-/// How long a game still takes, once it is known how long a turn takes.
+/// The time left in a game, once the length of a turn is known.
 pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<String> {
     let left = turn?.saturating_mul(u32::from(game.game_length.saturating_sub(game.turn)));
     let seconds = left.as_millis().div_ceil(1_000);
     Some(if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) })
 }
 
-/// What the user should know about the other program.
+/// The current problem with the client or its server, for the user.
 pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     let Contact { client, port, silence, refused, server, .. } = contact;
     match server {
         Server::Lost => return Some("No connection to the server; trying again".to_owned()),
-        // The lines about keys say so.
+        // The key hints already report this.
         Server::Gone => return None,
         Server::There => {}
     }
@@ -144,11 +144,11 @@ pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     }
     let seconds = silence.as_ref()?.as_secs();
     match (view.newest(), view.role) {
-        // Between two arrivals there is nothing to tell, however long that takes.
+        // In the lobby a picture comes only when a player joins, however long that takes.
         (Some(DrawMessage::Lobby { .. }), Some(UserRole::Remote)) => {
             Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
         }
-        // A client shows its lobby when somebody joins, and a key asks to.
+        // A client sends its lobby when a player joins or when it receives a key.
         (None, Some(UserRole::Remote)) => Some(format!(
             "No picture for {seconds} s. Press Space: a waiting client shows its lobby then. \
              Otherwise start `robots-client -s SERVER -d localhost:{port}`."

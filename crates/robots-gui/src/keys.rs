@@ -3,24 +3,24 @@
 use robots::{Direction, InputMessage};
 use termkit::{Key, Pad};
 
-/// What is to be done about a key.
+/// What to do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Send(InputMessage),
     Leave,
-    /// Show the keys, or what was shown before.
+    /// Show the help, or close it.
     ToggleHelp,
     /// Show another part of the board.
     Scroll(Direction),
     /// Keep the next robot in view.
     FollowNext,
-    /// Show what the bombs of the next turn will reach, or show it no longer.
+    /// Toggle the display of the fields that the bombs of the next turn will reach.
     ToggleDanger,
-    /// Show the final board without the table, or with it.
+    /// Toggle the table above the final board.
     ToggleTable,
-    /// Go on from the result of a game and join the next one, if the user plays.
+    /// Close the result of a game and join the next one, if the user plays.
     Again,
-    /// Go on from the result of a game without joining the next one.
+    /// Close the result of a game without joining the next one.
     Proceed,
     Redraw,
     /// Stop until the shell continues the program.
@@ -31,18 +31,19 @@ pub(crate) enum Action {
 /// What the screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// A picture, or that there is none yet.
+    /// A picture, or the notice that there is none yet.
     Game,
     Result,
     Help,
-    /// That the window is too small for anything else.
+    /// The notice that the window is too small.
     TooSmall,
 }
 
-/// What `key` means when the screen shows this.
+/// Returns the meaning of `key` while the screen shows `shown`.
 ///
-/// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help, at a result
-/// or at a window that is too small is not sent. In a game only a capital `Q` leaves: `q` lies between the keys that steer.
+/// Leaving and redrawing always work. A user cannot steer an invisible game, so keys typed at the help, at a result
+/// or in a window that is too small are not sent. In a game only a capital `Q` leaves, because `q` is between the
+/// steering keys.
 pub(crate) const fn action(key: Key, shown: Shown) -> Action {
     match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
@@ -118,7 +119,7 @@ const LOOKING: [(&str, &str); 14] = [
     ("", "The game goes on meanwhile. Any key goes back."),
 ];
 
-/// The keys and signs that the help shows to somebody who plays, or who only looks on.
+/// The keys and signs in the help, for a player or for a spectator.
 pub(crate) fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
     let playing = if plays { &PLAYING[..] } else { &[] };
     playing.iter().chain(&LOOKING).copied().collect()
@@ -147,7 +148,7 @@ mod tests {
             }
             sent.extend_from_slice(bytes);
         }
-        // Nothing else is sent.
+        // No other key is sent.
         for byte in (0..=0x7f).filter(|byte| !sent.contains(byte)) {
             assert!(!matches!(action(Key::Byte(byte), Shown::Game), Action::Send(_)), "{byte:#x}");
         }

@@ -1,10 +1,10 @@
-//! The GUI of robots in a terminal, as a library so that a client can have it in the same program.
+//! The GUI of robots in a terminal, as a library so that a client can run it in the same program.
 //!
-//! It remembers nothing of a game: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys go back as
-//! datagrams ([`robots::InputMessage`]).
+//! The GUI stores no game state: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys are
+//! sent back as datagrams ([`robots::InputMessage`]).
 //!
-//! - [`View`] draws a picture into a buffer and knows neither sockets nor clocks.
-//! - [`Window`] is all of it: the terminal, the sockets, the loop.
+//! - [`View`] draws a picture into a buffer. It uses neither sockets nor clocks.
+//! - [`Window`] combines the terminal, the sockets and the main loop.
 //!
 //! ```
 //! use netcore::Time;

@@ -23,7 +23,7 @@ use crate::{
 const FACTS_FROM: u16 = 14;
 /// A wider window has the last result at the right.
 const BESIDE_FROM: u16 = 90;
-/// What the lobby and the last result have at most, in columns, and what is between them.
+/// The greatest width of the lobby and of the last result, and the gap between them, in columns.
 const WIDEST: u16 = 60;
 const GAP: u16 = 4;
 
@@ -76,7 +76,7 @@ impl Picture<'_> {
     }
 }
 
-// Players by name. Only those who share a name are told apart by their addresses.
+// Players by name. The address is added only if several players share a name.
 fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
     let mut named = BTreeMap::<String, usize>::new();
     for player in players.values() {
@@ -110,8 +110,8 @@ fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
 }
 
-// Lines of the last result below the list of players, with a blank one and the title: no more than half of the room unless
-// the list leaves more.
+// The number of lines for the last result below the list of players, including a blank line and the title. It takes
+// at most half of the room unless the list leaves more.
 fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let wanted = lines(last.places.len() + 2);
@@ -119,10 +119,10 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     wanted.min(spare.max(room / 2))
 }
 
-// The title and the ranks, as many as there is room for, the own one in any case.
+// Draws the title and as many ranks as fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
-    // The blank line comes first when they stand below something.
+    // The blank line separates them from the list above.
     let (mut y, bottom) = (area.y + u16::from(area.height > 2), area.bottom());
     if y >= bottom {
         return;

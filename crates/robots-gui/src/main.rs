@@ -10,7 +10,7 @@ use tokio::runtime;
 
 use crate::args::Args;
 
-/// The course's programs end with 1 for wrong usage.
+/// Required by the assignment: wrong usage exits with 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c localhost:2023 -p 2024" };
 
 fn main() -> ExitCode {

@@ -19,10 +19,10 @@ use crate::{
     view::{Layout, SMALLEST, Showing, UserRole, View, size},
 };
 
-/// The bar beside the number of the turn: from which width of the window on it has how many characters.
+/// The length of the progress bar in characters, for windows of at least a given width.
 const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
 
-/// One picture of a [`View`]. Drawing changes nothing.
+/// One picture of a [`View`]. Drawing has no side effects.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     pub(crate) view: &'a View,
@@ -30,7 +30,7 @@ pub struct Picture<'a> {
 }
 
 impl View {
-    /// What can be drawn.
+    /// The drawable picture of this view.
     pub const fn picture<'a>(&'a self, contact: &'a Contact) -> Picture<'a> {
         Picture { view: self, contact }
     }
@@ -107,7 +107,7 @@ impl Picture<'_> {
         self.below(game, &layout, trouble, area, buffer);
     }
 
-    // The last line, and the table of a game that is over.
+    // Draws the last line and, when a game is over, its table.
     fn below(&self, game: &GamePicture, layout: &Layout, trouble: Option<String>, area: Rect, buffer: &mut Buffer) {
         let view = self.view;
         let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });
@@ -132,7 +132,7 @@ impl Picture<'_> {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (ranks, title) = (last.ranks(), last.title());
         let ranking = Ranking::new(&title, &ranks, &lines);
-        // Beside the board if there is room, so that all of it stays visible.
+        // Placed beside the board if there is room, so that the whole board stays visible.
         let beside = layout.scores.map(|scores| Rect { x: scores.x + area.x, y: scores.y + area.y, ..scores });
         let beside = beside.filter(|scores| {
             let size = ranking.size();
@@ -157,14 +157,14 @@ impl Picture<'_> {
         }
     }
 
-    // The turn, as a bar too, the time that is left, and the server's name, which may be long.
+    // The turn with a progress bar, the remaining time, and the server's name, which may be long.
     fn title(&self, game: &GamePicture, width: u16) -> String {
         let GamePicture { turn, game_length, server_name, .. } = game;
         let name = printable(server_name);
         let Some(&(_, bar)) = BARS.iter().find(|&&(from, _)| width >= from) else {
             return format!("{turn}/{game_length}  {name}");
         };
-        // A game of no turns is over at once.
+        // A game without turns is complete from the start.
         let parts = usize::from(*turn) * bar;
         let done = parts.checked_div(usize::from(*game_length)).map_or(bar, |done| done.min(bar));
         let left = self.contact.turn_duration.filter(|_| self.view.showing == Showing::Newest);
@@ -173,7 +173,7 @@ impl Picture<'_> {
     }
 }
 
-// Fewest deaths first. Whoever has no score yet comes last.
+// Fewest deaths first; players without a score last.
 fn scores_of(game: &GamePicture) -> Vec<Row> {
     let mut players: Vec<(Option<u32>, PlayerId, &Player)> =
         game.players.iter().map(|(&id, player)| (game.scores.get(&id).copied(), id, player)).collect();

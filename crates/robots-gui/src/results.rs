@@ -1,4 +1,4 @@
-//! How games ended: the ranks of the last one, and who won how many.
+//! Results of games: the ranks of the last game, and the wins of each player.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,38 +8,38 @@ use termkit::Rank;
 
 use crate::roster::{called, label_text};
 
-/// Players whose wins are remembered, most of them of earlier games.
+/// The maximum number of players in the win table, most of them from earlier games.
 const MAX_KNOWN: usize = 1_024;
 const MAX_WINNERS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Counted from 1; the same for all who were destroyed as often.
+    /// Counted from 1. Players with the same number of deaths share a rank.
     pub(crate) rank: usize,
     pub(crate) id: PlayerId,
     pub(crate) name: String,
     pub(crate) deaths: u32,
-    /// Games won on this server, this one included.
+    /// Games won on this server, including this one.
     pub(crate) wins: u32,
 }
 
-/// How a game ended.
+/// The result of a game.
 #[derive(Debug, Clone)]
 pub(crate) struct GameResult {
     /// The last picture.
     pub(crate) game: GamePicture,
     pub(crate) own: Option<PlayerId>,
     pub(crate) places: Vec<Place>,
-    /// When it was known.
+    /// When the result became known.
     pub(crate) since: Time,
-    /// Games that were played to their end while somebody looked, this one included.
+    /// Games played to their end while the GUI was running, including this one.
     pub(crate) games: u32,
 }
 
-/// Who has won how many games.
+/// The number of wins of each player.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
-    // A player of the next game is the same one if name and address are the same.
+    // Players of different games are the same if name and address match.
     wins: BTreeMap<(String, String), u32>,
     games: u32,
 }
@@ -50,7 +50,7 @@ pub(crate) const fn is_last(game: &GamePicture) -> bool {
 }
 
 impl Tally {
-    /// Adds a game that has ended. A game that was broken off has no winner.
+    /// Adds a finished game. An aborted game has no winner.
     pub(crate) fn game_over(&mut self, now: Time, game: GamePicture, own: Option<PlayerId>) -> GameResult {
         let mut ranked: Vec<(u32, PlayerId, &Player)> =
             game.players.iter().filter_map(|(id, player)| Some((*game.scores.get(id)?, *id, player))).collect();
@@ -81,7 +81,7 @@ impl Tally {
 }
 
 impl GameResult {
-    /// What has happened, in a few words.
+    /// A summary of the result in a few words.
     pub(crate) fn title(&self) -> String {
         let GamePicture { turn, game_length, .. } = self.game;
         if !is_last(&self.game) {
@@ -120,7 +120,7 @@ impl GameResult {
         self.places.iter().map(rank).collect()
     }
 
-    /// The same as plain text, a line for each player behind the title.
+    /// The result as plain text: the title, followed by a line for each player.
     pub(crate) fn text(&self) -> String {
         let row = |Rank { rank, name, score, own }: Rank| {
             let mark = if own { '>' } else { ' ' };

@@ -1,4 +1,4 @@
-//! Players as they are shown: labels, colours, and lists with a line for each.
+//! Display of players: labels, colours, and lists with a line for each.
 
 use ratatui::{
     buffer::Buffer,
@@ -29,7 +29,7 @@ const COLOURS: [Color; 12] = [
     Color::Red,
 ];
 
-/// What stands for a player on the board: `A` to `Z`, `a` to `z`, then `A1`, `B1` and so on.
+/// The label of a player on the board: `A` to `Z`, `a` to `z`, then `A1`, `B1` and so on.
 pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     let letter = id.0 % LETTERS;
     match id.0 / LETTERS {
@@ -39,7 +39,7 @@ pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     }
 }
 
-/// The style of a player's robot and name; the one in view stands out.
+/// The style of a player's robot and name; the player in view is highlighted.
 pub(crate) fn style(palette: Palette, id: PlayerId, in_view: bool) -> Style {
     let own = if in_view { Modifier::REVERSED | Modifier::UNDERLINED } else { Modifier::empty() };
     palette.style(COLOURS[usize::from(id.0) % COLOURS.len()], Modifier::BOLD | own)
@@ -50,7 +50,7 @@ pub(crate) fn label_text(id: PlayerId) -> String {
     [Some(letter), number].into_iter().flatten().map(char::from).collect()
 }
 
-/// How a player is named in a sentence: its name, or its label where the name is empty.
+/// The name of a player in a sentence: its name, or its label if the name is empty.
 pub(crate) fn called(id: PlayerId, name: &str) -> String {
     if name.trim().is_empty() { label_text(id) } else { printable(name) }
 }
@@ -59,31 +59,32 @@ pub(crate) fn called(id: PlayerId, name: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: PlayerId,
-    /// As it can be shown.
+    /// The name without unprintable characters.
     pub(crate) name: String,
-    /// What stands in the last column.
+    /// The content of the last column.
     pub(crate) last: String,
 }
 
-/// A list of players, one per line. Players beyond the last line are counted; the player in view is always shown.
+/// A list of players, one per line. Players who do not fit are counted in the last line; the player in view is always
+/// shown.
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
-    /// What the last column is called, if there is one.
+    /// The heading of the last column, if there is one.
     pub(crate) last: &'a str,
-    /// Whether it stands at the right edge rather than at the left of its column.
+    /// Whether the last column is right-aligned.
     pub(crate) at_right: bool,
     pub(crate) in_view: Option<PlayerId>,
     pub(crate) palette: Palette,
 }
 
-/// Columns of the mark and the label with a blank behind it.
+/// Columns for the mark, the label and a blank.
 const LABEL: usize = 4;
-/// A name keeps at least so many columns before the last column gets any.
+/// The least width of the name column; the last column gets room only beyond it.
 const NAME: usize = 6;
 
 impl Roster<'_> {
-    // The rows that are shown, and how many are not.
+    // The visible rows, and the number of hidden ones.
     fn cut(&self, room: usize) -> (Vec<&Row>, usize) {
         if self.rows.len() <= room {
             return (self.rows.iter().collect(), 0);
@@ -108,7 +109,7 @@ impl Widget for &Roster<'_> {
         let digits = self.rows.iter().map(|row| row.id.0.to_string().len()).max().unwrap_or(1).max(2);
         let widths = self.rows.iter().map(|row| Span::raw(&*row.last).width());
         let wanted = widths.max().unwrap_or(0).max(self.last.len());
-        // The label identifies a player too, so the number is the first to be left out.
+        // The label already identifies a player, so the number is omitted first.
         let with_number = LABEL + digits + 1 + NAME + 1 + wanted <= width || LABEL + NAME + 1 + wanted > width;
         let digits = if with_number { digits } else { 0 };
         let name_at = if with_number { LABEL + digits + 1 } else { LABEL };
@@ -116,7 +117,7 @@ impl Widget for &Roster<'_> {
         let last_width = if name_at + NAME + 1 + wanted <= width { wanted } else { 0 };
         let name_width = width.saturating_sub(name_at + if last_width > 0 { last_width + 1 } else { 0 });
         let longest = self.rows.iter().map(|row| Span::raw(&*row.name).width()).max().unwrap_or(0);
-        // Texts stand next to the names, numbers at the right edge.
+        // Texts are next to the names, numbers at the right edge.
         let name_width = if self.at_right { name_width } else { name_width.min(longest.max(NAME)) };
         let mut line = |y: u16, start: &str, name: &str, last: &str, style: Style| {
             let mut put = |at: usize, text: &str, room: usize, style: Style| {
@@ -128,7 +129,7 @@ impl Widget for &Roster<'_> {
             put(name_at, name, name_width, style);
             if last_width > 0 {
                 let indent = if self.at_right { last_width.saturating_sub(Span::raw(last).width()) } else { 0 };
-                // Numbers are what the list is about; a text only adds to the name.
+                // Numbers are the purpose of the list; a text only supplements the name.
                 let style = if self.at_right { style } else { style.add_modifier(Modifier::DIM) };
                 put(name_at + name_width + 1 + indent, last, last_width - indent, style);
             }
@@ -153,7 +154,7 @@ impl Widget for &Roster<'_> {
             let number = number.map_or(' ', char::from);
             let id = if with_number { format!("{:>digits$}", row.id.0) } else { String::new() };
             let start = format!("{mark}{}{number} {id}", char::from(letter));
-            // Reversed letters are for the board; here there is the mark.
+            // Reversed letters are used on the board only; the list has the mark.
             line(y, &start, &row.name, &row.last, style(self.palette, row.id, false));
             y += 1;
         }

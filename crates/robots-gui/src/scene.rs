@@ -1,4 +1,4 @@
-//! The part of a board that is in view, and how its fields look.
+//! The visible part of a board, and the appearance of its fields.
 
 use ratatui::{
     buffer::Buffer,
@@ -15,16 +15,16 @@ use crate::roster::{label, style};
 struct Field {
     block: bool,
     explosion: bool,
-    // Whether a bomb that goes off next turn reaches it, if that is to be shown.
+    // Whether a bomb that explodes next turn reaches it, if this is displayed.
     endangered: bool,
-    // Of several bombs the one that explodes first.
+    // If there are several bombs, the one that explodes first.
     timer: Option<u16>,
-    // Of several robots the one in view, or else the first by number.
+    // If there are several robots, the one in view, or else the one with the lowest number.
     robot: Option<PlayerId>,
     others: bool,
 }
 
-/// The fields in view, whatever the size of the board.
+/// The visible fields, whatever the size of the board.
 #[derive(Debug)]
 pub(crate) struct Scene {
     corner: Place,
@@ -36,14 +36,14 @@ pub(crate) struct Scene {
     palette: Palette,
 }
 
-/// Where a field stands when row 0 is at the top; `None` if it is not on the board.
+/// The place of a field when row 0 is at the top; `None` if it is not on the board.
 pub(crate) fn place(game: &GamePicture, position: Position) -> Option<Place> {
     let row = game.size_y.checked_sub(1)?.checked_sub(position.y)?;
     (position.x < game.size_x).then_some(Place::new(position.x, row))
 }
 
 impl Scene {
-    /// The fields of a window of so many fields whose top left one is `corner`.
+    /// Creates the scene of a window, given its size in fields and its top left field `corner`.
     pub(crate) fn new(
         game: &GamePicture,
         corner: Place,
@@ -74,7 +74,7 @@ impl Scene {
         scene
     }
 
-    /// Marks what `blasts` will reach.
+    /// Marks the fields that `blasts` will reach.
     pub(crate) fn with_danger(mut self, game: &GamePicture, blasts: &[Blast]) -> Self {
         for row in 0..self.window.height {
             for column in 0..self.window.width {
@@ -91,7 +91,7 @@ impl Scene {
         self
     }
 
-    /// Marks the row and column of a player's robot, to find it by.
+    /// Marks the row and column of a player's robot, so that it is easy to find.
     pub(crate) fn pointing_at(mut self, game: &GamePicture, id: PlayerId) -> Self {
         let found = game.player_positions.get(&id).and_then(|&position| place(game, position));
         self.pointed_at = found.map(|place| (place, style(self.palette, id, false)));
@@ -112,7 +112,7 @@ impl Scene {
         inside.then(|| usize::from(row) * usize::from(self.window.width) + usize::from(column))
     }
 
-    /// Draws all fields, each of this size, from the top left corner of `area` on.
+    /// Draws all fields, each of this size, starting at the top left corner of `area`.
     pub(crate) fn render(&self, field: Size, area: Rect, buffer: &mut Buffer) {
         for row in 0..self.window.height {
             for column in 0..self.window.width {
@@ -123,12 +123,12 @@ impl Scene {
         }
     }
 
-    // What lies on the ground fills the field. In the middle row a robot stands at the left, a bomb at the right.
+    // The ground fills the field. In the middle row the robot is at the left and the bomb at the right.
     fn render_field(&self, place: Place, area: Rect, buffer: &mut Buffer) {
         let shown = self.index(place.x, place.y).and_then(|index| self.fields.get(index)).copied().unwrap_or_default();
         let own = shown.robot.filter(|&id| Some(id) == self.in_view);
         let ground = self.ground(shown, place);
-        // The own robot fills its field, so that it is found at once.
+        // The user's own robot fills its field, so that it is easy to find.
         let filled = own.map_or(ground.fill, |id| (ground.fill.0, style(self.palette, id, true)));
         let all_over = |style: Style| if shown.explosion { style.add_modifier(Modifier::REVERSED) } else { style };
         let middle = area.y + (area.height - 1) / 2;
@@ -142,7 +142,7 @@ impl Scene {
                 put(x, y, filled.0, filled.1);
             }
         }
-        // Beside the middle where fields are wide: there the letters of neighbours do not touch.
+        // Wide fields have a margin so that the letters of neighbours do not touch.
         let margin = if area.width > 3 { (area.width - 2) / 2 } else { 0 };
         let (left, right) = (area.left() + margin.saturating_sub(u16::from(margin > 1)), area.right());
         if let Some((byte, style)) = ground.mark.filter(|_| shown.timer.is_none() && shown.robot.is_none()) {
@@ -163,7 +163,7 @@ impl Scene {
             let style = style(self.palette, id, own.is_some());
             let (letter, number) = label(id);
             let crowd = shown.others.then_some(b'&');
-            // A bomb is worth more than the rest of what there is to say.
+            // The bomb's timer has precedence over the rest of the text.
             let free = area.width - u16::from(shown.timer.is_some());
             let text = [Some(letter), number, crowd].into_iter().flatten();
             for (x, byte) in (left..area.left() + free).zip(text) {
@@ -193,15 +193,16 @@ impl Scene {
     }
 }
 
-/// How a field looks below robots and bombs.
+/// The appearance of a field below robots and bombs.
 #[derive(Debug, Clone, Copy)]
 struct Ground {
     fill: (u8, Style),
-    /// One character of an empty field.
+    /// The character of an empty field.
     mark: Option<(u8, Style)>,
 }
 
-// A number in at most `room` columns; a larger one is as many nines as fit and a plus, in one column the plus alone.
+// A number in at most `room` columns. A larger number becomes as many nines as fit and a plus, or a plus alone in one
+// column.
 fn digits(timer: u16, room: usize) -> String {
     let digits = timer.to_string();
     if digits.len() <= room { digits } else { format!("{}+", "9".repeat(room.saturating_sub(1))) }

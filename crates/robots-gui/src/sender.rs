@@ -18,11 +18,11 @@ use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
 
-/// The pause after an error of the system, so that a lasting error costs no processor time.
+/// The pause after a system error, so that a persistent error does not use up processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
 
-/// A socket that is connected to one address of the client at a time, so that the system reports when nobody listens there.
-/// Then the next address is tried.
+/// A socket connected to one address of the client at a time, so that the system reports a refusal. The sender then
+/// switches to the next address.
 #[derive(Debug)]
 pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
@@ -33,8 +33,8 @@ pub(crate) struct Sender {
     refusals: usize,
 }
 
-/// One socket twice: one handle waits for refusals, the other sends without the runtime, which learns only later that a new
-/// socket is writable.
+/// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which learns
+/// only later that a new socket is writable.
 #[derive(Debug)]
 struct Way {
     waiting: UdpSocket,
@@ -42,7 +42,7 @@ struct Way {
 }
 
 impl Sender {
-    /// A sender to the first of `addresses` that the system can route to.
+    /// Creates a sender to the first of `addresses` that the system can route to.
     pub(crate) fn new(addresses: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let mut trouble = anyhow::anyhow!("no address of the client");
         for (current, &address) in addresses.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Sender {
     }
 
     pub(crate) fn send(&mut self, message: InputMessage) {
-        // An address that has refused is not tried again until all others were.
+        // After all addresses have refused, each of them may be tried again.
         if self.is_refused() {
             self.refusals = 0;
         }
@@ -68,12 +68,12 @@ impl Sender {
         self.refusals >= self.addresses.len()
     }
 
-    /// Notes that the client is there, since it has sent a picture.
+    /// Records that the client is reachable, because it has sent a picture.
     pub(crate) const fn heard(&mut self) {
         self.refusals = 0;
     }
 
-    /// Waits until the system reports that nobody listens at the current address. Cancelling it loses nothing.
+    /// Waits until the system reports that the current address refuses datagrams. This method is cancel safe.
     pub(crate) async fn refused(&self) {
         loop {
             match self.way.waiting.recv(&mut [0; 1]).await {
@@ -112,7 +112,7 @@ impl Sender {
         let mut datagram = BytesMut::new();
         message.encode(&mut Writer::new(&mut datagram));
         let sent = match self.way.sending.send(&datagram) {
-            // Linux reports the error of an earlier datagram here and does not send this one.
+            // Linux reports the error of an earlier datagram here without sending this one.
             Err(error) if is_refused(&error) => self.way.sending.send(&datagram),
             sent => sent,
         };
@@ -123,7 +123,7 @@ impl Sender {
     }
 }
 
-/// Waits until one of `sockets` can be read; for ever without sockets.
+/// Waits until one of `sockets` is readable. Without sockets it never completes.
 pub(crate) async fn readable(sockets: &[UdpSocket]) {
     future::poll_fn(|context| {
         let ready = sockets.iter().filter(|socket| socket.poll_recv_ready(context).is_ready()).count();
@@ -156,32 +156,32 @@ pub enum Server {
     There,
     /// Lost; the client reconnects.
     Lost,
-    /// Over.
+    /// Closed.
     Gone,
 }
 
-/// The state of the contact to the client, for display.
+/// The state of the connection to the client, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
     /// The address of the client, as the user typed it.
     pub(crate) client: String,
-    /// The port on which pictures come.
+    /// The port that receives pictures.
     pub(crate) port: u16,
     /// The time since the last picture, if it is suspiciously long.
     pub(crate) silence: Option<Duration>,
-    /// How long a turn takes, once that was measured.
+    /// The length of a turn, once measured.
     pub(crate) turn_duration: Option<Duration>,
-    /// Whether nobody listens at the client's address.
+    /// Whether all addresses of the client refuse datagrams.
     pub(crate) refused: bool,
     pub(crate) server: Server,
     pub(crate) keys_ignored: bool,
-    /// The number of datagrams that were no pictures.
+    /// The number of datagrams that could not be decoded as pictures.
     pub(crate) unreadable: u64,
 }
 
-/// The silence in a game that is reported, unless its turns are known to be longer.
+/// The silence in a game that is reported, unless its turns are longer.
 const IN_GAME: Duration = Duration::from_secs(3);
-/// The same in the lobby, where pictures come only when somebody joins.
+/// The same in the lobby, where pictures come only when a player joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
 
 /// The turns that are measured before their length is shown, and the number of turns in the median.
@@ -192,19 +192,19 @@ const REMEMBERED: usize = 9;
 const SLOWER: u32 = 10;
 const NOTICEABLE: Duration = Duration::from_millis(20);
 
-/// When pictures came.
+/// Arrival times of pictures.
 #[derive(Debug, Clone)]
 pub(crate) struct Pulse {
     last: Time,
     // The turn of the last picture, if it was one of a game.
     turn: Option<u16>,
-    // How long the last turns took.
+    // The durations of the latest turns.
     turns: VecDeque<Duration>,
     heard: bool,
 }
 
 impl Pulse {
-    /// Nothing has come yet.
+    /// Starts without a picture.
     pub(crate) fn new(now: Time) -> Self {
         Self { last: now, turn: None, turns: VecDeque::new(), heard: false }
     }
@@ -217,7 +217,7 @@ impl Pulse {
         };
         match passed {
             Some(turns) => self.took(now.since(self.last) / u32::from(turns)),
-            // A picture that came twice says nothing about turns.
+            // A repeated picture gives no information about turns.
             None if turn == self.turn => {}
             None => self.turns.clear(),
         }
@@ -240,12 +240,12 @@ impl Pulse {
         turns.get(turns.len() / 2).copied()
     }
 
-    /// How long a turn takes, if that can be said.
+    /// The length of a turn, once enough turns are measured.
     pub(crate) fn turn_duration(&self) -> Option<Duration> {
         self.median().filter(|_| self.turns.len() >= MEASURED)
     }
 
-    /// How long nothing has come, if that is longer than it should be.
+    /// The time since the last picture, if it is longer than expected.
     pub(crate) fn silence(&self, now: Time) -> Option<Duration> {
         let allowed = match (self.heard, self.turn) {
             (true, None) => IN_LOBBY,

@@ -1,7 +1,8 @@
-//! What happened between two pictures: whose bomb hit whom.
+//! Events between two pictures: whose bomb hit which player.
 //!
-//! A picture says where bombs are and not whose they are. A robot that puts down a bomb stays where it is, so the owner is the
-//! one who stood there before and after. What cannot be known, since several stood there or a picture was lost, is left open.
+//! A picture contains the positions of bombs but not their owners. A robot that places a bomb does not move, so the
+//! owner is the player on that field both before and after. The owner stays unknown if several players were on the
+//! field or a picture was lost.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,34 +14,34 @@ use robots::{Blast, Board, GamePicture, Parameters, PlayerId, Position};
 
 use crate::roster::called;
 
-/// How long it is told what has happened.
+/// How long an event is displayed.
 const NEWS: Duration = Duration::from_secs(3);
-/// How long the own robot is pointed at after it has come back.
+/// How long the user's own robot is marked after it has respawned.
 const POINTING: Duration = Duration::from_millis(1_200);
-/// How often that blinks: so long on, so long off.
+/// The length of each phase of the blinking mark, on or off.
 const BLINK: Duration = Duration::from_millis(200);
-/// Names in one line.
+/// Names listed in one line.
 const MAX_NAMES: usize = 3;
-/// Blasts that are worked out for one picture. A window shows fewer.
+/// The maximum number of blasts computed for one picture. A window shows fewer.
 const MAX_BLASTS: usize = 1_024;
 
-/// A bomb: its field, and the turn in which it explodes.
+/// A bomb: its field and the turn of its explosion.
 type Fuse = (Position, u32);
 
-/// What is known beside the newest picture.
+/// State beyond the newest picture.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Story {
-    // From the lobby; a GUI that was started in the middle of a game does not know it.
+    // Set in the lobby; unknown if the GUI was started during a game.
     radius: Option<u16>,
     bomb_timer: Option<u16>,
-    // Of each bomb on the board; several may lie on one field. Bounded by what fits a picture.
+    // The owners of each bomb on the board. A field may have several bombs. The size of a picture bounds this map.
     owners: BTreeMap<Fuse, Vec<Option<PlayerId>>>,
     news: Option<(Time, String)>,
     came_back: Option<Time>,
 }
 
 impl Story {
-    /// Stores the parameters and forgets the last game.
+    /// Stores the parameters and discards the last game.
     pub(crate) fn lobby(&mut self, parameters: &Parameters) {
         *self = Self {
             radius: Some(parameters.explosion_radius),
@@ -49,7 +50,7 @@ impl Story {
         };
     }
 
-    /// Compares a picture of a game with the one before it, from the view of the player `own`.
+    /// Compares a picture of a game with the one before it, from the point of view of the player `own`.
     pub(crate) fn game(&mut self, now: Time, own: Option<PlayerId>, before: Option<&GamePicture>, game: &GamePicture) {
         let before = before.filter(|before| before.turn.checked_add(1) == Some(game.turn));
         let mut old = std::mem::take(&mut self.owners);
@@ -61,7 +62,7 @@ impl Story {
             self.owners.insert(fuse, owners);
         }
         let Some(before) = before else { return };
-        // What is left of the old ones has exploded.
+        // The remaining old bombs have exploded.
         let victims: Vec<PlayerId> =
             game.scores.iter().filter(|(id, score)| before.scores.get(id) < Some(score)).map(|(&id, _)| id).collect();
         if victims.is_empty() {
@@ -101,7 +102,7 @@ impl Story {
         }
     }
 
-    // Who has put down these new bombs.
+    // The owners of these new bombs.
     fn placed_by(
         &self,
         before: Option<&GamePicture>,
@@ -121,17 +122,17 @@ impl Story {
         if able.len() == new { able } else { vec![None; new] }
     }
 
-    /// What has happened lately.
+    /// The latest event, while it is displayed.
     pub(crate) fn news(&self, now: Time) -> Option<&str> {
         self.news.as_ref().filter(|(at, _)| now.since(*at) < NEWS).map(|(_, text)| &**text)
     }
 
-    /// Whether the own robot is to be pointed at.
+    /// Whether the user's own robot is marked at this moment.
     pub(crate) fn points(&self, now: Time) -> bool {
         self.pointing(now).is_some_and(|since| (since.as_millis() / BLINK.as_millis()).is_multiple_of(2))
     }
 
-    /// Whether the screen changes by itself for a while.
+    /// Whether the screen is animated.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.pointing(now).is_some()
     }
@@ -140,7 +141,7 @@ impl Story {
         self.came_back.map(|at| now.since(at)).filter(|&since| since < POINTING)
     }
 
-    /// What the bombs reach that go off in the coming turn; `None` if it is not known how far that is.
+    /// The blasts of the bombs that explode next turn; `None` if the bomb radius is unknown.
     pub(crate) fn danger(&self, game: &GamePicture) -> Option<Vec<Blast>> {
         let radius = self.radius?;
         let board = board(game);
@@ -166,7 +167,7 @@ fn name(game: &GamePicture, id: PlayerId) -> String {
     called(id, game.players.get(&id).map_or("", |player| &player.name))
 }
 
-// The first few, and how many more.
+// The first few names, and the number of the remaining ones.
 fn names(game: &GamePicture, ids: &[PlayerId]) -> String {
     let mut names: Vec<String> = ids.iter().take(MAX_NAMES).map(|&id| name(game, id)).collect();
     if ids.len() > MAX_NAMES {
@@ -178,7 +179,7 @@ fn names(game: &GamePicture, ids: &[PlayerId]) -> String {
     }
 }
 
-// How many bombs there are of each kind.
+// The number of bombs of each kind.
 fn fuses(game: &GamePicture) -> BTreeMap<Fuse, usize> {
     let mut fuses = BTreeMap::new();
     for bomb in &game.bombs {
@@ -202,7 +203,8 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    // What is told after a game in which each player stands in a corner, Ann and Bob put down bombs, and somebody is destroyed.
+    // The event displayed after a game in which each player is in a corner, Ann and Bob place bombs, and a player is
+    // destroyed.
     fn told(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());
@@ -254,10 +256,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_is_left_open() {
-        // The picture in which the bomb was put down is missing.
+        // The picture in which the bomb was placed is missing.
         assert_eq!(told(Some(0), &[(2, 0)], &[0], true).unwrap(), "A bomb got you");
         assert_eq!(told(None, &[(2, 0)], &[0], true).unwrap(), "A bomb got Ann");
-        // Nobody stood there.
+        // No player was on that field.
         assert_eq!(told(Some(0), &[(1, 0)], &[0], false).unwrap(), "A bomb got you");
     }
 

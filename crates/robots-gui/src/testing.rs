@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Fixtures shared by the tests of this crate.
 
 use ratatui::buffer::{Buffer, Cell};
 use robots::{Bomb, GamePicture, Parameters, Player, PlayerId, Position};
@@ -33,7 +33,7 @@ pub(crate) fn parameters() -> Parameters {
     }
 }
 
-/// A game with these robots, numbered from 0, nobody destroyed yet.
+/// A game with these robots, numbered from 0, and no deaths yet.
 pub(crate) fn game(size_x: u16, size_y: u16, robots: &[(&str, u16, u16)]) -> GamePicture {
     let robots = || (0..).map(PlayerId).zip(robots);
     GamePicture {

@@ -1,4 +1,4 @@
-//! What the user looks at.
+//! The state of the view: pictures, scrolling, the help, results.
 
 #[cfg(test)]
 mod flow;
@@ -21,37 +21,37 @@ use crate::{
     story::Story,
 };
 
-/// The smallest window in which anything can be told.
+/// The smallest window that can show a message.
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
 /// How many columns and rows of fields a key moves the board.
 const SCROLL: (i32, i32) = (6, 4);
-/// A result stays for so long even if the next game begins.
+/// A result stays for this long even if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
-/// Whose robot is kept in view.
+/// The player whose robot is kept in view.
 #[derive(Debug, Clone, Default)]
 pub enum Follow {
-    /// Nobody's.
+    /// No player.
     #[default]
     Nobody,
-    /// The one of the player with this number.
+    /// The player with this number.
     Id(PlayerId),
-    /// The one of the first player of this name.
+    /// The first player with this name.
     Name(ShortText),
-    /// The one that somebody else knows, such as a client in the same program.
+    /// A player that another component supplies, such as a client in the same program.
     Told(watch::Receiver<Option<PlayerId>>),
 }
 
-/// What the keys of the game do.
+/// The effect of the game's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserRole {
-    /// They go to a client of which nothing else is known.
+    /// They are sent to a separate client whose state is unknown.
     Remote,
-    /// They go to a client in the same program, which joins and plays by them.
+    /// They are sent to a client in the same program, which joins and plays by them.
     Player,
-    /// Nothing: the client in the same program never joins.
+    /// None: the client in the same program never joins.
     Observer,
-    /// Nothing: the client in the same program plays by itself.
+    /// None: the client in the same program plays by itself.
     Bot,
 }
 
@@ -64,7 +64,7 @@ enum Look {
     Around,
 }
 
-// What is shown of the last result.
+// Which part of the last result is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Showing {
     // The newest picture.
@@ -76,17 +76,17 @@ pub(crate) enum Showing {
     FinalBoard,
 }
 
-// Whether the user takes part in the game, as far as this can be known from keys and pictures.
+// Whether the user takes part in the game, inferred from keys and pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Joining {
     #[default]
     Unknown,
-    // There was an empty lobby, and no key was pressed since.
+    // The lobby was empty, and no key was pressed since.
     NotAsked,
     Asked,
 }
 
-/// What the user looks at: the newest picture, the part of the board, the help, the result of a game.
+/// The state of the screen: the newest picture, the visible part of the board, the help, the result of a game.
 #[derive(Debug, Clone)]
 pub struct View {
     pub(crate) palette: Palette,
@@ -102,14 +102,15 @@ pub struct View {
     follow: Follow,
     look: Look,
     newest: Option<DrawMessage>,
-    // The own player in the game that is shown. A client tells that the game is over before its last picture arrives here.
+    // The user's own player in the displayed game. A client reports the end of the game before its last picture
+    // arrives here.
     own: Option<PlayerId>,
     joining: Joining,
     tally: Tally,
 }
 
 impl View {
-    /// A view without a picture yet, in which nobody takes part: it shows pictures as they are, and no keys.
+    /// Creates a view without a picture, for a user who does not take part: it shows pictures unchanged, and no keys.
     pub fn new(palette: Palette, follow: Follow) -> Self {
         Self {
             palette,
@@ -131,7 +132,7 @@ impl View {
         }
     }
 
-    /// Takes part: keys are shown, what happens from picture to picture is told, and games end with their result.
+    /// Makes the user a participant: the view shows keys, events between pictures, and the result of each game.
     #[must_use]
     pub(crate) const fn taking_part(mut self, role: UserRole) -> Self {
         self.role = Some(role);
@@ -148,7 +149,7 @@ impl View {
     }
 
     fn take_part(&mut self, before: Option<DrawMessage>, picture: &DrawMessage) -> bool {
-        // The last picture of a game has told its end already.
+        // The last picture of a game has already shown its end.
         let (unfinished, told) = match before {
             Some(DrawMessage::Game(before)) if is_last(&before) => (None, true),
             Some(DrawMessage::Game(before)) => (Some(before), false),
@@ -185,7 +186,7 @@ impl View {
         self.help = false;
     }
 
-    /// Handles the loss of the server, after which no picture comes. Returns whether this ended a game.
+    /// Handles the loss of the server, after which no pictures arrive. Returns whether this ended a game.
     pub(crate) fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
@@ -220,7 +221,7 @@ impl View {
         self.camera.follow(size, fields, focus);
     }
 
-    /// Whether the screen changes by itself within a moment.
+    /// Whether the screen is animated at the moment.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.story.is_moving(now)
     }
@@ -235,12 +236,12 @@ impl View {
         }
     }
 
-    /// Whether keys of the game are of any use to the client: it plays by them, or nothing else is known.
+    /// Whether the client uses the game's keys: it plays by them, or its role is unknown.
     pub(crate) const fn steers(&self) -> bool {
         matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
 
-    /// Records that a key of the game was sent. In a lobby it asks to join.
+    /// Records that a key of the game was sent. In a lobby such a key requests to join.
     pub(crate) fn sent(&mut self) {
         if !matches!(self.newest, Some(DrawMessage::Game(_))) {
             self.joining = Joining::Asked;
@@ -255,13 +256,13 @@ impl View {
         };
     }
 
-    /// Closes the result and shows the newest picture. Returns whether that is a lobby, in which the user can join.
+    /// Closes the result and shows the newest picture. Returns whether it is a lobby, where the user can join.
     pub(crate) const fn proceed(&mut self) -> bool {
         self.showing = Showing::Newest;
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))
     }
 
-    /// Moves the part of the board that is shown, and follows nobody any more.
+    /// Scrolls the board and stops following a player.
     pub fn scroll(&mut self, direction: Direction) {
         let Some(game) = self.game() else { return };
         let (columns, rows) = match direction {
@@ -275,7 +276,7 @@ impl View {
         self.camera.scroll(size, fields, columns, rows);
     }
 
-    /// Follows the next robot: first the own one, if it is known, then the others by number.
+    /// Follows the next robot: first the user's own, if known, then all others by number.
     pub fn follow_next(&mut self) {
         let Some(game) = self.game() else { return };
         let own = self.own(&game.players);
@@ -292,7 +293,7 @@ impl View {
         self.window.width < SMALLEST.width || self.window.height < SMALLEST.height
     }
 
-    /// The game that is shown: a final board as long as the user looks at the result.
+    /// The displayed game: a final board while the user looks at the result.
     pub(crate) fn game(&self) -> Option<&GamePicture> {
         match (self.showing, &self.last, &self.newest) {
             (Showing::Table | Showing::FinalBoard, Some(last), _) => Some(&last.game),
@@ -301,7 +302,7 @@ impl View {
         }
     }
 
-    /// The player that the user is, if it plays.
+    /// The user's own player, if it is in the game.
     pub(crate) fn own(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
         match (self.showing, &self.last) {
             (Showing::Table | Showing::FinalBoard, Some(last)) => last.own,
@@ -313,7 +314,7 @@ impl View {
         matches!(self.newest, Some(DrawMessage::Game(_)))
     }
 
-    // The player that we were told to follow, or else the one of `before`, if it plays.
+    // The player given by `follow`, or else `before`, if it is in the game.
     fn told(&self, players: &BTreeMap<PlayerId, Player>, before: Option<PlayerId>) -> Option<PlayerId> {
         let told = match &self.follow {
             Follow::Nobody => None,
@@ -333,12 +334,12 @@ impl View {
         }
     }
 
-    /// Whether the user has asked to join the coming game.
+    /// Whether the user has requested to join the coming game.
     pub(crate) fn has_asked(&self) -> bool {
         self.joining == Joining::Asked
     }
 
-    /// Whether it is known that the user only looks on at this game.
+    /// Whether the user is known to be a spectator of this game.
     pub(crate) fn looks_on(&self, players: &BTreeMap<PlayerId, Player>) -> bool {
         match self.role {
             Some(UserRole::Player) => self.own(players).is_none(),
@@ -353,7 +354,7 @@ impl View {
 pub(crate) const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// The width of the score board beside a large board: this part of the window, within these bounds.
+/// The share of the window that the score board takes beside a large board, within these bounds.
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;
@@ -362,7 +363,7 @@ const SCORES_NARROW: u16 = 17;
 /// The greatest width of the score board where the board leaves room, and the gap before it.
 const SCORES_MOST: u16 = 44;
 const GAP: u16 = 1;
-/// Sizes of a field in columns and rows, the best first: as square as characters allow, and no larger than is pleasant.
+/// Sizes of a field in columns and rows, best first: as square as characters allow, and not excessively large.
 const FIELDS: [Size; 7] = [
     Size::new(12, 6),
     Size::new(10, 5),
@@ -372,7 +373,7 @@ const FIELDS: [Size; 7] = [
     Size::new(3, 1),
     Size::new(2, 1),
 ];
-/// A label of two characters leaves room for a bomb only in a field of at least so many columns.
+/// The least width of a field that has room for a bomb beside a label of two characters.
 const LONG_LABEL: u16 = 3;
 /// Columns and rows of a frame.
 const FRAME: u16 = 2;
@@ -382,7 +383,7 @@ pub(crate) const fn size(game: &GamePicture) -> Size {
     Size::new(game.size_x, game.size_y)
 }
 
-/// Where things are in a window, counted from its top left corner.
+/// Positions in a window, counted from its top left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The board with its frame, if it has one.
@@ -395,7 +396,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Fields are as large as the window allows, and the board with its scores stands in the middle.
+    /// Fields are as large as the window allows, and the board with its scores is centred.
     pub(crate) fn of(game: &GamePicture, window: Size) -> Self {
         let hints = (window.height >= HINTS_FROM).then(|| Rect::new(0, window.height - 1, window.width, 1));
         let height = window.height.saturating_sub(1 + u16::from(hints.is_some()));
@@ -410,7 +411,7 @@ impl Layout {
         };
         let usual = (window.width / SCORES_PART).clamp(SCORES_LEAST, SCORES_LARGE);
         let beside = |scores: u16| window.width.saturating_sub(scores + GAP);
-        // Seeing the whole board is worth more than the scores.
+        // A complete board has precedence over the scores.
         let mut whole = largest(window.width).map(|field| (field, false));
         if with_scores {
             let field = largest(beside(usual)).or_else(|| largest(beside(SCORES_NARROW)));

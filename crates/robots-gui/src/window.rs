@@ -30,30 +30,30 @@ use crate::{
 const BUFFER: usize = 1 << 16;
 /// Datagrams received in a row before keys are handled.
 const BURST: usize = 64;
-/// Unreadable datagrams that are logged one by one. After that, only every power of two is.
+/// The number of unreadable datagrams that are logged individually. After that, only every power of two is.
 const LOGGED: u64 = 20;
 /// The pause after a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
-/// How often texts about the passing of time are updated.
+/// The interval at which texts about elapsed time are updated.
 const TICK: Duration = Duration::from_secs(1);
 /// The same while something blinks.
 const BLINK: Duration = Duration::from_millis(50);
-/// How long keys are ignored after a game, since those meant for the game are still being pressed.
+/// How long keys are ignored after a game, because the user may still be pressing keys meant for the game.
 const QUIET: Duration = Duration::from_secs(1);
-/// The message that joins: in a lobby a client sends a Join for any input.
+/// The message that joins: in a lobby a client sends a Join on any input.
 const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 // Why a window was closed.
 #[derive(Debug)]
 enum End {
-    // The user wanted to leave, by key or by signal.
+    // The user left, by key or by signal.
     Left,
-    // The terminal is gone, and what the system said.
+    // The terminal hung up, with the system's error.
     #[expect(dead_code, reason = "it is logged")]
     HungUp(io::Error),
 }
 
-/// A window that was closed. The terminal is given back.
+/// A closed window. The terminal is restored.
 #[derive(Debug)]
 pub struct Left {
     why: End,
@@ -62,17 +62,17 @@ pub struct Left {
 }
 
 impl Left {
-    /// Logs why, and writes the result of the last game to standard output, if one has ended.
+    /// Logs the reason, and writes the result of the last game to standard output, if one has ended.
     pub fn tell(self) {
         info!(why = ?self.why, "left");
         if let Some(result) = self.result {
-            // A reader that closed the pipe has seen what it wanted.
+            // A reader that closed the pipe needs no more output.
             let _ = writeln!(io::stdout(), "{result}");
         }
     }
 }
 
-/// The terminal, showing what comes on the sockets and sending keys to the client.
+/// The terminal window: shows pictures received on the sockets and sends keys to the client.
 #[derive(Debug)]
 pub struct Window {
     stage: Stage,
@@ -84,16 +84,17 @@ pub struct Window {
     server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     clock: Clock,
-    // Until when nothing is received, after an error.
+    // After an error, no datagrams are received until this time.
     rest: Instant,
     buffer: Box<[u8]>,
 }
 
 impl Window {
-    /// Takes the terminal over. Pictures come on `sockets`, keys go to the first address of `client` that takes them.
+    /// Takes over the terminal. Pictures are received on `sockets`; keys are sent to the first address of `client`
+    /// that accepts them.
     ///
-    /// To be called on a runtime of tokio, before any thread is started: a thread with SIGTSTP unblocked would stop the
-    /// program while it controls the terminal. Where standard input is no terminal there are no keys.
+    /// Must be called on a tokio runtime, before any thread is started: a thread with SIGTSTP unblocked would stop
+    /// the program while it controls the terminal. If standard input is not a terminal, there are no keys.
     ///
     /// # Errors
     /// If there is no terminal to draw on, or a socket is not available. The terminal is then unchanged.
@@ -126,7 +127,7 @@ impl Window {
             clock: Clock::start(),
             rest: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
-            // This comes last, since it takes control of the terminal.
+            // This must be last, because it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot take the terminal over")?,
         })
     }
@@ -138,7 +139,7 @@ impl Window {
         self
     }
 
-    /// Connects the window to a client in the same program: how that takes part, and the state of its connection.
+    /// Connects the window to a client in the same program, given its role and the state of its connection.
     #[must_use]
     pub fn with_client(mut self, role: UserRole, server: watch::Receiver<Server>) -> Self {
         self.view = self.view.taking_part(role);
@@ -146,7 +147,7 @@ impl Window {
         self
     }
 
-    /// Shows pictures and sends keys until the user leaves or the terminal is gone, then gives the terminal back.
+    /// Shows pictures and sends keys until the user leaves or the terminal hangs up, then restores the terminal.
     pub async fn run(mut self) -> Left {
         loop {
             self.draw();
@@ -177,7 +178,7 @@ impl Window {
     fn hear_of_server(&mut self) {
         self.contact.server = self.server.as_ref().map_or(Server::There, |server| *server.borrow());
         if self.contact.server == Server::Gone {
-            // The last pictures may wait in the socket.
+            // The last pictures may be waiting in the socket.
             self.receive();
             if self.view.server_gone(self.clock.now()) {
                 self.stage.ignore_keys(QUIET);
@@ -246,7 +247,7 @@ impl Window {
     fn happen(&mut self, event: StageEvent) -> Option<End> {
         match event {
             StageEvent::Key(key) => {
-                // The picture that ends a game may have arrived before this key, and must be shown first.
+                // The picture that ends a game may have arrived before this key, and must be handled first.
                 self.receive();
                 let ignored = self.stage.ignores_keys() && !key.is_command();
                 let action = if ignored { Action::Ignore } else { keys::action(key, self.view.shown()) };
@@ -283,7 +284,7 @@ impl Window {
         None
     }
 
-    // Without a server there is nothing behind the result.
+    // Without a server there is no picture after the result.
     fn proceed(&mut self, join: bool) {
         if self.contact.server == Server::There && self.view.proceed() && join && self.can_steer() {
             self.send(JOIN);

@@ -1,8 +1,9 @@
-//! What the rules of one turn cost on a busy board, beside a bare pass over the same blocks in the same run.
+//! The cost of one turn of the rules on a busy board, compared with a plain pass over the same blocks in the same
+//! run.
 //!
 //! 25 players, 10,000 blocks and 1,000 bombs, 25 of which explode in the turn. The pass reads the position of every
-//! block once, from an array. Both are measured by turns, and before each the game is copied, so neither finds its
-//! memory warmer than the other.
+//! block once, from an array. The two measurements alternate, and the game is copied before each, so both find
+//! equally warm caches.
 //!
 //! `cargo bench -p robots --bench turn` prints the table.
 
@@ -70,11 +71,12 @@ fn measure(size: u16, radius: u16) {
     );
 }
 
-// A game before a turn in which one bomb of each player explodes: each has walked a step and put down a bomb by turns.
+// A game before a turn with an explosion of one bomb of each player: each player has alternately moved and placed a
+// bomb.
 fn busy(size: u16, radius: u16, draws: &mut MinStd) -> Game {
     let each = BOMBS / usize::from(PLAYERS);
     let fields = f64::from(size) * f64::from(size);
-    // So many that as many different fields are drawn as there should be blocks.
+    // The number of draws that is expected to yield the required number of distinct fields.
     let needed = -(1.0 - f64::from(BLOCKS) / fields).ln() * fields;
     let parameters = Parameters {
         server_name: ShortText::default(),

@@ -5,7 +5,7 @@
 use alloc::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
-/// A field, by column and row. (0, 0) is the lower left corner, x grows to the right, y upwards.
+/// A field, by column and row. (0, 0) is the lower left corner; x grows to the right, y upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
     /// Column, counted from the left.
@@ -20,7 +20,8 @@ impl Position {
         Self { x, y }
     }
 
-    /// The field `distance` fields away in direction `way`; `None` if a coordinate would overflow. It may lie off the board.
+    /// The field `distance` fields away in direction `way`; `None` if a coordinate would overflow. It may be off the
+    /// board.
     pub fn offset(self, way: Direction, distance: u16) -> Option<Self> {
         let Self { x, y } = self;
         Some(match way {
@@ -32,7 +33,7 @@ impl Position {
     }
 }
 
-/// One of the four ways to go.
+/// A direction of movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Direction {
     /// y + 1.
@@ -46,7 +47,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All four, clockwise from the top: the order of their numbers on the wire.
+    /// All four, clockwise from the top, in the order of their numbers on the wire.
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 }
 
@@ -55,8 +56,8 @@ impl Direction {
 pub struct Board {
     size_x: u16,
     size_y: u16,
-    // The same blocks twice, ordered by column and by row, so that the next block in any direction is one search. Keys are
-    // (x, y) and (y, x), packed so that they compare as one number.
+    // The same blocks twice, ordered by column and by row, so that one search finds the next block in any direction.
+    // Keys are (x, y) and (y, x), packed so that they compare as one number.
     columns: BTreeSet<u32>,
     rows: BTreeSet<u32>,
 }
@@ -86,7 +87,7 @@ impl Board {
         position.x < self.size_x && position.y < self.size_y
     }
 
-    /// The neighbouring field that way; `None` at the board's edge.
+    /// The neighbouring field in this direction; `None` at the board's edge.
     pub fn step(&self, from: Position, way: Direction) -> Option<Position> {
         from.offset(way, 1).filter(|&to| self.contains(to))
     }
@@ -125,7 +126,8 @@ impl Board {
         }
     }
 
-    /// The distance from `from` to the first block in direction `way`, if it is at most `reach`. A block on `from` does not count.
+    /// The distance from `from` to the first block in direction `way`, if it is at most `reach`. A block on `from`
+    /// does not count.
     pub(crate) fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
         if reach == 0 {
             return None;
@@ -187,7 +189,7 @@ mod tests {
             assert_eq!(board.to_block(from, way, 65_533), None);
             assert_eq!(board.to_edge(from, way), 65_534);
         }
-        // Positions from a peer need not be on the board.
+        // Positions received from a peer need not be on the board.
         let beyond = Position::new(65_535, 65_535);
         for way in Direction::ALL {
             assert_eq!(board.to_block(beyond, way, 65_535), None);

@@ -22,13 +22,13 @@ const MAX_SEARCH: usize = 2_048;
 /// The parameters of a level. Shares are in percent.
 #[derive(Debug, Clone, Copy)]
 struct Skill {
-    /// Share of turns in which the bot does nothing.
+    /// Share of turns that the bot passes.
     idle: usize,
-    /// Share of the other turns in which it ignores all bombs.
+    /// Share of the remaining turns when the bot ignores all bombs.
     careless: usize,
     /// The bot notices only bombs that explode within this many turns.
     foresight: usize,
-    /// Share of the chances to hit somebody in which it places a bomb.
+    /// Share of the opportunities to hit a player that the bot uses.
     eager: usize,
 }
 
@@ -44,9 +44,9 @@ impl Skill {
 
 /// Chooses the actions of a robot.
 ///
-/// The bot moves only to fields, and places bombs only where it can still escape all coming blasts, if it has the choice.
-/// It walks towards the nearest robot and places a bomb when the blast would reach one, or when blocks surround it. Below
-/// [`Level::Hard`] it sometimes does nothing, ignores bombs, or notices them late.
+/// If possible, the bot moves and places bombs only where it can still escape all coming blasts. It walks towards the
+/// nearest robot, and places a bomb when the blast would reach one, or when blocks surround the bot. Below
+/// [`Level::Hard`] it sometimes passes, ignores bombs, or notices them late.
 ///
 /// The actions are determined by the messages of the server, the seed and the level.
 ///
@@ -82,7 +82,8 @@ impl Bot {
         Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level) }
     }
 
-    /// The input for [`act`](netcore::Client::act), to be asked for after each message that changed the state; `None` to do nothing.
+    /// The input for [`act`](netcore::Client::act); `None` to pass. To be called after each message that changed the
+    /// state.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
@@ -183,7 +184,7 @@ impl Danger {
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
-            // An explosion hits the robots that stand there at the start of its turn.
+            // An explosion hits the robots on its fields at the start of its turn.
             reached.retain(|&position| !self.covers(turn + 1, position, own));
             let rests = |&position: &Position| (turn + 2..HORIZON + 2).all(|later| !self.covers(later, position, own));
             if reached.iter().any(rests) {

@@ -15,14 +15,14 @@ use crate::{
     view::{GameView, PictureTooLarge, lobby_picture},
 };
 
-/// The most messages that wait to be taken. Beyond that a new one replaces the newest, since only the last action of a turn
-/// counts.
+/// The maximum number of queued messages. Beyond that a new one replaces the newest, because only the last action of
+/// a turn counts.
 pub const MAX_OUTGOING: usize = 64;
 
 /// The state of a client, and the messages that it sends.
 ///
-/// As a [`netcore::Client`] it takes the server's bytes and the user's inputs and returns messages for the server. A caller
-/// that needs the picture after every message uses [`Client::feed`] and [`Client::poll_event`] instead of
+/// As a [`netcore::Client`] it receives the server's bytes and the user's inputs and returns messages for the server.
+/// A caller that needs the picture after every message uses [`Client::feed`] and [`Client::poll_event`] instead of
 /// [`receive`](netcore::Client::receive).
 ///
 /// ```
@@ -60,12 +60,13 @@ pub struct Client {
 pub struct ClientEvent {
     /// The message.
     pub message: ServerMessage,
-    /// Whether it was out of place, and so has changed nothing.
+    /// Whether it was out of place, and therefore had no effect.
     pub is_ignored: bool,
 }
 
 impl ClientEvent {
-    /// Whether [`Client::picture`] is to be sent to the GUI now: after each message that counts, except the start of a game.
+    /// Whether [`Client::picture`] should be sent to the GUI now: after each effective message, except the start of a
+    /// game.
     pub const fn is_picture_due(&self) -> bool {
         !self.is_ignored && !matches!(self.message, ServerMessage::GameStarted { .. })
     }
@@ -73,15 +74,15 @@ impl ClientEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Own {
-    // By address and name.
+    // Identified by address and name.
     Certain(PlayerId),
-    // By name alone.
+    // Identified by name alone.
     Guessed(PlayerId),
 }
 
 impl Client {
-    /// A client before the first message. `address` is its own end of the connection, which identifies it among the
-    /// players; without it only the name does.
+    /// Creates a client before the first message. `address` is the local end of the connection, which identifies the
+    /// client among the players. Without it, only the name does.
     pub fn new(name: ShortText, address: Option<SocketAddr>) -> Self {
         Self { name, address: address.map(canonical), ..Self::default() }
     }
@@ -101,8 +102,8 @@ impl Client {
         self.game.as_ref()
     }
 
-    /// The player that this client is: the one with its address and name, or else the last one of its name that was
-    /// accepted after its Join.
+    /// The client's own player: the one with its address and name, or else the last one of its name that was accepted
+    /// after its Join.
     pub const fn own_player(&self) -> Option<PlayerId> {
         match self.own {
             Some(Own::Certain(id) | Own::Guessed(id)) => Some(id),
@@ -110,7 +111,7 @@ impl Client {
         }
     }
 
-    // The message for the user's `input`: in the lobby a Join.
+    // The message for the user's `input`; in the lobby a Join.
     fn answer(&mut self, input: InputMessage) -> ClientMessage {
         if self.game.is_some() {
             return ClientMessage::Action(input);
@@ -128,11 +129,11 @@ impl Client {
 
     /// Processes the next message of the server; `None` if more bytes are needed.
     ///
-    /// The server's word is taken as it is. Messages out of place are ignored, and so are events about unknown players or
-    /// fields off the board. A Hello resets the state.
+    /// The server's messages are trusted. Messages out of place are ignored, and so are events about unknown players
+    /// or fields off the board. A Hello resets the state.
     ///
     /// # Errors
-    /// [`Malformed`] if the bytes are no message. The stream cannot be decoded any further after that.
+    /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
     pub fn poll_event(&mut self) -> Result<Option<ClientEvent>, Malformed> {
         if self.over {
             return Ok(None);
@@ -174,7 +175,8 @@ impl Client {
             }
             (ServerMessage::GameStarted { players }, Some(parameters), None) => {
                 self.game = Some(GameView::new(parameters, players));
-                // These may have been accepted before this client joined, so the name alone identifies nobody.
+                // These players may have been accepted before this client joined, so the name alone identifies none
+                // of them.
                 for (&id, player) in players {
                     self.recognise(id, player, false);
                 }
@@ -204,7 +206,7 @@ impl Client {
         })
     }
 
-    // With `by_name` a player of the same name is taken for this client.
+    // With `by_name`, a player of the same name is assumed to be this client.
     fn recognise(&mut self, id: PlayerId, player: &Player, by_name: bool) {
         if player.name != self.name {
             return;
@@ -217,7 +219,7 @@ impl Client {
     }
 }
 
-/// Nothing depends on the time: only the server has a clock.
+/// The client does not depend on time: only the server has a clock.
 impl netcore::Client for Client {
     type Action = InputMessage;
     type Error = Malformed;
@@ -256,7 +258,7 @@ impl netcore::Client for Client {
     }
 }
 
-// The form in which addresses are compared. Servers may write an IPv4 address as an IPv6 one.
+// The canonical form for the comparison of addresses. Servers may send an IPv4 address in IPv6 form.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -10,8 +10,8 @@ use crate::protocol::Parameters;
 /// The default of [`Config::max_history`], in bytes.
 pub const MAX_HISTORY: u64 = 256 << 20;
 
-/// The rate at which a server reads from one connection. It allows thousands of actions per second, of which only the last
-/// before each turn counts.
+/// The rate at which a server reads from one connection. It allows thousands of actions per second, although only the
+/// last one before each turn counts.
 pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// The configuration of a server and its games.
@@ -21,16 +21,16 @@ pub struct Config {
     pub parameters: Parameters,
     /// Time from one turn to the next; may be zero.
     pub turn_duration: Duration,
-    /// Blocks drawn at the start of a game; those that fall on each other are one.
+    /// Blocks drawn at the start of a game. Several draws of one field yield one block.
     pub initial_blocks: u16,
     /// The seed of the generator for all games.
     pub seed: u32,
-    /// The longest history of a game that newcomers are sent, in bytes; see [`MAX_HISTORY`]. Once the history is longer,
-    /// newcomers are turned away until the game is over.
+    /// The longest history that the server sends to new clients, in bytes; see [`MAX_HISTORY`]. While the history is
+    /// longer, the server rejects new clients until the game is over.
     pub max_history: u64,
 }
 
-/// A configuration with which no game can be played.
+/// Why a configuration is unplayable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A board without fields.
@@ -49,7 +49,7 @@ pub enum ConfigError {
     NoTimer,
 }
 
-// Bytes of the messages that a history is made of.
+// Lengths, in bytes, of the messages in a history.
 const GAME_STARTED: u64 = 5;
 // Number, name of 255 bytes, an IPv6 address of 45 letters with brackets and port.
 const LISTED_PLAYER: u64 = 1 + 1 + 255 + 1 + 53;
@@ -82,11 +82,13 @@ impl Config {
     /// - `GameStarted`, 5 bytes, and 311 for each player;
     /// - turn 0: 7 bytes, 6 for each player, 5 for each block;
     /// - each turn: 7 bytes and 9 for each player, the longest that an action takes;
-    /// - each turn in which bombs can explode: one explosion for two players, of 29 bytes and 1 for each robot that it hits.
+    /// - each turn in which bombs can explode: one explosion for every two players, of 29 bytes and 1 for each robot
+    ///   that it hits.
     ///
-    /// An explosion hits the robot that put the bomb down and the share of the others that its blast has of the board. Its arms
-    /// are taken to be no longer than twice the fields that there are for each player: crowds leave many blocks. Players who do
-    /// nothing but put down bombs can get beyond that, and players who act at random stay below it.
+    /// An explosion is assumed to hit the robot that placed the bomb, and a share of the other robots equal to the
+    /// blast's share of the board. Its arms are assumed to be no longer than twice the number of fields per player,
+    /// because crowds leave many blocks. Players who only place bombs can exceed the estimate; players who act at
+    /// random stay below it.
     pub fn expected_history(&self) -> u64 {
         let parameters = &self.parameters;
         let [size_x, size_y, length, radius, timer] = [

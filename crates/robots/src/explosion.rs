@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-// Makes one line of those that overlap; gives the fields of all that are left.
+// Joins overlapping lines, and returns the number of fields of the remaining lines.
 fn join(lines: &mut Vec<Line>) -> usize {
     lines.sort_unstable();
     lines.dedup_by(|next, line| {

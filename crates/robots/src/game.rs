@@ -20,9 +20,9 @@ use crate::{
 /// A player's robot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robot {
-    /// Where it stands.
+    /// The robot's field.
     pub position: Position,
-    /// In how many turns it was destroyed.
+    /// The number of its deaths, at most one per turn.
     pub score: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct Robot {
 struct PlacedBomb {
     id: BombId,
     position: Position,
-    // The turn in which it explodes. It may lie after the end of the game, so 16 bits are too few.
+    // The turn of its explosion. It may be after the end of the game, so 16 bits are too few.
     explodes: u32,
 }
 
@@ -46,13 +46,15 @@ pub struct Game {
     length: u16,
     turn: u16,
     robots: Vec<Robot>,
-    // Ordered by id, and so by the turn of the explosion, since all timers are equal. No timer has to be counted down.
+    // Ordered by id, and therefore by the turn of the explosion, because all timers are equal. No timer has to be
+    // counted down.
     bombs: VecDeque<PlacedBomb>,
     next_bomb: u32,
 }
 
 impl Game {
-    /// A game after its turn 0, and the events of that turn: the positions of the robots by number, then the blocks.
+    /// Returns a game after its turn 0, and the events of that turn: the positions of the robots by number, then the
+    /// blocks.
     pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
         let mut game = Self::empty(&config.parameters);
         let mut events = vec![];
@@ -84,8 +86,8 @@ impl Game {
         }
     }
 
-    /// Plays one turn and returns its events. `actions` holds the action of each player by number; players beyond its end
-    /// do nothing.
+    /// Plays one turn and returns its events. `actions` holds the action of each player by number; players beyond its
+    /// end pass.
     pub fn end_turn(&mut self, actions: &[Option<Action>], draws: &mut MinStd) -> Vec<Event> {
         self.turn = self.turn.saturating_add(1);
         let mut events = vec![];
@@ -174,7 +176,7 @@ impl Game {
         self.length
     }
 
-    /// The scores of a game whose last turn is over; `None` while it goes on.
+    /// The scores of a finished game; `None` while it is running.
     pub fn outcome(&self) -> Option<BTreeMap<PlayerId, u32>> {
         let scores = || PlayerId::all().zip(self.robots.iter().map(|robot| robot.score)).collect();
         self.is_over().then(scores)

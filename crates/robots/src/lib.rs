@@ -1,8 +1,8 @@
 //! Bombing robots: the rules, the wire, the server and the client, without input or output.
 //!
-//! Robots walk over a board of fields, put down bombs and blocks, and are destroyed by explosions and reborn elsewhere;
-//! the player destroyed least often wins. All act at once, turn by turn. The server holds the state and sends events. A
-//! client folds them into pictures of the whole game for its GUI.
+//! Robots walk over a board of fields, place bombs and blocks, and are destroyed by explosions and respawn elsewhere.
+//! The player with the fewest deaths wins. All players act simultaneously, turn by turn. The server holds the state
+//! and sends events. A client folds them into pictures of the whole game for its GUI.
 //!
 //! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores,
 //!   [`MinStd`] the random numbers that the protocol prescribes.

@@ -6,7 +6,7 @@
 //! | from | to | messages |
 //! |------|----|----------|
 //! | client | server | [`ClientMessage`], at most [`MAX_CLIENT_MESSAGE`] bytes |
-//! | server | client | [`ServerMessage`], with an [`Event`] for each thing that happened in a turn |
+//! | server | client | [`ServerMessage`], with the [`Event`]s of a turn |
 //! | GUI | client | [`InputMessage`]: as from client to server without `Join`, so each tag is one less |
 //! | client | GUI | [`DrawMessage`]: a [`GamePicture`], or the lobby |
 //!
@@ -32,10 +32,10 @@ pub use server_decoder::ServerDecoder;
 
 /// The messages that clients send to a server.
 ///
-/// Only the last action of a player before a turn counts. So a run of complete actions in a stream is decoded as one request,
-/// the last of them. A Join is always decoded, and nothing is skipped across a Join, an incomplete message or malformed bytes.
-/// For a game the effect is the same as that of `take_message::<ClientMessage>`, which decodes one message after the other, as
-/// long as no turn ends in between.
+/// Only the last action of a player before a turn counts. Therefore a run of complete actions in a stream is decoded
+/// as one request, the last of them. A Join is always decoded, and decoding never skips across a Join, an incomplete
+/// message or malformed bytes. As long as no turn ends in between, the effect on a game is the same as that of
+/// `take_message::<ClientMessage>`, which decodes one message after the other.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -70,12 +70,12 @@ impl Protocol for Robots {
             Framing::Stream => run(message).0,
             Framing::Whole => 0,
         };
-        // No message of a client has a list.
+        // No client message contains a list.
         read_datagram(&message[overridden..], 0)
     }
 }
 
-// Where the last action of the run at the front begins, and where it ends: 0 and 0 without a run.
+// The start and the end of the last action of the run at the front; 0 and 0 without a run.
 fn run(bytes: &[u8]) -> (usize, usize) {
     let (mut last, mut end) = (0, 0);
     while let Some(length) = bytes.get(end..).and_then(Action::length_on_stream) {

@@ -29,8 +29,9 @@ mod state;
 
 pub use state::State;
 
-/// A turn that is this late, and at least by a whole turn, was delayed with the whole process: it was stopped, or the machine
-/// slept. Later turns keep their distance to this one, since nobody could play a rush of overdue turns.
+/// A turn that is this late, and by at least a whole turn, was delayed together with the whole process: the process
+/// was stopped, or the machine slept. Later turns keep their distance to this one, because a burst of overdue turns
+/// would be unplayable.
 const STALL: Duration = Duration::from_secs(10);
 
 /// A robots server: it hosts one game after the other for all connected peers.
@@ -44,9 +45,9 @@ pub struct Server {
     // The players of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
-    // The number of games that have begun.
+    // One generator for all games.
     games: u32,
-    // The messages that a newcomer is sent after Hello: the accepted players, or the game so far.
+    // The messages sent to a new client after Hello: the accepted players, or the game so far.
     history: BoundedHistory,
     outcome: Option<Outcome>,
 }
@@ -78,7 +79,7 @@ struct Playing {
 #[derive(Debug, Clone)]
 struct Opening {
     events: Vec<Event>,
-    // The generator before turn 0 was drawn, from which the game can be recomputed.
+    // The generator before turn 0 was drawn. The game can be recomputed from it.
     draws: MinStd,
 }
 
@@ -134,7 +135,7 @@ impl Server {
 
     fn connected(&mut self, peer: PeerId, role: Role, address: &str, out: &mut Outbox) {
         if !self.welcome(peer, out) {
-            // The peer may come again in the next lobby.
+            // The peer may reconnect in the next lobby.
             return out.close(peer);
         }
         // Addresses are far shorter than a text may be.
@@ -195,8 +196,8 @@ impl Server {
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
-        // Turn 0 is due at once, but gets its own time. Telling a thousand observers that the game starts takes longer than
-        // turns may be late, and all turns are timed from turn 0.
+        // Turn 0 is due immediately, but has its own time. Announcing the start of a game to a thousand observers
+        // takes longer than turns may be late, and all turns are timed from turn 0.
         self.phase =
             Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
@@ -257,7 +258,7 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // Sends a message to everybody, and adds it to the history for newcomers.
+    // Sends a message to all peers, and adds it to the history for new clients.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
         let was_whole = self.history.written.is_some();
         out.send_everyone(self.history.append(message));
@@ -292,7 +293,7 @@ impl Engine for Server {
             Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
             Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } => {
-                // Messages of watchers have no effect.
+                // Messages of observers have no effect.
                 if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
                     self.remove_peer(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
                 }
@@ -304,8 +305,8 @@ impl Engine for Server {
         }
     }
 
-    /// When the coming turn is due. It is counted from turn 0, so turns do not drift; with a duration of zero it is
-    /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can take in messages between two of them.
+    /// When the coming turn is due. It is counted from turn 0, so turns do not drift. With a duration of zero it is
+    /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can receive messages between two turns.
     fn deadline(&self) -> Option<Time> {
         let Phase::Playing(playing) = &self.phase else { return None };
         let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
@@ -337,10 +338,11 @@ impl Engine for Server {
     }
 }
 
-/// The messages that a newcomer is sent after Hello: the players accepted so far, or the game so far.
+/// The messages sent to a new client after Hello: the players accepted so far, or the game so far.
 #[derive(Debug, Clone)]
 struct BoundedHistory {
-    // None once it would exceed its bound in bytes. Then it cannot be sent to any client, and nothing of it is stored.
+    // `None` once it would exceed its bound in bytes. The history can then not be sent to any client, and is not
+    // stored.
     written: Option<HistoryWriter>,
     bound: u64,
 }
@@ -364,18 +366,18 @@ impl BoundedHistory {
         frame
     }
 
-    // All of it; `None` once it is longer than its bound.
+    // The whole history; `None` once it is longer than its bound.
     fn snapshot(&mut self) -> Option<History> {
         self.written.as_mut().map(HistoryWriter::snapshot)
     }
 
-    // All of it, without changing anything.
+    // The whole history, without changing any state.
     fn history(&self) -> Option<History> {
         self.written.as_ref().map(HistoryWriter::history)
     }
 }
 
-/// The players, the least often destroyed first. Equal scores share a rank and are ordered by number.
+/// The players, fewest deaths first. Equal scores share a rank and are ordered by number.
 fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
     let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
     let mut rows: Vec<_> = scores.collect();

@@ -1,4 +1,4 @@
-//! What is known of a game from the server's messages, and the pictures of it. Everybody may know everything.
+//! A game reconstructed from the server's messages, and its pictures. No information in it is secret.
 //!
 //! Source: the task text of robots, "The client".
 
@@ -15,8 +15,8 @@ use crate::{
     protocol::{Bomb, BombId, DrawMessage, Event, GamePicture, MAX_DATAGRAM, Parameters, Player, PlayerId},
 };
 
-/// The most blocks, and the most bombs, that a client stores, so that no server can exhaust its memory. Further ones are
-/// ignored. The bound is about a hundred times what fits in a picture.
+/// The maximum number of blocks, and of bombs, that a client stores, so that no server can exhaust its memory.
+/// Further ones are ignored. The bound is about a hundred times what fits in a picture.
 const MAX_REMEMBERED: usize = 1 << 20;
 
 /// The error for a picture that is too large for a datagram. It is skipped; later pictures may fit.
@@ -27,12 +27,12 @@ pub struct PictureTooLarge {
     pub bytes: usize,
 }
 
-/// A game as a client knows it, folded from the events of its turns.
+/// A game as seen by a client, folded from the events of its turns.
 #[derive(Debug, Clone)]
 pub struct GameView {
     board: Board,
     turn: u16,
-    // Turns that have come; bombs are counted down by it all at once.
+    // Received turns; a single increment counts down all bombs.
     ticks: u64,
     positions: BTreeMap<PlayerId, Position>,
     scores: BTreeMap<PlayerId, u32>,
@@ -73,12 +73,12 @@ impl GameView {
         self.turn
     }
 
-    /// Where the robots stand.
+    /// The positions of the robots.
     pub const fn positions(&self) -> &BTreeMap<PlayerId, Position> {
         &self.positions
     }
 
-    /// How often each robot was destroyed, in turns.
+    /// The number of deaths of each robot, at most one per turn.
     pub const fn scores(&self) -> &BTreeMap<PlayerId, u32> {
         &self.scores
     }

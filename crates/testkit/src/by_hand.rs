@@ -1,4 +1,4 @@
-//! Matches with a journal, whose inputs and times a test chooses.
+//! Matches with a journal, with inputs and times chosen by a test.
 
 use std::{
     net::SocketAddr,
@@ -18,7 +18,7 @@ pub struct Match<E: Recorded> {
     pub room: Journalled<E>,
     /// The handle that closes the journal.
     pub end: JournalEnd,
-    /// Where the journal is.
+    /// The path of the journal.
     pub path: PathBuf,
     /// The time of the next input.
     pub now: Time,
@@ -28,7 +28,7 @@ pub struct Match<E: Recorded> {
 }
 
 impl<E: Recorded> Match<E> {
-    /// A match whose journal is in this directory, and of which so much is kept.
+    /// Starts a match. Its journal is in this directory and keeps at most `max` bytes.
     pub fn begin(disk: Arc<dyn Disk>, directory: &Path, engine: E, max: u64) -> Self {
         let listen = SocketAddr::from(([10, 0, 0, 1], 2_000));
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
@@ -55,19 +55,19 @@ impl<E: Recorded> Match<E> {
         peer
     }
 
-    /// A peer sends a message.
+    /// Sends a message from a peer.
     pub fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
         let mut out = Outbox::new();
         self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
         out.drain().collect()
     }
 
-    /// The connection of a peer breaks.
+    /// Breaks the connection of a peer.
     pub fn leave(&mut self, peer: PeerId) {
         self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
-    /// Lets time pass, with all deadlines of the room.
+    /// Lets time pass, and processes all deadlines of the room on the way.
     pub fn pass(&mut self, time: Duration) -> Vec<Output> {
         let until = self.now.plus(time);
         let mut outputs = vec![];

@@ -86,7 +86,7 @@ impl SimulatedDisk {
         state.names.get(path).and_then(|inode| state.files.get(inode)).map(look).unwrap_or_default()
     }
 
-    /// Another disk with what survives a power cut for certain.
+    /// Another disk with the content that certainly survives a power cut.
     #[must_use]
     pub fn certain(&self) -> Self {
         let state = self.lock();
@@ -127,7 +127,7 @@ impl SimulatedDisk {
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
     }
 
-    /// How many syncs there were.
+    /// The number of syncs so far.
     pub fn syncs(&self) -> u64 {
         self.lock().syncs
     }
@@ -161,7 +161,7 @@ impl SimulatedDisk {
         self.lock().lies = lies;
     }
 
-    /// Sets a file that nobody may remove.
+    /// Marks a file that cannot be removed.
     pub fn set_stubborn(&self, path: &Path) {
         self.lock().stubborn = Some(path.to_owned());
     }
@@ -182,46 +182,46 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether this process was killed or died in an operation. Nothing of it reaches the disk any more.
+    /// Whether this process was killed or died in an operation. None of its later writes reach the disk.
     pub fn is_dead(&self) -> bool {
         self.lock().dead.contains(&self.process)
     }
 
-    /// Kills this process. What it has opened is closed.
+    /// Kills this process and closes its files.
     pub fn kill(&self) {
         let mut state = self.lock();
         state.dead.insert(self.process);
         state.locks.retain(|_, (_, process)| *process != self.process);
     }
 
-    /// Sets how long calls take from now on. A hang that has not begun does not come.
+    /// Sets the latency of later calls. Cancels a hang that has not started.
     pub fn set_latency(&self, latency: Latency, seed: u64) {
         let mut state = self.lock();
         state.latency = Some((latency, Pcg64::seed_from_u64(seed)));
         state.hang = None;
     }
 
-    /// Lets the next call that takes any time take this long.
+    /// Makes the next call that takes time take this long.
     pub fn hang(&self, duration: Duration) {
         self.lock().hang = Some(duration);
     }
 
-    /// How many calls have hung.
+    /// The number of calls that have hung.
     pub fn hangs(&self) -> u64 {
         self.lock().hangs
     }
 
-    /// Copies a file to another name, in one moment.
+    /// Copies a file to another name atomically.
     pub fn copy(&self, from: &Path, to: impl AsRef<Path>) {
         self.put(to, self.written(from));
     }
 
-    /// Whether it has a fault that was set.
+    /// Whether a fault is set.
     pub fn has_fault(&self) -> bool {
         self.lock().fault.is_some()
     }
 
-    /// Whether a call hangs, or is going to.
+    /// Whether a call hangs, or a hang is pending.
     pub fn is_hanging(&self) -> bool {
         let state = self.lock();
         state.hang.is_some() || state.hung > 0
@@ -232,14 +232,14 @@ impl SimulatedDisk {
         self.lock().names.retain(|path, inode| *inode == DIRECTORY || is_kept(path));
     }
 
-    /// What every process sees: the names of all files and their content.
+    /// The state that every process sees: the names of all files and their content.
     pub fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let state = self.lock();
         let content = |inode| state.files.get(inode).map(|content| content.written.clone());
         state.names.iter().filter_map(|(path, inode)| Some((path.clone(), content(inode)?))).collect()
     }
 
-    // How long a call takes before and after what it does, and whether it hangs.
+    // The time that a call takes before and after its effect, and whether it hangs.
     fn takes(&self) -> (Duration, Duration, bool) {
         let state = &mut *self.lock();
         let Some((latency, rng)) = &mut state.latency else { return Default::default() };
@@ -259,8 +259,8 @@ impl SimulatedDisk {
         (before, all.saturating_sub(before), hang.is_some() || slow)
     }
 
-    /// Applies the effects of a crash of all processes. The disk has no fault afterwards, and what the processes have opened
-    /// is closed: `self` belongs to a new process.
+    /// Applies the effects of a crash of all processes. It removes the fault of the disk and closes all files: `self`
+    /// then belongs to a new process.
     pub fn crash(&mut self, how: Crash, rng: &mut impl Rng) {
         let mut state = self.lock();
         state.dead.clear();
@@ -279,7 +279,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Whether the process still runs.
+    // Returns an error if the process is dead.
     fn living(&self) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
         if state.dead.contains(&self.process) || self.process < state.alive {

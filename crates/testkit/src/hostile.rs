@@ -3,7 +3,7 @@
 /// A datagram that is not a nuggets message.
 #[derive(Debug, Clone, Copy)]
 pub struct Malformed {
-    /// What is wrong with it, in the form of a file name.
+    /// The defect, in the form of a file name.
     pub name: &'static str,
     /// Its bytes.
     pub bytes: &'static [u8],

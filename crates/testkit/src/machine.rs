@@ -1,11 +1,11 @@
 //! A simulated machine: a clock and tasks, in one thread and in virtual time.
 //!
-//! A [`Machine`] polls a task only when its waker has fired. Time passes in two ways: the owner advances it to the next
-//! event, and each look at the [`SimulatedClock`] costs a little, as work does on a real machine. So a task that works
-//! sees the time pass, and a task that loops without looking at the clock does not.
+//! A [`Machine`] polls a task only when its waker has fired. Time passes in two ways: the owner advances it to the
+//! next event, and each read of the [`SimulatedClock`] costs a little, like work on a real machine. A working task
+//! therefore sees time pass; a task that loops without reading the clock does not.
 //!
-//! A task that sleeps although it could go on has lost a wake-up. [`Machine::check_sleepers`] finds it: polled without
-//! a reason, it makes progress.
+//! A task that sleeps although it could continue has lost a wake-up. [`Machine::check_sleepers`] detects this: polled
+//! without a reason, the task makes progress.
 
 mod clock;
 mod pace;
@@ -34,7 +34,7 @@ pub use self::{
     pace::Pace,
 };
 
-/// Polls in a row while nothing else happens; more means that a task wakes itself for ever.
+/// Maximum number of consecutive polls without another event; more mean that a task wakes itself forever.
 const MAX_POLLS: u32 = 1 << 16;
 
 /// A task of a [`Machine`]. No two have the same number.
@@ -56,7 +56,7 @@ struct Task {
     future: Pin<Box<dyn Future<Output = ()>>>,
     flag: Arc<Flag>,
     waker: Waker,
-    // When it was polled last.
+    // The time of the last poll.
     polled: Time,
 }
 
@@ -66,12 +66,12 @@ impl Task {
     }
 }
 
-/// A clock, and the tasks that live by it.
+/// A clock, and the tasks that use it.
 pub struct Machine {
     clock: SimulatedClock,
     tasks: BTreeMap<TaskId, Task>,
     next_id: u64,
-    // Polls since time was advanced from outside.
+    // Polls since the owner advanced the time.
     polls: u32,
     process: Process,
 }
@@ -84,7 +84,7 @@ impl fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// A machine without tasks, at time zero. The seed decides how long work takes.
+    /// Creates a machine without tasks, at time zero. The seed decides the duration of work.
     pub fn new(seed: u64) -> Self {
         Self {
             clock: SimulatedClock(State::shared(seed)),
@@ -100,7 +100,7 @@ impl Machine {
         self.clock.clone()
     }
 
-    /// The time of the simulation, which no jump of the clock changes. Asking does not cost time.
+    /// The time of the simulation, which setting the clock does not change. Reading it costs no time.
     pub fn now(&self) -> Time {
         self.clock.world_now()
     }
@@ -115,8 +115,8 @@ impl Machine {
         id
     }
 
-    /// Adds a thread that takes turns with the tasks, so that it may block in calls that take virtual time. If one of the
-    /// threads is killed, all have to be.
+    /// Adds a thread that alternates with the tasks, so that it may block in calls that take virtual time. If one of
+    /// the threads is killed, all must be.
     pub(crate) fn spawn_thread(&mut self, name: &'static str, body: impl FnOnce(&Turns) + Send + 'static) -> TaskId {
         let thread = ThreadTask::start(self.clock(), self.process.clone(), body);
         self.spawn(name, thread)
@@ -127,22 +127,22 @@ impl Machine {
         self.tasks.contains_key(&id)
     }
 
-    /// Ends a task wherever it is.
+    /// Ends a task at its current await point.
     pub fn kill(&mut self, id: TaskId) {
         self.tasks.remove(&id);
     }
 
-    /// Whether a task is to be polled now.
+    /// Whether a task should be polled now.
     pub fn is_woken(&self) -> bool {
         self.tasks.values().any(Task::is_woken)
     }
 
-    /// When a task is to be polled next, as far as that is known: now if one is woken, or when a timer expires.
+    /// When the next task should be polled, if known: now if one is woken, or when a timer expires.
     pub fn next_due(&self) -> Option<Time> {
         if self.is_woken() { Some(self.now()) } else { self.clock.next_expiry() }
     }
 
-    /// Advances the time, which never goes back.
+    /// Advances the time, which never decreases.
     pub fn advance(&mut self, to: Time) {
         if self.clock.advance(to) {
             self.polls = 0;
@@ -162,8 +162,8 @@ impl Machine {
         !woken.is_empty()
     }
 
-    /// Polls each sleeping task although nothing woke it. Panics if one makes progress: it slept although something was
-    /// ready for it.
+    /// Polls each sleeping task although it was not woken. Panics if one makes progress, which means that it slept
+    /// despite pending work.
     pub fn check_sleepers(&mut self) {
         // An expired timer would fire at the next run.
         if self.clock.next_expiry().is_some_and(|due| due <= self.now()) {

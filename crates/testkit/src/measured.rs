@@ -16,7 +16,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Starts `command` and parses its port from the last word of its first line. Its standard input is a pipe.
+    /// Starts `command` and parses its port from the last word of its first output line. Its standard input is a
+    /// pipe.
     pub fn start(command: &mut Command) -> Self {
         Self::announced(command.stderr(Stdio::null()))
     }

@@ -63,11 +63,11 @@ use self::{
 
 /// Bytes per second that the server reads from one stream.
 pub const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
-/// Every how many steps on average the server is checked for lost wake-ups.
+/// The server is checked for lost wake-ups once in this many steps on average.
 const CHECKS: u32 = 16;
 /// How long the server may leave a datagram, and the bytes of a stream, unread while it sleeps.
 const UNREAD: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
-/// Limit on steps at one moment; more means an endless loop.
+/// Limit on steps at the same time; more mean an endless loop.
 const MAX_STEPS: usize = 1 << 16;
 
 /// How a client is connected.
@@ -84,7 +84,7 @@ struct Seat<C> {
     line: Line,
     // Its side of the connection is closed.
     closed: bool,
-    // When it came.
+    // When it was connected.
     since: Time,
 }
 
@@ -92,7 +92,7 @@ struct Seat<C> {
 #[derive(Debug)]
 pub struct Net<E: Engine, C> {
     machine: Machine,
-    // The task of the server, which ends once everything was flushed.
+    // The task of the server, which ends after the final flush.
     server: TaskId,
     stop: Stop,
     shared: Shared,
@@ -101,7 +101,7 @@ pub struct Net<E: Engine, C> {
     clients: BTreeMap<SocketAddr, Seat<C>>,
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
     trace: DefaultHasher,
-    // Until when the server's clock is behind a time that it has shown.
+    // The time until which the server's clock shows less than it has shown before.
     pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
@@ -167,7 +167,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.now()
     }
 
-    /// The machine of the server. Tasks that share it with the server live on when the server ends.
+    /// The machine of the server. Tasks that share it with the server survive the end of the server.
     pub const fn machine(&mut self) -> &mut Machine {
         &mut self.machine
     }
@@ -182,7 +182,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.engine().outcome()
     }
 
-    /// What the room printed on standard output, oldest first.
+    /// The lines that the room printed on standard output, oldest first.
     pub fn summaries(&self) -> Vec<String> {
         self.recorder.summaries()
     }
@@ -199,7 +199,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         Traffic { refused: refused - world.post.inbox.len() as u64, ..world.chance.traffic }
     }
 
-    /// A hash of everything that each client received, and of the times.
+    /// A hash of all data that each client received, and of the times.
     pub fn trace(&self) -> u64 {
         self.trace.finish()
     }
@@ -224,12 +224,12 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().chance.rough = rough;
     }
 
-    /// Sets how fast the server works from now on.
+    /// Sets the speed of the server from now on.
     pub fn set_pace(&mut self, pace: Pace) {
         self.machine.clock().set_pace(pace);
     }
 
-    /// Stops the server for good.
+    /// Stops the server permanently.
     pub fn stop(&mut self) {
         self.leave(Leave::Over);
     }
@@ -239,7 +239,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     }
 
     /// Advances to the next event and processes everything due then, unless that is after `until`. Returns `false` if
-    /// nothing is left to happen by then; the time is at least `until` afterwards.
+    /// no event is left by then; the time is then at least `until`.
     pub fn step(&mut self, until: Time) -> bool {
         self.collect();
         if self.checks.random_range(0..CHECKS) == 0 {
@@ -273,7 +273,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         while self.step(until) {}
     }
 
-    /// Runs until nothing is in flight and the server waits for nothing, for at most an hour.
+    /// Runs until no data is in flight and the server is idle, for at most an hour.
     pub fn settle(&mut self) {
         let until = self.now().plus(Duration::from_secs(3_600));
         self.collect();
@@ -281,13 +281,13 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.check_sleepers();
     }
 
-    /// When something happens next, as far as that is known.
+    /// The time of the next event, if known.
     pub(crate) fn next_due(&mut self) -> Option<Time> {
         self.collect();
         self.next_moment()
     }
 
-    /// Lets time pass in which nothing happens.
+    /// Advances the time without an event.
     pub(crate) fn advance(&mut self, to: Time) {
         self.machine.advance(to);
     }
@@ -299,12 +299,12 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         seats.map(|(&at, seat)| (at, &seat.client))
     }
 
-    /// When the client at this address came.
+    /// When the client at this address was connected.
     pub(crate) fn since(&self, address: SocketAddr) -> Time {
         self.clients.get(&address).map_or(Time::ZERO, |seat| seat.since)
     }
 
-    // Checks that the server does not sleep although something is ready for it.
+    // Checks that the server does not sleep despite pending work.
     fn check_server(&mut self) {
         self.machine.check_sleepers();
         if self.is_closed() || self.machine.is_woken() || self.outcome().is_some() {
@@ -328,7 +328,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         assert!(*steps < MAX_STEPS, "there is an endless loop at {now:?}");
     }
 
-    // A moment that has passed while the server worked is now.
+    // A moment that passed while the server worked counts as now.
     fn next_moment(&self) -> Option<Time> {
         let now = self.now();
         let clients = self.clients.values().filter_map(|seat| seat.client.deadline(now));
@@ -341,7 +341,7 @@ fn spawn(machine: &mut Machine, host: Host, stop: Stop) -> TaskId {
     let clock = machine.clock();
     machine.spawn("server", async move {
         if let Err(error) = serve(host, clock, stop).await {
-            // The only thing that may fail: a journal that can be neither written nor marked as cut.
+            // The only permitted failure: a journal that can be neither written nor marked as cut.
             assert!(error.to_string().starts_with("the journal "), "the server fails: {error}");
         }
     })

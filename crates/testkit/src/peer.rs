@@ -8,7 +8,7 @@ use std::{
 
 use crate::PATIENCE;
 
-/// How long to wait for an answer before the question is repeated, as datagrams may be lost.
+/// How long to wait for an answer before the request is repeated, because datagrams may be lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A UDP socket connected to one server.
@@ -18,7 +18,7 @@ pub struct Peer {
     server: SocketAddr,
 }
 
-/// What a server sends to a player that joins.
+/// The messages that a server sends to a joining player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     /// The letter in `OK`.
@@ -45,18 +45,18 @@ impl Peer {
         Self { socket, server }
     }
 
-    /// Its own address, which the server sees.
+    /// The client's own address, as seen by the server.
     pub fn address(&self) -> SocketAddr {
         self.socket.local_addr().expect("a bound socket has an address")
     }
 
-    /// Sends a datagram. It is not an error if nobody listens there.
+    /// Sends a datagram. A closed port at the destination is not an error.
     pub fn send(&self, datagram: impl AsRef<[u8]>) {
         let datagram = datagram.as_ref();
         loop {
             match self.socket.send(datagram) {
                 Ok(_) => return,
-                // The error of an earlier datagram; this one was not sent.
+                // The error belongs to an earlier datagram; this one was not sent.
                 Err(error) if is_refused(&error) => {
                     let _ = self.socket.send(datagram);
                     return;
@@ -80,7 +80,7 @@ impl Peer {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // Later ones are left for the next call.
+                // Later datagrams are left for the next call.
                 return self.taken(1).pop();
             }
             self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
@@ -132,9 +132,9 @@ impl Peer {
         panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
     }
 
-    /// Repeats `question` until an answer that begins with `front` arrives, and returns it as text.
+    /// Repeats `question` until an answer that starts with `front` arrives, and returns it as text.
     ///
-    /// For idempotent questions to a server that may be too busy to receive them.
+    /// For idempotent requests to a server that may be too busy to receive them.
     pub fn ask(&self, question: impl AsRef<[u8]>, front: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::{eventually, watched::Watched};
 
-/// Whether SIGHUP ends programs that are started here. It does not under `nohup`.
+/// Whether SIGHUP ends programs started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
     sigkit::hang_up().is_some()
 }
@@ -166,7 +166,7 @@ impl Process {
         self.signal(Signal::TERM);
     }
 
-    /// Sends SIGTERM, which has to end it with status 0.
+    /// Sends SIGTERM, which must end it with status 0.
     #[track_caller]
     pub fn stop(self) -> Finished {
         self.terminate();
@@ -206,7 +206,7 @@ impl Process {
     /// Waits until no signal is pending for it. Two pending signals of a kind would be merged into one.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
-        // Does not wait where there is no such file.
+        // If there is no such file, it does not wait.
         let pending = || std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status));
         eventually("the program takes no signal", || !self.is_running() || !pending());
     }
@@ -248,7 +248,7 @@ impl fmt::Debug for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.stdin = None;
-        // Both do nothing if it has ended.
+        // Both have no effect on an ended process.
         let _ = self.child.kill();
         for thread in self.threads.drain(..) {
             let _ = thread.join();

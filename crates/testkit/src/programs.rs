@@ -15,7 +15,8 @@ pub fn cargo(subcommand: &str) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());
-    // What cargo tells this test about its own package. Build scripts of dependencies look at it, and would run again.
+    // Cargo's variables about the package of this test. Build scripts of dependencies depend on them, and would run
+    // again.
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
         command.env_remove(name);
@@ -23,8 +24,8 @@ pub fn cargo(subcommand: &str) -> Command {
     command
 }
 
-/// The interpreter of Python 3 itself, if this machine has one. On some machines `python3` is a script that looks for it
-/// each time.
+/// The interpreter of Python 3 itself, if this machine has one. On some machines `python3` is a script that searches
+/// for it at each start.
 #[must_use]
 pub fn python() -> Option<PathBuf> {
     static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
@@ -35,8 +36,8 @@ pub fn python() -> Option<PathBuf> {
     PYTHON.clone()
 }
 
-/// The options of Python for a program of the tests, which uses the standard library alone: it starts in half of the time when no
-/// packages are looked for, and nothing is written beside it.
+/// The options of Python for a test program that uses only the standard library. It starts in half the time without
+/// the search for packages, and writes no cache files.
 pub const PLAIN: &str = "-BS";
 
 /// The root of the workspace.
@@ -45,8 +46,8 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Builds these programs with the profile and the target directory of the running test, and returns the directory where
-/// their executables are. Cargo does nothing if they are up to date, and its lock serializes tests that build.
+/// Builds these programs with the profile and the target directory of the running test, and returns the directory of
+/// their executables. If they are up to date, Cargo returns without work. Its lock serializes tests that build.
 #[must_use]
 pub fn build(names: &[&str]) -> PathBuf {
     // The test is FOLDER/[TARGET/]PROFILE/deps/NAME, and FOLDER contains cargo's file about the compiler.
@@ -59,8 +60,8 @@ pub fn build(names: &[&str]) -> PathBuf {
         None | Some("debug") => "dev",
         Some(name) => name,
     };
-    // Features are those of the whole workspace, and with a test among what is built those of dev-dependencies too. So all that was
-    // compiled for tests is used again.
+    // The features are those of the whole workspace, and a test target adds those of dev-dependencies too. Everything
+    // compiled for tests is thereby reused.
     let mut command = cargo("build");
     command.args(["--workspace", "--test", "size", "--profile", profile, "--target-dir"]).arg(folder);
     for name in names {

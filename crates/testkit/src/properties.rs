@@ -35,7 +35,7 @@ pub fn client_message(datagram: &[u8]) {
             assert!((1..=MAX_NAME).contains(&name.as_str().len()));
             let kept = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
             assert!(name.as_str().bytes().all(kept), "{name:?}");
-            // A truncated name may be empty after trimming. Only then does decoding it again differ.
+            // A truncated name may be empty after trimming. Only then does a second decoding differ.
             if !name.as_str().trim_ascii().is_empty() {
                 assert_eq!(ClientMessage::parse(&written), Ok(message));
             }
@@ -63,7 +63,7 @@ pub fn server_message(datagram: &[u8]) {
             }
             let _ = client.receive(Time::ZERO, datagram);
             assert_client(&client);
-            // Whatever the client made of it, valid messages restore its state.
+            // Whatever state the client is in, valid messages restore it.
             for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
                 let _ = client.receive(Time::ZERO, message);
             }
@@ -98,7 +98,7 @@ fn assert_printable(text: &[u8]) {
     assert_eq!(shown.as_bytes(), text, "displayed text must be plain ASCII");
 }
 
-/// Number of spots per map whose sight is checked, to keep the fuzzer fast.
+/// Number of spots per map at which sight is checked, to keep the fuzzer fast.
 const SPOTS: usize = 24;
 
 /// Map files: parsing reverses printing, sights follow the rule, and the report agrees with the parser.

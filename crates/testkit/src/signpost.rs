@@ -1,4 +1,4 @@
-//! A hub that tells where one room is, and nothing else.
+//! A minimal hub that only reports the location of one room.
 
 use std::{
     io::{Read as _, Write as _},
@@ -18,7 +18,7 @@ pub const ROOM: &str = "room-1";
 /// The longest head of a request that is read.
 const MAX_HEAD: usize = 8 << 10;
 
-/// Answers all requests with what a test wants at that moment.
+/// Answers all requests with the response that a test has set.
 #[derive(Debug)]
 pub struct Signpost {
     address: SocketAddr,
@@ -35,7 +35,7 @@ impl Default for Signpost {
 }
 
 impl Signpost {
-    /// One that answers with status 503.
+    /// Creates a hub that answers with status 503.
     pub fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -49,7 +49,7 @@ impl Signpost {
                 }
                 count.fetch_add(1, Ordering::SeqCst);
                 let answer = answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                // Whoever asks may be gone.
+                // The client may have disconnected.
                 let _ = reply(stream, &answer);
             }
         });
@@ -61,23 +61,23 @@ impl Signpost {
         format!("http://{}/rooms/{ROOM}", self.address)
     }
 
-    /// From now on it says that the room of this game is at this port.
+    /// Sets the response to the location of this game's room at this port.
     pub fn point(&self, game: &str, port: u16) {
         let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
         self.say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
     }
 
-    /// From now on it says this.
+    /// Sets the response.
     pub fn say(&self, answer: impl Into<Vec<u8>>) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer.into();
     }
 
-    /// How often it was asked.
+    /// The number of requests so far.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is asked again, twice: the first question may have been on its way.
+    /// Waits for two further requests: the first one may have been in flight already.
     pub fn is_asked(&self) {
         let (before, begun) = (self.asked(), Instant::now());
         while self.asked() < before + 2 {

@@ -1,11 +1,11 @@
 //! Whole matches with journals, in virtual time and from one seed.
 //!
-//! [`simulate`] runs what ships: rooms with their hosts, transports and server loops, and one scribe whose two threads
-//! write the journals of all rooms. Only clients, network, clocks and the disk are simulated. The process is killed or its
-//! machine loses power, its disk fills up, fails, hangs or lies, its clocks are set, others read, copy or try to resume its
-//! journals, and it is resumed from them, repeatedly. After each step the game checks its invariants. After each crash,
-//! everything that was delivered is compared with a replay of the journal. At the end there are no more faults for a while,
-//! and everybody must be served again.
+//! [`simulate`] runs the released code: rooms with their hosts, transports and server loops, and one scribe whose two
+//! threads write the journals of all rooms. Only clients, network, clocks and the disk are simulated. The process is
+//! repeatedly killed and resumed from its journals. Its machine loses power, its disk fills up, fails, hangs or lies,
+//! its clocks are set, and other processes read, copy or try to resume its journals. After each step the game checks
+//! its invariants. After each crash, all delivered output is compared with a replay of the journal. The simulation
+//! ends with a calm period without faults, in which all clients must be served again.
 //!
 //! Failures panic with a description. The same seed gives the same run.
 
@@ -47,11 +47,11 @@ use crate::{
 const MILLISECOND: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
-/// The longest that a call of the disk hangs.
+/// The longest hang of a disk call.
 const HANG: Duration = Duration::from_secs(30);
-/// Once there are no more faults, each client is told the state within this time.
+/// Once there are no more faults, each client must receive the state within this time.
 const CALM: Duration = Duration::from_secs(10);
-/// A client that has come or heard something last before this part of that time has to be told the state within it.
+/// A client must receive the state within `CALM` if it connected before this part of it has passed.
 const HALF: Duration = Duration::from_secs(5);
 /// The directory of all journals.
 const GAMES: &str = "/arcade/games";
@@ -72,7 +72,7 @@ pub trait Game: Sized {
     /// After each step: checks the invariants, and connects, disconnects and reconnects clients.
     fn step(&mut self, net: &mut NetOf<Self>);
 
-    /// When it needs a step even if nothing happens.
+    /// When the game needs a step even without an event.
     fn wake(&self) -> Option<Time> {
         None
     }
@@ -80,8 +80,8 @@ pub trait Game: Sized {
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
-    /// Whether this client of the server has been told the present state, as far as it is told. While nothing fails, that is
-    /// so every few seconds.
+    /// Whether this client has the current state, as far as its role may see it. Without faults, this holds every few
+    /// seconds.
     fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
 }
 
@@ -149,7 +149,7 @@ struct Simulation<G: Game> {
     // Times of the next fault, and of the end of all faults.
     trouble_at: Time,
     calm_at: Time,
-    // The disk has a fault other than a death of the server, and it forgets what it could not sync.
+    // The disk has a fault other than a death of the server, and loses data that it could not sync.
     faulty: bool,
     forgetful: bool,
     // The disk has a fault that no program can repair.
@@ -231,7 +231,7 @@ impl<G: Game> Simulation<G> {
         self.now().plus(Duration::from_nanos(self.rng.random_range(0..=nanos)))
     }
 
-    // Takes a step, and follows what became of the matches.
+    // Takes a step, and handles ended matches.
     fn turn(&mut self, until: Time) -> Next {
         self.step(until);
         if self.disk.is_dead() {
@@ -249,7 +249,7 @@ impl<G: Game> Simulation<G> {
             }
         }
         if lost {
-            // A server that cannot write its journal has ended, and said why.
+            // A server that cannot write its journal ends with an error.
             self.report.count("journals lost");
             return self.crash_randomly();
         }
@@ -271,7 +271,7 @@ impl<G: Game> Simulation<G> {
             Some((&due, next)) if due <= until => (due, next),
             _ => (until, None),
         };
-        // Whoever has something to do at this time does that first.
+        // A match with an event at this time is not advanced, because it processes the event first.
         for (each, _) in self.matches.iter_mut().zip(&dues).filter(|(_, due)| due.is_none_or(|due| due > now)) {
             each.net.advance(now);
         }
@@ -284,14 +284,14 @@ impl<G: Game> Simulation<G> {
         };
         let each = &mut self.matches[index];
         if self.disk.is_hanging() || self.faulty {
-            // So much may wait for the disk that nothing more is read.
+            // Too much output may wait for the disk, so that the server reads no input.
             each.net.excuse();
         }
         each.net.step(now);
         each.game.step(&mut each.net);
     }
 
-    // Everything works again: each match ends or goes on, and everybody hears about it.
+    // The calm period without faults: each match ends or continues, and every client receives the state.
     fn calm_down(&mut self) {
         let lied = self.dishonest;
         self.disk.set_fault(None);
@@ -308,7 +308,7 @@ impl<G: Game> Simulation<G> {
                 return;
             }
         }
-        // Clocks that were set back show the time again, and clients return.
+        // Clocks that were set back catch up, and clients reconnect.
         let behind = self.matches.iter().map(|each| each.net.behind).max().unwrap_or(Time::ZERO);
         let mut from = self.now().max(behind).plus(3 * SECOND);
         let mut current = BTreeSet::new();
@@ -345,7 +345,7 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // What the network did to a match that is over for the simulation.
+    // Adds the network statistics of an ended match.
     fn count_traffic(&mut self, each: &Match<G>) {
         let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
         for (what, more) in [
@@ -362,7 +362,7 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-/// The threads of a scribe.
+/// Starts the threads of a scribe.
 fn start_over(scribes: &mut Scribes, writing: &mut Writing, disk: &SimulatedDisk) {
     let scribe: Scribe = scribes.start();
     *writing = Writing { disk: Arc::new(disk.clone()), scribe, copy: None, ..*writing };

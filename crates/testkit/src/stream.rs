@@ -10,7 +10,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::PATIENCE;
 
-/// Connects to a server. Written bytes are sent at once, and reads time out.
+/// Connects to a server. Writes are sent immediately, and reads time out.
 pub fn connect(server: SocketAddr) -> TcpStream {
     ready(TcpStream::connect(server).expect("the server listens"))
 }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::PATIENCE;
 pub use crate::watched::Watched;
 
-/// How long something is waited for before keys are pressed again.
+/// How long to wait before keys are pressed again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 fn size(columns: u16, rows: u16) -> PtySize {
@@ -83,7 +83,7 @@ impl Terminal {
         let seen = Arc::clone(&parser);
         thread::spawn(move || {
             let mut chunk = [0; 4096];
-            // The end is reported as an error once the program has ended.
+            // At the end of the program, the read returns an error.
             while let Ok(count @ 1..) = output.read(&mut chunk) {
                 seen.change(|parser| parser.process(&chunk[..count]));
             }
@@ -98,7 +98,7 @@ impl Terminal {
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
-    /// Presses keys until the screen contains `text`, since what they send may be lost, and so may the answer.
+    /// Presses keys until the screen contains `text`, because both the keys' messages and the answer may be lost.
     pub fn press_until(&mut self, bytes: &[u8], text: &str) {
         let begun = Instant::now();
         let is_there = |parser: &vt100::Parser<Bells>| parser.screen().contents().contains(text).then_some(());
@@ -112,7 +112,7 @@ impl Terminal {
         }
     }
 
-    /// Clears the screen, so that everything seen from now on was drawn from now on.
+    /// Clears the screen, so that all later content was drawn after this call.
     pub fn wipe(&self) {
         self.parser.change(|parser| parser.process(b"\x1b[2J"));
     }
@@ -139,7 +139,7 @@ impl Terminal {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// Waits until the screen begins with these lines.
+    /// Waits until the screen starts with these lines.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();
@@ -194,7 +194,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Does nothing if it has ended.
+        // This has no effect on an ended process.
         let _ = self.child.kill();
     }
 }

@@ -1,17 +1,17 @@
-//! A client of any game that plays by itself.
+//! An automatic client of any game.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use netcore::{Client, Gone, Time};
 
-/// Who decides for a client.
+/// The decisions of a client.
 pub(crate) trait Mind<C: Client> {
-    /// What to do next, if anything.
+    /// The next action, if any.
     fn think(&mut self, client: &C) -> Option<C::Action>;
 }
 
-/// A client that acts after each pause if it plays, and otherwise looks on.
+/// A client that acts after each pause if it plays, and otherwise observes.
 #[derive(Debug)]
 pub(crate) struct Bot<C, M> {
     pub(crate) client: C,

@@ -10,19 +10,20 @@ use netcore::{Link, Time};
 
 use crate::bot::{Bot, Mind};
 
-/// Guesses a code that may still be the one, asks for a lifeline and a hint now and then, and plays on.
+/// Guesses a code that is still possible, occasionally requests a lifeline or a hint, and continues with further
+/// games.
 #[derive(Debug)]
 pub(crate) struct Codebreaker {
-    // Where it begins to look for a code.
+    // The index at which the search for a code starts.
     number: usize,
     codes: Vec<Code>,
 }
 
-/// A codebreaker; without a name it looks on.
+/// A codebreaker; without a name it observes.
 pub(crate) type Breaker = Bot<Client, Codebreaker>;
 
 impl Breaker {
-    /// Joins at `now` and says something after each `pause`; `number` makes it different from others.
+    /// Joins at `now` and sends a message after each `pause`; `number` makes it different from other codebreakers.
     pub(crate) fn new(link: Link, name: Option<&str>, number: usize, now: Time, pause: Duration) -> Self {
         let codes = Rules::new(4, 8, false).expect("these rules are possible").all();
         let client = Client::new(link, name.and_then(|name| Name::new(name.as_bytes()).ok()));
@@ -54,12 +55,12 @@ impl Mind<Client> for Codebreaker {
     }
 }
 
-/// All games that anybody was told of, by their number and seat.
+/// All games reported to any client, by number and seat.
 #[derive(Debug, Default)]
 pub(crate) struct Told(BTreeMap<(u32, u8), Board>);
 
 impl Told {
-    /// Compares what a client knows with what others were told, and adds it.
+    /// Compares the state of a client with the reports to other clients, and adds it.
     pub(crate) fn check(&mut self, client: &Client, who: &str) {
         for (&seat, place) in client.places() {
             let Some(board) = &place.board else { continue };
@@ -87,7 +88,7 @@ impl Told {
         }
     }
 
-    /// The games that are over for somebody.
+    /// The number of games that are over for at least one client.
     pub(crate) fn over(&self) -> usize {
         self.0.values().filter(|board| board.over.is_some()).count()
     }
@@ -97,7 +98,7 @@ impl Told {
     }
 }
 
-// The same line, as far as both show it.
+// Whether both lines agree in the parts that both show.
 fn agree(one: &Line, other: &Line) -> bool {
     match (one, other) {
         (Line::Row { turn, guess, feedback }, Line::Row { turn: at, guess: digits, feedback: answer }) => {

@@ -19,7 +19,7 @@ fn for_each_file(target: &str, property: fn(&[u8])) {
     paths.sort();
     assert!(paths.len() >= 10, "{} should hold a corpus", folder.display());
     for path in paths {
-        // Shown only when the test fails: then it is the last line.
+        // Shown only if the test fails, as the last line.
         eprintln!("{}", path.display());
         property(&fs::read(&path).unwrap());
     }
@@ -66,7 +66,7 @@ fn properties_hold_for_the_maps_and_for_malformed_datagrams() {
 #[test]
 fn the_corpus_contains_the_malformed_datagrams() {
     for Malformed { name, bytes } in MALFORMED {
-        // The longest ones would only slow down the fuzzer.
+        // Longer inputs would only slow down the fuzzer.
         if bytes.len() <= 100 {
             let path = corpus("client_message").join(name);
             assert_eq!(fs::read(&path).ok().as_deref(), Some(*bytes), "{} should hold it", path.display());

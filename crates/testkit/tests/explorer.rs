@@ -7,7 +7,7 @@ use nuggets::{Client, Command, Explorer, Participant};
 
 use crate::bot::{Bot, Mind};
 
-/// Explores as long as it plays; as a spectator it sends nothing by itself.
+/// Explores while it plays; as a spectator it sends no messages on its own.
 pub(crate) type Player = Bot<Client, (Link, Explorer)>;
 
 impl Player {

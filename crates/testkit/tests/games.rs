@@ -10,7 +10,7 @@ use std::{fmt::Debug, net::SocketAddr, time::Duration};
 use netcore::{Client, GameEvent, Role, Time};
 use testkit::net::{Hostable, Net, StreamConditions};
 
-/// How a client is connected.
+/// The kind of a client's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Datagrams,
@@ -54,7 +54,7 @@ fn run<E: Hostable, C: Client<Error: Debug>>(net: &mut Net<E, C>, mut look: impl
     }
 }
 
-/// Lets everybody join before conditions become rough.
+/// Lets all clients join before conditions become rough.
 fn sit_down<E: Hostable, C: Client<Error: Debug>>(net: &mut Net<E, C>, seed: u64) {
     net.run_until(net.now().plus(Duration::from_millis(20)));
     net.set_stream_conditions(rough(seed));

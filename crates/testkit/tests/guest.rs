@@ -1,4 +1,4 @@
-//! A blackjack client with a policy, or one that only listens.
+//! A blackjack client with a policy, or one that only receives.
 
 use blackjack::{
     Client, Dialect, Name, Policy, Score, StateSpace,
@@ -11,15 +11,15 @@ use netcore::{Framing, Gone, Time};
 /// A player or a watcher.
 #[derive(Debug, Default)]
 pub(crate) struct Guest {
-    /// `None` for one that only listens.
+    /// `None` for a client that only receives.
     pub(crate) player: Option<(Client, Policy)>,
     pub(crate) score: Score,
-    /// It is told rounds again, which come without the questions that were answered.
+    /// Rounds are replayed to it, without the questions that were already answered.
     pub(crate) told_again: bool,
     pub(crate) gone: Option<Gone>,
-    /// What one that only listens was told.
+    /// The bytes received by a client that only receives.
     pub(crate) heard: Vec<u8>,
-    /// What it says before all else.
+    /// The first bytes that it sends.
     pub(crate) first: Option<Bytes>,
 }
 

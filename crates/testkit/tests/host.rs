@@ -43,9 +43,9 @@ struct State {
     events: VecDeque<Event>,
     open: Vec<ConnectionId>,
     told: Vec<(u64, Told)>,
-    // Strangers, and what came of them.
+    // The admissions of addresses without a connection.
     admissions: Vec<Option<Admission>>,
-    // Connections that the host does not want to be read, until when, and what they said.
+    // Connections that the host has paused, until when, and their messages.
     paused: Vec<(u64, Time)>,
     kept: Vec<(u64, Bytes)>,
     wake_at: Option<Time>,
@@ -94,7 +94,7 @@ impl Script {
         std::mem::take(&mut self.lock().told)
     }
 
-    /// Like `told`, for connections that were only sent frames.
+    /// Like `told`, for connections that received only frames.
     fn frames(&self) -> Vec<(u64, String)> {
         let frame = |(id, told)| match told {
             Told::Frame(frame) => (id, frame),
@@ -200,10 +200,10 @@ impl Transport for Script {
 #[derive(Debug, Default)]
 struct Parrot {
     gate: Gate,
-    // Bytes that a recording of each input takes.
+    // The number of bytes that each input adds to the recording.
     records: u32,
     deadline: Option<Time>,
-    // From one deadline to the next. Without it there is only one.
+    // The interval between deadlines. Without it there is only one deadline.
     every: Option<Duration>,
     outcome: Option<Outcome>,
 }
@@ -218,7 +218,7 @@ struct Marks {
     reached: u64,
     full: bool,
     lost: bool,
-    // What the host has reported.
+    // The reports of the host.
     stalls: Vec<bool>,
     waker: Option<Waker>,
 }
@@ -270,7 +270,7 @@ impl Hold for Gate {
     }
 }
 
-/// Length of the answer to `bulk`.
+/// The length of the answer to `bulk`.
 const BULK: usize = 1 << 20;
 
 impl Room for Parrot {
@@ -351,7 +351,7 @@ impl Room for Parrot {
 
 const NOW: Time = Time::ZERO;
 
-/// A machine on which the host is served for ever.
+/// A machine on which the host is served forever.
 fn served(host: Host) -> Machine {
     let mut machine = Machine::new(1);
     let clock = machine.clock();
@@ -361,12 +361,12 @@ fn served(host: Host) -> Machine {
     machine
 }
 
-/// Lets the host do everything it can.
+/// Lets the host do all its pending work.
 fn work(host: &mut Host) {
     while host.work(|| NOW).unwrap() {}
 }
 
-/// Whether the host reports that there is something to do.
+/// Whether the host reports pending work.
 fn is_ready(host: &mut Host) -> bool {
     host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready()
 }

@@ -49,7 +49,7 @@ fn player(game: &Game, host: u8) -> Option<&Player> {
     game.players().iter().find(|player| player.name.as_str() == name)
 }
 
-/// The players, with their purses and places, and the piles.
+/// The players with their purses and places, and the piles of gold.
 fn position(game: &Game) -> (Vec<Player>, BTreeMap<Cell, u32>) {
     (game.players().to_vec(), game.piles().clone())
 }
@@ -104,7 +104,7 @@ impl Players {
         Self { net: net(seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) }
     }
 
-    /// Lets everybody join, one after the other.
+    /// Lets all clients join, one after the other.
     fn sit_down(&mut self) {
         for host in 0..=PLAYERS {
             self.net.add(address(host), Client::new(part(host), self.net.now()));
@@ -122,7 +122,7 @@ impl Players {
         }
     }
 
-    /// Everybody types random keys.
+    /// All players type random keys.
     fn type_keys(&mut self, keys: u32) {
         for _ in 0..keys {
             let host = self.rng.random_range(1..=PLAYERS);
@@ -146,7 +146,7 @@ impl Players {
         }
     }
 
-    /// Ends the bad conditions: everything in flight arrives.
+    /// Ends the bad conditions: all data in flight arrives.
     fn calm_down(&mut self) {
         self.net.set_conditions(Conditions::CALM);
         self.net.settle();
@@ -195,7 +195,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
             let own = player(game, host);
             check_picture(game, own, client);
             if let Some(own) = own {
-                // A client that has waited for its welcome for a while plays with what has arrived.
+                // After waiting a while for its welcome, a client plays with the data that has arrived.
                 if client.size().is_some() {
                     assert_eq!(client.position(), own.cell.map(|cell| game.grid().position(cell)));
                 }
@@ -203,7 +203,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
             }
         }
         drop(engine);
-        // A refresh changes nothing in the display, and corrects the gold, of which messages may have been lost.
+        // A refresh leaves the display unchanged. It corrects the gold, because messages about it may have been lost.
         let before: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
         for host in 0..=PLAYERS {
             assert!(table.net.refresh(address(host)));
@@ -242,7 +242,7 @@ fn over_a_bad_network_a_game_ends() {
         let rows: Vec<&str> = summary.strip_prefix("GAME OVER:\n").unwrap().lines().collect();
         let purses: u32 = rows.iter().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
         assert_eq!((rows.len(), purses), (table.net.engine().game().players().len(), GOLD));
-        // All that received the result received the same one.
+        // All clients that received a result received the same one.
         table.calm_down();
         for (_, client) in table.net.clients() {
             if let Some(End::Quit(text)) = client.end() {
@@ -273,7 +273,7 @@ fn malformed_datagrams_move_nobody() {
                 assert!(answer.starts_with(b"ERROR "), "{name}: {answer:?}");
             }
         }
-        // More datagrams of strangers follow than a host may send at once, so time has to pass.
+        // More datagrams from unknown addresses follow than a host may send in one burst, so time must pass.
         table.pass(Duration::from_secs(1));
     }
 }

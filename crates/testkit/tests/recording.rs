@@ -5,7 +5,7 @@ use testkit::{properties::rooms::room, seeds::for_each_seed};
 const SCRIPTS: u64 = 1_000;
 const STEPS: usize = 40;
 
-/// What peers of each game send: messages, parts of messages, and what is none.
+/// The input from peers of each game: messages, parts of messages, and invalid bytes.
 const SENT: [&[&[u8]]; 5] = [
     &[
         b"PLAY Ann",
@@ -104,7 +104,7 @@ fn connect(rng: &mut impl Rng) -> u8 {
 #[test]
 fn a_replay_of_each_game_ends_as_its_room_did() {
     for (number, game) in (0..).zip(["nuggets", "blackjack", "robots", "mastermind", "four-in-a-row"]) {
-        // Shown only when the test fails: then it is the last line.
+        // Shown only if the test fails, as the last line.
         eprintln!("{game}");
         for_each_seed(SCRIPTS, |seed| room(&script(number, &mut Pcg64::seed_from_u64(seed))));
     }

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use netcore::{Gone, Time, wire::ShortText};
 use robots::{Bot, Client, Config, InputMessage, Malformed, Parameters, ServerMessage, server::Server};
 
-/// What a test makes of the messages that a client hears.
+/// A test's handler for the messages that a client receives.
 pub(crate) trait Ear {
-    /// Hears a message after the client. Returns whether the bot may answer it.
+    /// Handles a message after the client. Returns whether the bot may answer it.
     fn hear(&mut self, message: ServerMessage, client: &Client) -> bool;
 }
 

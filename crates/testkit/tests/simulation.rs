@@ -47,7 +47,7 @@ const GAMES: [(&str, Simulate); 4] = [
 
 /// The seeds of each game that a release build plays.
 const SEEDS: u64 = 40;
-/// What happens at least once in these.
+/// Events that occur at least once in these runs.
 const ALWAYS: [&str; 17] = [
     "clients told the state at the end",
     "calls that hung",
@@ -67,7 +67,7 @@ const ALWAYS: [&str; 17] = [
     "second servers refused",
     "stopped in time",
 ];
-/// What happens at least once in a long run, too.
+/// Further events that occur at least once in a long run.
 const AT_LENGTH: [&str; 25] = [
     "connections half closed",
     "connections reset",

@@ -1,7 +1,7 @@
 //! Tests of the helpers, and tests that need only them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-/// A client of any game that plays by itself.
+/// An automatic client of any game.
 mod bot;
 /// A mastermind client played by a codebreaker.
 mod breaker;
@@ -17,7 +17,7 @@ mod guest;
 mod host;
 /// Nuggets over a network that loses, duplicates and reorders datagrams.
 mod lossy;
-/// Rooms are recorded so that a replay decides the same, whatever is sent in whatever pieces.
+/// A recorded room and its replay decide the same, whatever is sent in whatever pieces.
 mod recording;
 /// A robots client played by a bot.
 mod robot;

@@ -1,4 +1,5 @@
-//! Blackjack: a table for one with the same decks for everybody. The score is the bankroll: rounds won less rounds lost.
+//! Blackjack: a table for one with the same decks for all players. The score is the bankroll: rounds won less rounds
+//! lost.
 
 use std::time::Duration;
 
@@ -9,10 +10,10 @@ use serde::Deserialize;
 
 use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, seen::State, setup::Setup};
 
-/// Bytes that are read from the player; some ten thousand answers a second stay far below it.
+/// Limit on bytes read from the player. Ten thousand answers per second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// Messages of a round, at most: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
+/// Most messages of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
 const MESSAGES: u32 = 26;
 
 pub(crate) struct Blackjack;
@@ -37,14 +38,14 @@ impl Table for Blackjack {
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
         let Rules::Blackjack { hands, delay_ms } = setup.rules else { bail!("these are no rules of blackjack") };
         let mut config = Config::new(hands, Seed::from_number(fixture.seed));
-        // Many programs take one read for one message.
+        // Many programs treat one read as one message.
         config.delay = Duration::from_millis(delay_ms);
         config.timeout = Duration::from_secs(setup.patience.into());
         config.json = true;
         Ok(Server::new(config)?)
     }
 
-    // Pauses take no time of the player's.
+    // Pauses do not count towards the player's time.
     fn limit(setup: &Setup) -> Duration {
         let Rules::Blackjack { hands, delay_ms } = setup.rules else { return Duration::ZERO };
         let limit = Duration::from_secs(setup.limit.into());
@@ -56,7 +57,7 @@ impl Table for Blackjack {
     }
 }
 
-// Events of the game tell only the rounds that were won.
+// Game events report only the rounds won.
 fn bankroll(standings: &str) -> Option<i64> {
     let standings: Standings = serde_json::from_str(standings).ok()?;
     standings.seats.first().map(|Row { wins, losses, busts }| wins - losses - busts)

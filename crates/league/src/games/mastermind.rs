@@ -1,4 +1,4 @@
-//! Mastermind: whoever needs fewest turns for the same code wins. A code that is not found counts as eleven turns.
+//! Mastermind: fewest turns for the same code win. A code that is not found counts as eleven turns.
 
 use anyhow::bail;
 use mastermind::{Config, Server};
@@ -6,9 +6,9 @@ use netcore::Rate;
 
 use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, setup::Setup};
 
-/// Bytes that are read from the player; messages are short lines.
+/// Limit on bytes read from the player; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
-/// The number of the only game that counts.
+/// Only the first game counts.
 const FIRST: u32 = 1;
 
 pub(crate) struct Mastermind;
@@ -22,7 +22,7 @@ impl Table for Mastermind {
         Ok(Server::new(Config::new(pegs, repeats, fixture.seed))?)
     }
 
-    // A hint is a guess of our codebreaker.
+    // A hint is a guess by the built-in codebreaker.
     fn breach(engine: &Server) -> Option<String> {
         let (_, hints) = engine.oddities(FIRST);
         hints.then(|| "it asked for a hint".to_owned())

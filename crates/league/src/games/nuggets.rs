@@ -1,4 +1,4 @@
-//! Nuggets: whoever collects most gold wins. When the time is up, the gold that was found counts.
+//! Nuggets: most gold wins. When the time is up, the gold found so far counts.
 
 use std::{sync::Arc, time::Duration};
 

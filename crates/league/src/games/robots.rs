@@ -1,4 +1,4 @@
-//! Robots: whoever is destroyed least often wins.
+//! Robots: fewest deaths win.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
 
 use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, setup::Setup};
 
-/// One field of so many has a block at the start.
+/// One field in this many has a block at the start.
 const FIELDS_PER_BLOCK: u32 = 8;
 
 pub(crate) struct Robots;
@@ -40,7 +40,7 @@ impl Table for Robots {
         Ok(Server::new(config)?)
     }
 
-    // Turns are timed by the server, so a game has its length; a server that stalls is given more.
+    // The server times the turns, so the length of a game is known. The extra time is for a server that stalls.
     fn limit(setup: &Setup) -> Duration {
         let Rules::Robots { turns, turn_ms, .. } = setup.rules else { return Duration::ZERO };
         let limit = Duration::from_secs(setup.limit.into());

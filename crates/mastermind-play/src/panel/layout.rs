@@ -1,14 +1,14 @@
-//! Where the panels are in a window.
+//! The positions of the panels in a window.
 //!
 //! | window | pegs | answers |
 //! | --- | --- | --- |
-//! | from 76 x 18 | one cell each, guesses on rows of their own without a blank row | beside the guesses |
-//! | from 90 x 26 | one cell each, as in the original program | below the guesses; beside them from 108 columns on |
+//! | from 76 x 18 | one cell each, one row per guess without blank rows | beside the guesses |
+//! | from 90 x 26 | one cell each, as in the original program | below the guesses; beside them with 108 columns or more |
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
-//! Beside the board are the explanations, and the messages below them. In a window that is wide enough, both are as high as
-//! the window.
+//! The explanations are beside the board, and the messages below the explanations. In a wide window, both have the
+//! full height of the window.
 
 use mastermind::code::MAX_LENGTH;
 use ratatui::{
@@ -21,18 +21,19 @@ use crate::panel::state::{HELP, Menu};
 
 /// The smallest window.
 pub(crate) const SIZE: Size = Size::new(76, 18);
-/// The size of the original program, from which on its own layout is used.
+/// The size of the original program. Larger windows use its layout.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
-/// From so many columns on, the classic layout has room beside the guesses.
+/// The least number of columns at which the classic layout has room beside the guesses.
 const WIDE: u16 = 108;
 /// Columns beside the guesses for an answer.
 const ANSWER: u16 = 17;
-/// From so many columns beside the board on, the explanations are beside the messages and not above them.
+/// The least number of columns beside the board at which the explanations are beside the messages instead of above
+/// them.
 const SIDE_BY_SIDE: u16 = 120;
-/// Rows that messages keep when the explanations list keys too.
+/// The least number of rows of the messages when the explanations also list the keys.
 const MESSAGES: u16 = 16;
 
-/// The panels, and how large pegs are.
+/// The panels, and the size of pegs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panels {
     pub(super) guess: Rect,
@@ -43,7 +44,7 @@ pub(super) struct Panels {
     pub(super) peg: Size,
     /// Rows from one guess of the history to the next.
     step: u16,
-    /// Whether answers stand beside the guesses, and not below them.
+    /// Whether answers are beside the guesses instead of below them.
     pub(super) beside: bool,
 }
 
@@ -59,7 +60,8 @@ impl Panels {
         } else {
             (Size::new(1, 1), 1, true)
         };
-        // A column before each peg, and one behind the last; a frame of one column takes the place of the outer two.
+        // A column before each peg and one after the last. The outer two are part of the frame, which is one column
+        // wide.
         let pegs = COUNT * (peg.width + 1) + 1;
         let left = pegs + if beside { ANSWER } else { 0 };
         let guess_height = peg.height + 4;
@@ -97,7 +99,7 @@ impl Panels {
         self.history.y + 1 + turn * self.step
     }
 
-    /// Where the answer to the guess of a turn begins.
+    /// The position of the answer to the guess of a turn.
     pub(super) const fn answer(self, turn: u16) -> Position {
         let row = self.history_row(turn);
         if self.beside {
@@ -121,13 +123,13 @@ impl Panels {
     }
 }
 
-/// Positions of a row, as columns of a window are counted.
+/// The number of positions of a row, as `u16` like the columns of a window.
 const COUNT: u16 = {
     assert!(MAX_LENGTH == 8);
     8
 };
 
-/// Where the menu is drawn.
+/// The positions of the parts of the menu.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MenuPlaces {
     /// The middle of the window.
@@ -138,7 +140,7 @@ pub(super) struct MenuPlaces {
 }
 
 impl MenuPlaces {
-    /// Rows from the pegs to the last line of text, and the frame of the tip with its two lines.
+    /// Rows of the pegs, the text below them, and the frame of the tip with its two lines.
     const ROWS: u16 = 13;
     const LEAST_TIP: u16 = 4;
 
@@ -167,33 +169,33 @@ impl MenuPlaces {
     }
 }
 
-/// The parts of an answer, and what each means.
+/// The parts of an answer, and their meanings.
 pub(super) const ANSWERS: [(&str, &str); 2] =
     [("RED", ": right digit, right place."), ("WHITE", ": right digit, wrong place.")];
-/// The pegs stand in so many columns.
+/// The number of columns of the pegs.
 const COLUMNS: u16 = 4;
 /// Rows of the pegs.
 pub(super) const PEGS: u16 = 8 / COLUMNS;
-/// There are at least so many lines of keys.
+/// A lower bound on the number of lines of keys.
 const KEYS: u16 = 10;
-/// A panel that is narrower has a row for each part of an answer.
+/// A narrower panel has a row for each part of an answer.
 const WIDE_GUIDE: u16 = 68;
 
-/// Rows of the panel with its frame, and with the keys if the rows that are `spare` are enough for them.
+/// Rows of the panel with its frame. They include the keys if `spare` rows are enough for them.
 pub(super) fn guide_height(width: u16, spare: u16) -> u16 {
     let least = 2 + PEGS + answers(width);
-    // Lines are wrapped only where they may be shown.
+    // Wrapping is computed only if the keys may be shown.
     let keys = if spare > least + KEYS { 1 + keys(width).len() } else { 0 };
     let keys = u16::try_from(keys).unwrap_or(u16::MAX);
     if least + keys <= spare { least + keys } else { least }
 }
 
-/// Rows of what an answer means.
+/// Rows that explain an answer.
 pub(super) const fn answers(width: u16) -> u16 {
     if width >= WIDE_GUIDE { 1 } else { 2 }
 }
 
-/// The keys, in lines for a panel of so many columns.
+/// The keys, as lines for a panel of this width.
 pub(super) fn keys(width: u16) -> Vec<Line<'static>> {
     let rows = HELP.split(|row| *row == ("", "")).next().unwrap_or_default();
     Overlay::new("", rows).lines(usize::from(width.saturating_sub(4)))
@@ -209,7 +211,7 @@ pub(super) fn place(guide: Rect, peg: usize) -> Rect {
 mod tests {
     use super::*;
 
-    /// In every window the panels are inside it, beside each other, and have room for all turns.
+    /// In every window the panels are inside it, do not overlap, and have room for all turns.
     #[test]
     fn panels_fit_every_window() {
         for width in SIZE.width..=220 {
@@ -221,7 +223,7 @@ mod tests {
                     assert_eq!(panel.intersection(area), panel, "{area}: {panels:?}");
                 }
                 assert_eq!((guess.right(), guess.bottom()), (guide.x, history.y), "{area}: {panels:?}");
-                // Together they are the window.
+                // Together they cover the window.
                 let cells = [guess, history, guide, log].map(Rect::area).iter().sum::<u32>();
                 assert_eq!(cells, area.area(), "{area}: {panels:?}");
                 assert_eq!((log.right(), log.bottom()), (area.right(), area.bottom()), "{area}: {panels:?}");

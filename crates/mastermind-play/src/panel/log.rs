@@ -1,16 +1,16 @@
 //! The messages of the game.
 
-/// Most messages that are kept: more than any window shows.
+/// The maximum number of stored messages: more than any window shows.
 const KEPT: usize = 500;
 
-/// How a piece of a message is shown.
+/// The style of a piece of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// As messages are.
+    /// The style of messages.
     Message,
     /// The number of red pegs.
     Red,
-    /// The number of white pegs, and what stands beside it.
+    /// The number of white pegs and the text beside it.
     White,
 }
 
@@ -52,12 +52,12 @@ impl<T: Into<String>> From<T> for Message {
 /// All messages, the newest last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
-    // Each with how often it came in a row.
+    // Each with its number of consecutive repetitions.
     messages: Vec<(Message, usize)>,
 }
 
 impl Log {
-    /// Adds a message. A repetition of the last one increases a count there, so that it can be seen in a full window too.
+    /// Adds a message. A repetition of the last one increases its count, so that it is visible in a full window too.
     pub(crate) fn add(&mut self, message: impl Into<Message>) {
         let message = message.into();
         match self.messages.last_mut() {
@@ -70,7 +70,7 @@ impl Log {
         messages.into_iter().for_each(|message| self.add(message));
     }
 
-    /// Adds a row of a picture, which may be the same as the last.
+    /// Adds a row of a picture, which may equal the last one.
     pub(crate) fn add_row(&mut self, row: &str) {
         self.push(Message::new([(row.to_owned(), Tone::White)]));
     }
@@ -82,7 +82,7 @@ impl Log {
         self.messages.push((message, 1));
     }
 
-    /// The last rows, as many as `height`, of the messages wrapped to `width` columns.
+    /// The last `height` rows of the messages, wrapped to `width` columns.
     pub(crate) fn rows(&self, width: usize, height: usize) -> Vec<Vec<(char, Tone)>> {
         let rows = self.messages.iter().rev().flat_map(|(message, times)| {
             let mut message = message.clone();

@@ -1,18 +1,18 @@
 //! Colours, in the four depths of [`Depth`].
 //!
-//! In true colour, digits stand on the colours of the original program. Pairs with too little contrast (black on blue, black on
-//! purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1. With 256 colours
-//! the nearest of them are taken. With sixteen colours
-//! the nearest of the terminal's own are taken. Without colours modifiers remain, and digits tell the same.
+//! In true colour, digits are drawn on the colours of the original program. Pairs with too little contrast (black on
+//! blue, black on purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1.
+//! With 256 colours the nearest palette entries are used. With sixteen colours the nearest of the terminal's own are
+//! used. Without colours, modifiers and digits carry the information.
 
 use mastermind::Peg;
 use ratatui::style::{Color, Modifier, Style};
 use termkit::Depth;
 
-/// The meaning of something on the screen.
+/// The role of an element of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Text, frames, and everything without a style of its own.
+    /// Text, frames, and all elements without a separate style.
     Plain,
     /// A peg, as its digit.
     Peg(Peg),
@@ -22,22 +22,22 @@ pub(super) enum Role {
     LetterBeyond,
     /// The arrows at the cursor.
     Cursor,
-    /// A place of the history that is still to be filled.
+    /// A place of the history that is not filled yet.
     Unused,
-    /// What is beyond the length of the code.
+    /// A place beyond the length of the code.
     Beyond,
     Message,
     /// The number of red pegs.
     Red,
     /// Secondary text: titles of panels, remarks.
     Quiet,
-    /// A choice that the cursor is at.
+    /// The choice at the cursor.
     Chosen,
-    /// The choice to play that the cursor is at.
+    /// The choice to play, at the cursor.
     ChosenPlay,
 }
 
-/// A colour in 24 bits, and the nearest of the terminal's own.
+/// A 24-bit colour, and the nearest of the terminal's own.
 type Shade = (Color, Color);
 
 const BLACK: Shade = (Color::Rgb(0, 0, 0), Color::Black);
@@ -45,15 +45,15 @@ const WHITE: Shade = (Color::Rgb(255, 255, 255), Color::White);
 const GRAY: Shade = (Color::Rgb(150, 150, 150), Color::Gray);
 const DARK_GRAY: Shade = (Color::Rgb(50, 50, 50), Color::DarkGray);
 const RED: Shade = (Color::Rgb(255, 0, 0), Color::LightRed);
-/// Brighter reds on white cannot be read.
+/// Brighter reds are unreadable on white.
 const DARK_RED: Shade = (Color::Rgb(190, 0, 0), Color::Red);
 const YELLOW: Shade = (Color::Rgb(255, 255, 0), Color::LightYellow);
 const BLUE: Shade = (Color::Rgb(0, 0, 255), Color::Blue);
 const GREEN: Shade = (Color::Rgb(0, 255, 0), Color::LightGreen);
 const PURPLE: Shade = (Color::Rgb(170, 0, 255), Color::Magenta);
 const ORANGE: Shade = (Color::Rgb(255, 170, 0), Color::LightYellow);
-/// None of the terminal's own colours is orange everywhere: the nearest is brown on some terminals, which is too dark to be
-/// read, and yellow on others. So the peg is cyan.
+/// No terminal colour is orange everywhere: the nearest is brown on some terminals, which is too dark to read, and
+/// yellow on others. Therefore the peg is cyan.
 const ORANGE_PEG: Shade = (ORANGE.0, Color::Cyan);
 
 /// Background and digit of each colour.
@@ -70,7 +70,7 @@ const PEGS: [(Shade, Shade); 8] = [
 
 const NAMES: [&str; 8] = ["white", "black", "red", "yellow", "blue", "green", "purple", "orange"];
 
-/// What the colour of a peg is called: the last one looks otherwise where there are sixteen.
+/// The name of a peg's colour. The last peg has another colour at a depth of sixteen.
 pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
     match (depth, peg.index()) {
         (Depth::Sixteen, 7) => "cyan",
@@ -78,7 +78,7 @@ pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
     }
 }
 
-/// The style of what has this role.
+/// The style of a role.
 pub(super) fn style(depth: Depth, role: Role) -> Style {
     let (background, foreground) = colours(role);
     let [background, foreground] = [background, foreground].map(|(full, own)| match depth {
@@ -106,14 +106,14 @@ const fn colours(role: Role) -> (Shade, Shade) {
     }
 }
 
-/// What is seen without colours too.
+/// The modifier that distinguishes a role without colours.
 fn modifier(role: Role, depth: Depth) -> Modifier {
     let bold = Modifier::BOLD;
     match (role, depth) {
         (Role::Letter | Role::LetterBeyond, Depth::None) => Modifier::UNDERLINED,
         (Role::Cursor | Role::Chosen, Depth::None) => Modifier::REVERSED,
         (Role::ChosenPlay, Depth::None) => Modifier::REVERSED | bold,
-        // With sixteen colours bold would make many a terminal choose another of them.
+        // With sixteen colours, many terminals replace the colour of bold text by another one.
         (Role::Peg(_) | Role::ChosenPlay, Depth::Indexed | Depth::True) | (Role::Peg(_) | Role::Red, Depth::None) => {
             bold
         }
@@ -126,7 +126,7 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
 mod tests {
     use super::*;
 
-    /// What the terminal's own colours look like: on xterm, and on the console of Linux.
+    /// The appearance of the terminal's own colours: on xterm, and on the Linux console.
     const OWN: [(Color, [u8; 3], [u8; 3]); 11] = [
         (Color::Black, [0, 0, 0], [0, 0, 0]),
         (Color::Red, [205, 0, 0], [170, 0, 0]),
@@ -180,7 +180,7 @@ mod tests {
     fn contrasts_are_computed_as_everybody_does() {
         for (foreground, background, expected) in [
             (BLACK, WHITE, 21.0),
-            // The pairs that the original had and that could not be read.
+            // The unreadable pairs of the original.
             (BLACK, BLUE, 2.44),
             (BLACK, PURPLE, 4.15),
             (WHITE, GRAY, 2.96),

@@ -1,4 +1,4 @@
-//! The state of the panel game: what keys do at the moment, and what is on the screen to be pointed at.
+//! The state of the panel game: the current meaning of keys, and the targets of the mouse.
 
 use mastermind::{Lifeline, Peg, Rules, code::MAX_LENGTH, game::Outcome};
 use termkit::{Key, Pad};
@@ -25,12 +25,12 @@ pub(super) enum Press {
     Help,
     /// Leaves the program from the menu, or when a game is over.
     Quit,
-    /// A key without a function. It only withdraws a request to leave.
+    /// A key without a function. It only cancels a request to leave.
     Other,
 }
 
 impl Press {
-    /// Where the key moves to among `count` places in a row, the first of which follows the last.
+    /// The place that the key moves to, among `count` places in a row that wraps around.
     pub(super) const fn moves(self, at: usize, count: usize) -> Option<usize> {
         match self {
             Self::Left => Some((at + count - 1) % count),
@@ -56,9 +56,9 @@ pub(super) enum Target {
     Below(usize),
     /// The word that submits the guess.
     Submit,
-    /// A peg among those that can be chosen.
+    /// One of the selectable pegs.
     Peg(Peg),
-    /// The overlay, or anything below it.
+    /// The overlay, or anything underneath it.
     Cover,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Menu {
     Quit,
 }
 
-/// What keys do at the moment.
+/// The current mode, which determines the meaning of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Menu(Menu),
@@ -80,7 +80,7 @@ pub(super) enum State {
         length: usize,
         repeats: bool,
     },
-    /// Setting a code for the other, in a duel.
+    /// Setting a code for the other player, in a duel.
     Set,
     Edit,
     Pick(Lifeline),
@@ -89,26 +89,26 @@ pub(super) enum State {
     Over,
 }
 
-/// What covers the panels.
+/// An overlay on the panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overlaid {
     Help,
     Statistics,
 }
 
-/// What the program has to do after a key.
+/// A request from the table to the program after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Asked {
     Nothing,
     Leave,
-    /// Record that the puzzle has been begun, and pass the result to [`Table::begun`](super::table::Table::begun).
+    /// Record that the puzzle was started, and pass the result to [`Table::begun`](super::table::Table::begun).
     Begin,
-    /// Count the game that is over, and pass the result to [`Table::counted`](super::table::Table::counted).
+    /// Count the finished game, and pass the result to [`Table::counted`](super::table::Table::counted).
     Count,
 }
 
-/// What is at a position of the guess.
+/// The symbol at a position of the guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
     Peg(Peg),
@@ -116,13 +116,13 @@ pub(super) enum Symbol {
     Lifeline,
 }
 
-/// Two people and their codes.
+/// Two players and their codes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duel {
     pub(super) rules: Rules,
-    /// Of the first and of the second player.
+    /// Of the first and the second player.
     pub(super) outcomes: [Option<Outcome>; 2],
-    /// Who guesses, 1 or 2; the other one has set the code.
+    /// The guessing player, 1 or 2; the other one has set the code.
     pub(super) guesser: usize,
 }
 
@@ -132,10 +132,10 @@ impl Duel {
     }
 }
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// It is for the game.
+    /// A key for the game.
     Press(Press),
     Leave,
     Redraw,

@@ -1,4 +1,4 @@
-//! The state of the panel game, which keys and the mouse change. It does no input and output.
+//! The state of the panel game, modified by keys and the mouse. It does no input or output.
 
 use mastermind::{
     Code, Day, Lifeline, Peg, Record, Rules, Style,
@@ -23,10 +23,10 @@ const BETWEEN: &str = "ENTER goes on to the second game.";
 /// The message for `Q` in a game, which leaves only from the menu and after a game.
 const LEAVING: &str = "Esc twice goes to the menu, Ctrl-C leaves.";
 const OVER: &str = "It is over: ENTER plays again, ESC is the menu, Q leaves.";
-/// What is said when the result is complete.
+/// The message when the result is complete.
 const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
 
-/// The whole panel game.
+/// The state of the panel game.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(super) settings: Settings,
@@ -40,15 +40,16 @@ pub(crate) struct Table {
     pub(super) log: Log,
     leaving: bool,
     tip_given: bool,
-    /// What covers the panels, if something does.
+    /// The current overlay, if any.
     pub(super) overlaid: Option<Overlaid>,
-    /// The statistics, as far as they could be read.
+    /// The statistics, if they could be read.
     pub(super) record: Option<Record>,
-    // The puzzles begun since the start, in case the statistics cannot be written.
+    // The puzzles started in this session, in case the statistics cannot be written.
     session: Record,
     /// Why the statistics could not be read.
     pub(super) trouble: Option<String>,
-    /// What a player can pass on of the last finished game: the result of a puzzle of the day, or the command for the same puzzle.
+    /// The text with which a player can share the last finished game: the result of a puzzle of the day, or the
+    /// command for the same puzzle.
     pub(super) share: Option<String>,
 }
 
@@ -72,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Sets the day of the next puzzle. A game that has begun keeps its own.
+    /// Sets the day of the next puzzle. A running game keeps its own.
     pub(super) const fn turn_page(&mut self, today: Day) {
         if matches!((self.state, self.settings.setter), (State::Menu(_), Setter::Day(_))) {
             self.settings.setter = Setter::Day(today);
@@ -86,9 +87,9 @@ impl Table {
         }
     }
 
-    /// Sets the result of recording that a puzzle was begun.
+    /// Handles the result of recording that a puzzle was started.
     pub(super) fn begun(&mut self, begun: anyhow::Result<Added>) {
-        // After an error this is tried again at the end, and the error is shown then.
+        // After an error the write is retried at the end, and only then is the error shown.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
         round.set_attempt(begun.first);
         self.log.add_all(begun.notice);
@@ -98,7 +99,7 @@ impl Table {
         (self.record, self.trouble) = (Some(begun.record), None);
     }
 
-    /// Sets the result of counting a game.
+    /// Handles the result of counting a game.
     pub(super) fn counted(&mut self, added: anyhow::Result<Added>) {
         let Some(round) = &mut self.round else { return };
         if let Ok(added) = &added {
@@ -120,7 +121,7 @@ impl Table {
         self.log.add(AGAIN);
     }
 
-    /// Whether a game has just been played to its end.
+    /// Whether a game has just ended.
     pub(super) const fn is_over(&self) -> bool {
         matches!(self.state, State::Between | State::Over)
     }
@@ -131,12 +132,12 @@ impl Table {
         Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
     }
 
-    /// The rules that are played by, once they are chosen.
+    /// The rules of the game, once chosen.
     fn rules(&self) -> Option<Rules> {
         self.round.as_ref().map(|round| round.game().rules()).or(self.duel.map(|duel| duel.rules))
     }
 
-    /// Pegs in the code, as far as that is chosen.
+    /// The chosen number of pegs in the code.
     pub(super) fn length(&self) -> usize {
         match self.state {
             State::Length(length) | State::Repeats { length, .. } => length,
@@ -144,19 +145,19 @@ impl Table {
         }
     }
 
-    /// What is at a position of the guess.
+    /// The symbol at a position of the guess.
     pub(super) fn symbol(&self, position: usize) -> Symbol {
         let colours = self.colours();
         let number = self.symbols.get(position).copied().unwrap_or(0);
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
 
-    /// Whether all positions are on the ninth symbol, so that the whole word is shown.
+    /// Whether all positions have the ninth symbol, so that the whole word is shown.
     pub(super) fn asks_for_lifeline(&self) -> bool {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
 
-    /// The rows of the history, each with the entry that took it.
+    /// The rows of the history, each with the entry that used it.
     pub(super) fn rows(&self) -> Vec<Entry> {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
@@ -170,7 +171,7 @@ impl Table {
     }
 
     pub(super) fn press(&mut self, key: Press) -> Asked {
-        // Any key closes an overlay and does nothing else.
+        // Any key closes an overlay and has no other effect.
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
         }
@@ -223,11 +224,11 @@ impl Table {
             (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {}
             _ => return Asked::Nothing,
         }
-        // What was pointed at is taken.
+        // A click also confirms the choice.
         self.press_in_state(Press::Enter)
     }
 
-    /// Withdraws a request to leave, since another key followed it.
+    /// Cancels a request to leave, because another key followed it.
     fn stay(&mut self) {
         if std::mem::take(&mut self.leaving) {
             self.log.add("You stay. How brave, and how unwise.");
@@ -291,7 +292,7 @@ impl Table {
         self.cursor = 0;
     }
 
-    /// Colours of the code; before the rules are chosen, as many as can be expected.
+    /// The number of colours of the code; the expected number before the rules are chosen.
     pub(super) fn colours(&self) -> usize {
         self.rules().unwrap_or(self.settings.rules).colours()
     }
@@ -305,7 +306,7 @@ impl Table {
         *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
     }
 
-    /// Puts a symbol at the cursor, and goes on to the next position.
+    /// Puts a symbol at the cursor, and moves to the next position.
     fn put(&mut self, symbol: usize) {
         self.symbols[self.cursor] = symbol;
         self.cursor = (self.cursor + 1) % self.length();
@@ -442,7 +443,7 @@ impl Table {
         Asked::Nothing
     }
 
-    /// The hint of a turn, where there is one on each.
+    /// The hint of a turn, if the settings give one on each turn.
     fn hint_unasked(&mut self) {
         if self.settings.hints && self.state == State::Edit {
             self.hint();
@@ -463,7 +464,7 @@ impl Table {
 }
 
 impl Table {
-    /// Asks what is not given on the command line.
+    /// Starts the prompts for the options missing on the command line.
     fn begin(&mut self) {
         self.log.clear();
         match (self.settings.setter, self.settings.wanted.length) {
@@ -510,7 +511,7 @@ impl Table {
         }
     }
 
-    /// Begins a game by these rules, or a duel.
+    /// Starts a game with these rules, or a duel.
     fn deal(&mut self, length: usize, repeats: bool) {
         let rules = match self.settings.wanted.rules(length, repeats) {
             Ok(rules) => rules,
@@ -538,7 +539,7 @@ impl Table {
         self.guess(round);
     }
 
-    /// Lets the player guess.
+    /// Starts the player's guesses.
     fn guess(&mut self, round: Round) {
         self.round = Some(round);
         self.reset_editor();
@@ -556,7 +557,7 @@ impl Table {
         }
     }
 
-    /// Lets one of two people set a code.
+    /// Lets one of the two players set a code.
     fn ask_code(&mut self) {
         let Some(duel) = self.duel else { return };
         let (setter, guesser) = (duel.setter(), duel.guesser);
@@ -568,7 +569,7 @@ impl Table {
         self.state = State::Set;
     }
 
-    /// Hides the code that was set and lets the other one guess.
+    /// Hides the code and lets the other player guess.
     fn take_code(&mut self, code: Option<Code>) {
         let Some(Duel { rules, guesser, .. }) = self.duel else { return };
         match code.and_then(|code| self.settings.deal_code(rules, Style::Panel, code).ok()) {
@@ -582,7 +583,7 @@ impl Table {
         }
     }
 
-    /// Lets the two change places.
+    /// Switches the roles of the two players.
     fn next_duellist(&mut self) {
         if let Some(duel) = &mut self.duel {
             duel.guesser = duel.setter();

@@ -1,13 +1,12 @@
 //! The panel game as screens after keys.
 
-// What every key does in every state.
+// The effect of every key in every state.
 mod keys;
-// What the mouse does.
-// Puzzles of days and seeds, which count once, and duels.
+// The effect of the mouse. Puzzles of days and seeds, which count once, and duels.
 mod puzzles;
-// What is on the screen in the course of a game.
+// The screen in the course of a game.
 mod screens;
-// What is where in windows of all sizes.
+// The layout in windows of all sizes.
 
 use mastermind::{Day, Peg, Record};
 use ratatui::{
@@ -39,12 +38,12 @@ fn table() -> Table {
     with(Some(4), Some(false), None, Setter::Seed, 7)
 }
 
-/// A game in which everything is asked.
+/// A game that prompts for all its rules.
 fn asking() -> Table {
     with(None, None, None, Setter::Seed, 7)
 }
 
-/// A duel whose length and repeats are asked.
+/// A duel that prompts for its length and repeats.
 fn duel() -> Table {
     with(None, None, None, Setter::People, 7)
 }
@@ -56,7 +55,7 @@ fn daily(day: u32) -> (Table, String) {
     (table, code)
 }
 
-/// The key that a character of a test stands for.
+/// The key for a character of a test.
 fn key(character: char) -> Press {
     match character {
         '<' => Press::Left,
@@ -77,7 +76,7 @@ fn key(character: char) -> Press {
     }
 }
 
-/// Presses keys, and tells what the last one asked for.
+/// Presses keys, and returns the request of the last one.
 fn asked(table: &mut Table, keys: &str) -> Asked {
     keys.chars().fold(Asked::Nothing, |_, character| table.press(key(character)))
 }
@@ -93,7 +92,7 @@ fn after(mut table: Table, keys: &str) -> Table {
     table
 }
 
-/// Presses keys and sees to the statistics as the program does.
+/// Presses keys and handles the statistics as the program does.
 fn play(table: &mut Table, record: &mut Record, keys: &str) {
     for character in keys.chars() {
         let asked = table.press(key(character));
@@ -150,7 +149,7 @@ fn last(table: &Table) -> String {
     log(table).pop().unwrap()
 }
 
-/// Whether one of them begins like this.
+/// Whether one of the messages starts like this.
 fn says(table: &Table, beginning: &str) -> bool {
     log(table).iter().any(|row| row.starts_with(beginning))
 }

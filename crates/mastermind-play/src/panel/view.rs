@@ -1,4 +1,4 @@
-//! What the screen shows. Where it is shown is the matter of [`layout`](super::layout).
+//! The content of the screen. Its positions are defined in [`layout`](super::layout).
 
 use mastermind::{
     Lifeline, Peg, Style,
@@ -31,7 +31,7 @@ use crate::{
 const SETUP_LOG_ROW: u16 = 6;
 const SUBMIT: &str = " ENTER ";
 
-/// A picture of the table. Drawing changes nothing.
+/// A picture of the table. Drawing has no side effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     table: &'a Table,
@@ -75,7 +75,7 @@ impl Question {
         (rows, below)
     }
 
-    /// Which of the choices stands there, each as wide as the longest.
+    /// The choice at a position, if any. All choices are as wide as the longest.
     fn choice_at(&self, at: Position, panels: Panels) -> Option<Target> {
         let row = panels.log.y + self.rows(panels).1;
         let column = at.x.checked_sub(panels.log.x + 1).filter(|_| at.y == row)?;
@@ -86,12 +86,12 @@ impl Question {
 }
 
 impl<'a> View<'a> {
-    /// A picture in so many colours.
+    /// Creates a picture with this depth of colours.
     pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
         Self { table, depth, quiet: false }
     }
 
-    /// The same while keys are ignored, so that none is offered after a game.
+    /// Marks that keys are ignored, so that the picture offers none after a game.
     #[must_use]
     pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
@@ -217,7 +217,7 @@ impl<'a> View<'a> {
             let turn = u16::try_from(row).unwrap_or(0);
             self.cells(buffer, panels, panels.history_row(turn), &cells);
             if let Some(Entry::Guess(_, feedback)) = entry {
-                // Below the tenth guess it overwrites the frame.
+                // Below the tenth guess the answer overwrites the frame.
                 let Position { x, y } = panels.answer(turn);
                 let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
                 self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
@@ -261,13 +261,13 @@ impl<'a> View<'a> {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// Pegs beside each other, with a column between them. One that has the colour of what is around it has an outline, as far
-    /// as the `frame` leaves room: a black one, and without colour each.
+    /// Draws pegs beside each other, with a column between them. A peg with the colour of its surroundings gets a
+    /// black outline where the `frame` leaves room. Without colour every peg gets an outline.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
             let (text, role) = cell.drawn(position);
-            // The background of a place without a peg is a single cell, so that it does not look like one.
+            // The background of a place without a peg is a single cell, so that it does not look like a peg.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
                 buffer.set_style(area, style(self.depth, role));
@@ -333,7 +333,7 @@ impl Widget for &View<'_> {
     }
 }
 
-/// What stands at a position of a row.
+/// The content of a position of a row.
 #[derive(Debug, Clone, Copy)]
 enum Cell {
     Peg(Peg),
@@ -357,7 +357,7 @@ impl Cell {
         }
     }
 
-    /// Whether it is a peg that has the colour of what is around it.
+    /// Whether it is a peg with the colour of its surroundings.
     fn is_outlined(self, depth: Depth) -> bool {
         matches!(self, Self::Peg(peg) if style(depth, Role::Peg(peg)).bg == style(depth, Role::Plain).bg)
     }
@@ -368,7 +368,7 @@ pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
 }
 
-/// From so many columns on, a peg here has three columns.
+/// The least width of the guide at which its pegs have three columns.
 const LARGE: u16 = 13;
 
 impl View<'_> {
@@ -440,7 +440,7 @@ impl View<'_> {
             centred(buffer, 12, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
         }
         self.frame(buffer, places.tip, "Helpful Tip!");
-        // The original program has them at column 18; a narrow window has room only farther left.
+        // The original program has them at column 18; a narrow window has room only further to the left.
         let (row, most) = (places.tip.y + places.tip.height / 3, places.tip.right().saturating_sub(1));
         for (row, line) in (row..).zip(TIP) {
             let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
@@ -480,7 +480,7 @@ impl View<'_> {
         };
         let row = format!(" {row}{hints} ");
         let known = format!(" code {} ", game.hint_code());
-        // In a narrow frame the title gives way to what informs.
+        // In a narrow frame the title is omitted in favour of information.
         let free = usize::from(panel.width).saturating_sub(TITLE_WIDTH) / 2;
         if row.len() + 2 > free || known.len() + 2 > free {
             let line = "─".repeat(usize::from(panel.width - 2));

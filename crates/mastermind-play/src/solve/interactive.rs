@@ -1,4 +1,4 @@
-//! The codebreaker for a code that another person or program has set.
+//! The codebreaker for a code set by another person or program.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -6,7 +6,7 @@ use mastermind::{Code, Feedback, Knowledge, Rules, solver::Hint};
 
 use crate::voice::advice;
 
-/// The most bytes of a line that are read; no row is as long.
+/// The maximum length of a line in bytes; no valid row is as long.
 const MAX_LINE: u64 = 256;
 /// The most rows. No game needs as many.
 const MAX_ROWS: usize = 100;
@@ -15,7 +15,7 @@ const HELP: &str = "\
 Type the answer to the guess as RED WHITE, as in 1 2; to another guess as GUESS RED WHITE, as in 1122 1 2.
 undo takes the last row back, fix ROW RED WHITE changes the answer of a row, rows lists them, quit ends.";
 
-/// What a line asks for.
+/// A parsed line of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Row(Option<Code>, Feedback),
@@ -88,8 +88,8 @@ fn told((number, (guess, feedback)): (usize, &(Code, Feedback))) -> String {
     format!("Row {number}: {guess}, {feedback}")
 }
 
-/// Which rows contradict each other, when no code fits all of them: each row without which codes remain, or else the first row that
-/// leaves none.
+/// The contradicting rows, if no code fits all of them: each row whose removal leaves possible codes, or else the
+/// first row that leaves none.
 fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     let mut lines = vec!["No code fits all answers.".to_owned()];
     let without = |at: usize| {
@@ -111,7 +111,7 @@ fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     lines
 }
 
-// A line without its end; none at the end of the input. The rest of a line that is too long is dropped.
+// A line without its end; `None` at the end of the input. The rest of a line that is too long is dropped.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
@@ -168,7 +168,7 @@ mod tests {
         String::from_utf8(output).unwrap()
     }
 
-    // What is typed when the code is known: the answer to each suggestion.
+    // The input of a user who knows the code: the answer to each suggestion.
     fn answers(code: &str, repeats: bool) -> (String, usize) {
         let code: Code = code.parse().unwrap();
         let mut knowledge = Knowledge::new(Rules::new(4, 6, repeats).unwrap());

@@ -10,30 +10,30 @@ use crate::{ConnectionId, Delivery, Transport};
 pub(super) struct Endpoint {
     pub(super) transport: Box<dyn Transport + Send>,
     pub(super) peers: BTreeMap<ConnectionId, PeerId>,
-    // Whether something was delivered since it was flushed.
+    // Whether an output was delivered since the last flush.
     touched: bool,
 }
 
 impl Endpoint {
-    /// A transport without peers.
+    /// Creates a transport without peers.
     pub(super) fn new(transport: Box<dyn Transport + Send>) -> Self {
         Self { transport, peers: BTreeMap::new(), touched: false }
     }
 
-    /// Queues something until the next flush.
+    /// Queues a delivery until the next flush.
     pub(super) fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
         self.touched = true;
         self.transport.deliver(now, delivery);
     }
 
-    /// Sends what was delivered, if anything was.
+    /// Flushes the transport if it has unflushed deliveries.
     pub(super) fn flush(&mut self, now: Time) {
         if std::mem::take(&mut self.touched) {
             self.transport.flush(now);
         }
     }
 
-    /// Closes a connection that becomes no peer.
+    /// Closes a connection that was not admitted as a peer.
     pub(super) fn refuse(&mut self, now: Time, id: ConnectionId) {
         self.deliver(now, Delivery::Close(id));
         self.flush(now);

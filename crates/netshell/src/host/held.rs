@@ -15,15 +15,15 @@ use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
 pub const MAX_HELD: usize = 4 << 20;
-/// How long outputs wait before that is logged. They are not sent without their inputs being safe: a match that is resumed
-/// without these would begin before a state that players have seen.
+/// How long outputs may wait before the delay is logged. They are never sent before their inputs are on disk.
+/// Otherwise a match resumed without these inputs would restart before a state that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// Longest interval between two checks how long outputs have waited.
+/// The longest interval between two checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
-/// What is delivered after an input.
+/// A delivery that results from an input.
 #[derive(Debug)]
 pub(super) enum Delivered {
     /// The status of the room, if it changed.
@@ -39,14 +39,15 @@ pub(super) struct HeldOutputs {
     // How long the oldest output has waited, measured up to `looked`.
     waited: Duration,
     looked: Time,
-    // When to check that. It stays when the outputs are sent, so that the timer of the host is not set for each output.
+    // When to check the waiting time. It stays set when the outputs are sent, so that the timer of the host is not
+    // set for each output.
     look_at: Option<Time>,
-    // They have waited for `SLOW_HOLD`, which is logged and reported to the hold.
+    // Whether they have waited for `SLOW_HOLD`, which is logged and reported to the hold.
     is_stalled: bool,
 }
 
 impl HeldOutputs {
-    /// Without outputs.
+    /// Creates an empty queue.
     pub(super) fn new(hold: Box<dyn Hold + Send>) -> Self {
         let (waited, looked) = (Duration::ZERO, Time::ZERO);
         Self { hold, outputs: VecDeque::new(), bytes: 0, waited, looked, look_at: None, is_stalled: false }
@@ -62,7 +63,7 @@ impl HeldOutputs {
         self.bytes > MAX_HELD || self.hold.is_full()
     }
 
-    /// When to check again even if nothing has happened.
+    /// When to check again even without an event.
     pub(super) const fn wake_at(&self) -> Option<Time> {
         self.look_at
     }
@@ -77,7 +78,7 @@ impl HeldOutputs {
         }
     }
 
-    /// Checks how the hold is doing. It is an error if it will reach no further position.
+    /// Checks the state of the hold. Returns an error if it will reach no further position.
     pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
         let is_due = self.look_at.is_some_and(|at| at <= now);
         let Some(&(position, ..)) = self.outputs.front() else {
@@ -89,7 +90,7 @@ impl HeldOutputs {
         {
             return Err(io::Error::other(why));
         }
-        // Time during which the process was stopped does not count, because the disk had no chance either.
+        // Time during which the process was stopped does not count, because the disk could not work either.
         self.waited += now.since(self.looked).min(LOOK);
         self.looked = now;
         if self.waited >= SLOW_HOLD && !self.is_stalled {
@@ -118,7 +119,7 @@ impl HeldOutputs {
         }
     }
 
-    /// The oldest output, if its position is reached.
+    /// Removes the oldest output, if its position is reached.
     pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Delivered, u64)> {
         let &(position, ..) = self.outputs.front()?;
         if position > self.hold.reached() {
@@ -140,7 +141,7 @@ impl HeldOutputs {
     }
 }
 
-// The cost of an output while it is held back. Histories are shared and cost nothing.
+// The cost of an output while it is held back. Histories are shared and have no cost.
 fn cost(delivered: &Delivered) -> usize {
     ENTRY
         + match delivered {

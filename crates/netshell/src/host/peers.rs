@@ -1,4 +1,4 @@
-//! Peers that come, go and are removed.
+//! Connecting, disconnecting and removing peers.
 
 use std::net::SocketAddr;
 
@@ -36,13 +36,13 @@ impl Host {
         self.input_of(now, peer, Input::Disconnected { peer, why });
         // A peer that has only shut down its sending half can still receive until the room closes it.
         if why != Gone::Left {
-            // Through the outbox, so that it happens after outputs that are held back.
+            // Sent through the outbox, so that it follows outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
         }
     }
 
-    // Disconnects peers that the operator does not want in the room.
+    // Disconnects the peers that the operator has removed.
     pub(super) fn remove(&mut self, now: Time, removal: &Removal) {
         let is_meant = |peer: PeerId, route: &Route| match removal {
             Removal::Peer(meant, _) => peer == *meant,
@@ -53,7 +53,7 @@ impl Host {
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
             if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
-                // Through the outbox, so that it is sent after outputs that are held back.
+                // Sent through the outbox, so that it follows outputs that are held back.
                 self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, Gone::Broken);

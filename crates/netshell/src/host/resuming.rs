@@ -1,4 +1,4 @@
-//! Goes on with a room whose server was killed.
+//! Resumes a room whose server was killed.
 
 use std::net::SocketAddr;
 
@@ -9,9 +9,9 @@ use super::{Account, Host, Route};
 use crate::{ConnectionId, Delivery, address::canonical};
 
 impl Host {
-    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Those that a
-    /// transport can adopt (over datagrams, where the address identifies the peer) receive everything that they may
-    /// know; the others are disconnected.
+    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. A
+    /// transport can adopt peers on datagrams, because the address identifies them: they receive everything that they
+    /// may know. The other peers are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];
@@ -29,19 +29,19 @@ impl Host {
                 None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
             }
         }
-        // Only after all are known, because the outputs for one peer may go to another.
+        // Done only after all peers are known, because the outputs for one peer may be sent to another.
         for input in inputs {
             let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
             self.input(now, input);
-            // It has no connection that could be closed, and the observer may know it from before.
+            // It has no connection to close, and the observer may know it from the earlier run.
             if let Some(peer) = gone {
                 self.observer.closed(now, peer);
             }
         }
     }
 
-    /// Sends the last messages again to an `address` that is not a peer any more: they may have been lost when the
-    /// server was killed. Returns `false` if no transport can reach the address.
+    /// Repeats the last messages to an `address` that is no longer a peer: they may have been lost when the server
+    /// was killed. Returns `false` if no transport can reach the address.
     pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
         let now = self.at(now);
         let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };

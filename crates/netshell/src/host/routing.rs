@@ -53,7 +53,7 @@ impl Host {
         }
     }
 
-    // An output that was made in this generation of the host reaches the peers that were connected then.
+    // An output made in this generation of the host is sent to the peers that were connected then.
     fn route(&mut self, now: Time, output: Output, generation: u64) {
         let Self { endpoints, peers, closed, observer, .. } = self;
         let connection_of = |peer| {
@@ -95,7 +95,7 @@ impl Host {
     }
 }
 
-// The peer that an event is about.
+// The peer that an event concerns.
 fn about(event: &GameEvent) -> Option<PeerId> {
     match *event {
         GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),

@@ -17,11 +17,11 @@ use crate::ConnectionPermit;
 
 /// Bytes read from a connection at a time.
 pub(super) const CHUNK: usize = 4 << 10;
-/// How long a closed connection may take to read the rest and to close its end.
+/// How long a closed connection may take to read the remaining output and to close its end.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
-/// How long a text may lack its end before that is logged.
+/// How long a text may lack its terminator before that is logged.
 const UNENDED: Duration = Duration::from_secs(2);
-/// The most bytes of such a text that are logged.
+/// The maximum number of logged bytes of such a text.
 const LOGGED: usize = 80;
 /// Unread chunks that are discarded at shutdown.
 const LAST_CHUNKS: usize = 16;
@@ -29,10 +29,10 @@ const LAST_CHUNKS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    // Input is ignored, because the peer shut down its sending half or sent something that is not a message. The room
-    // decides when to close it, and may still send to it.
+    // Input is ignored, because the peer shut down its sending half or sent an invalid message. The room decides when
+    // to close it, and may still send to it.
     Ignoring { left: bool },
-    // The room closed it. The queue is written, then the peer has until `until` to close its end, unless it has left.
+    // The room closed it. The queue is written; then the peer has until `until` to close its end, unless it has left.
     Closing { left: bool, until: Time },
     // At shutdown: everything has been written.
     Finished,
@@ -43,15 +43,15 @@ enum State {
 pub(super) enum Serviced {
     /// There are bytes in the buffer.
     Bytes,
-    /// It waits for the system to become ready.
+    /// The connection waits for the system to become ready.
     Waits,
-    /// It has used up its rate, or what it may record, and waits for the bucket to refill.
+    /// The connection has used up its rate or its recording quota, and waits for the bucket to refill.
     Pauses,
     /// The peer shut down its sending half.
     Left,
     /// The connection must be dropped.
     Lost(Gone),
-    /// It is closed and completed.
+    /// The connection is closed and all its output is written.
     Done,
 }
 
@@ -63,18 +63,18 @@ pub(super) struct Connection<S> {
     pub(super) address: SocketAddr,
     _permit: ConnectionPermit,
     state: State,
-    // Input that was not taken yet: an unfinished message, or messages that wait for the next turn. An empty buffer
-    // uses no memory.
+    // Input that is not processed yet: an unfinished message, or messages that wait for the next turn. An empty
+    // buffer uses no memory.
     unread: BytesMut,
     // Whether `unread` may contain complete messages.
     held: bool,
-    // Since when `unread` has been an unfinished message, until that is logged. It is logged once for a connection.
+    // Since when `unread` has been an unfinished message, until that is logged. It is logged once per connection.
     unfinished: Option<Time>,
     is_logged: bool,
     queue: Queue,
     rate: TokenBucket,
     paused: bool,
-    // Until when the host takes nothing from it.
+    // Until when the host accepts no input from it.
     paused_until: Time,
 }
 
@@ -121,7 +121,8 @@ impl<S: ByteStream> Connection<S> {
         self.state == State::Open
     }
 
-    /// Whether the host must be told when it ends: not if the peer has left or the room has closed it.
+    /// Whether the end of the connection must be reported to the host: not if the peer has left or the room has
+    /// closed it.
     pub(super) const fn is_known(&self) -> bool {
         matches!(self.state, State::Open | State::Ignoring { left: false })
     }
@@ -136,7 +137,7 @@ impl<S: ByteStream> Connection<S> {
             State::Closing { left: true, .. } | State::Ignoring { .. } | State::Finished => return Serviced::Waits,
             State::Closing { left: false, .. } | State::Open => {}
         }
-        // The connection is charged for what it sends, but it must be able to afford a chunk.
+        // The connection is charged for the bytes that it receives, but it must be able to afford a chunk.
         let ready = self.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX));
         self.paused = ready.is_none_or(|ready| ready > now) || (self.is_open() && self.paused_until > now);
         if self.paused {
@@ -148,14 +149,14 @@ impl<S: ByteStream> Connection<S> {
         if !self.unread.is_empty() {
             std::mem::swap(buffer, &mut self.unread);
         }
-        // Held messages come first.
+        // Held messages are processed first.
         if std::mem::take(&mut self.held) {
             self.source.wake();
             return Serviced::Bytes;
         }
         match self.read(now, buffer) {
             Ok(true) => {
-                // Other connections come before the rest.
+                // Other connections are served before the rest.
                 self.await_more();
                 Serviced::Bytes
             }
@@ -164,7 +165,7 @@ impl<S: ByteStream> Connection<S> {
                 Serviced::Waits
             }
             Err(Gone::Left) => {
-                // Perhaps it only shut down its sending half, and still reads.
+                // The peer may have shut down only its sending half, and may still read.
                 self.state = State::Ignoring { left: true };
                 buffer.clear();
                 Serviced::Left
@@ -173,8 +174,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Processes the answer of the host; `buffer` has the remaining bytes. Returns whether the next message follows at
-    /// once, which it does unless the turn is over.
+    /// Handles the answer of the host; `buffer` has the remaining bytes. Returns whether the next message is
+    /// processed immediately, which it is unless the turn is over.
     pub(super) fn processed(&mut self, progress: &Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
             Progress::Decoded if !buffer.is_empty() && self.is_open() => {
@@ -192,13 +193,13 @@ impl<S: ByteStream> Connection<S> {
         false
     }
 
-    /// Notes whether an unfinished message is left. Returns whether to check the time.
+    /// Records whether an unfinished message is left. Returns whether to check the time.
     pub(super) fn left_unfinished(&mut self, now: Time, is_unfinished: bool) -> bool {
         self.unfinished = (is_unfinished && self.is_open() && !self.is_logged).then_some(now);
         self.unfinished.is_some()
     }
 
-    /// The text whose end has not come for a while, once.
+    /// Returns an overdue text without a terminator, once.
     pub(super) fn unended(&mut self, now: Time) -> Option<String> {
         self.unfinished.take_if(|since| now.since(*since) >= UNENDED)?;
         self.is_logged = true;
@@ -207,7 +208,7 @@ impl<S: ByteStream> Connection<S> {
         (is_text && !start.is_empty()).then(|| start.escape_ascii().to_string())
     }
 
-    /// Keeps the bytes in `buffer` for later; nothing is read until then.
+    /// Stores the bytes in `buffer` for later, and stops reading until then.
     pub(super) fn pause(&mut self, until: Time, buffer: &mut BytesMut) {
         self.keep(buffer, true);
         self.paused = true;
@@ -221,7 +222,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes the newest broadcast message if nothing is queued before it. An error is a reason to drop the connection.
+    /// Writes the newest broadcast message if the queue is otherwise empty. An error is a reason to drop the
+    /// connection.
     pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
@@ -236,8 +238,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Queues a history. It is written in this connection's turn, so that many who join at once do not delay the
-    /// others.
+    /// Queues a history. It is written in this connection's turn, so that many simultaneous joins do not delay other
+    /// connections.
     pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.replay(shared, now, history);
@@ -245,7 +247,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Closes the connection after its queue has been written. Nothing is queued after that.
+    /// Closes the connection after its queue has been written. Later messages are not queued.
     pub(super) fn close(&mut self, now: Time, shared: &Broadcasts) {
         let left = matches!(self.state, State::Ignoring { left: true });
         self.state = State::Closing { left, until: now.plus(LINGER) };
@@ -253,7 +255,7 @@ impl<S: ByteStream> Connection<S> {
         self.source.wake();
     }
 
-    /// Ends the connection with a reset if its queue is not empty. Then the system frees its send buffer at once
+    /// Ends the connection with a reset if its queue is not empty. The system then frees its send buffer immediately
     /// instead of after minutes, and the peer cannot mistake a part for the whole.
     pub(super) fn abort(&mut self, shared: &Broadcasts) {
         if !self.queue.is_empty(shared) {
@@ -352,7 +354,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    // Keeps the rest of a buffer, in no more memory than it needs.
+    // Stores the rest of a buffer, in no more memory than it needs.
     fn keep(&mut self, buffer: &mut BytesMut, held: bool) {
         if !buffer.is_empty() {
             self.unread = BytesMut::from(&buffer[..]);

@@ -23,7 +23,7 @@ pub(super) struct Listener<L> {
 pub(super) enum Accepted<S> {
     /// A connection, and the address of the peer.
     Connection(S, SocketAddr),
-    /// There is none.
+    /// No connection is pending.
     Nothing,
     /// The system cannot accept another connection now.
     Full(io::Error),
@@ -69,7 +69,7 @@ impl<L: Listen> Listener<L> {
     }
 }
 
-// Errors that concern one connection, and not the next.
+// Errors that concern one connection and do not affect the next.
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -87,7 +87,7 @@ mod tests {
     use std::{collections::VecDeque, task::Context};
     use tokio::net::TcpStream;
 
-    /// A system that gives these errors in order.
+    /// A fake system that returns these errors in order.
     struct Scripted(VecDeque<io::ErrorKind>);
 
     impl Listen for Scripted {

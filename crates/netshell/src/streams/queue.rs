@@ -18,9 +18,9 @@ use netcore::{History, Time};
 
 /// Bytes of broadcast messages by which a connection may lag, plus `OVERHEAD` for each message.
 pub const MAX_LAG: usize = 4 << 20;
-/// The lag allowed while a connection is sent a history. Afterwards the limit decreases with the lag: it is the
-/// smallest lag so far plus [`MAX_LAG`], until the connection has caught up. So a connection that has read the history,
-/// and reads faster than the game produces messages, is not dropped.
+/// The allowed lag while a connection is sent a history. Afterwards the limit decreases with the lag: it is the
+/// smallest lag so far plus [`MAX_LAG`], until the connection has caught up. Thus a connection that has read the
+/// history, and reads faster than the game produces messages, is not dropped.
 pub(crate) const MAX_CATCH_UP: usize = 32 << 20;
 /// Bytes that may be queued for one connection alone, plus [`OVERHEAD`] for each message. Histories do not count.
 pub(crate) const MAX_OWN: usize = 1 << 20;
@@ -29,16 +29,16 @@ pub(crate) const MAX_OWN: usize = 1 << 20;
 pub(crate) const MAX_OWN_TOTAL: usize = 128 << 20;
 /// Cost of a queued message in addition to its bytes.
 pub(crate) const OVERHEAD: usize = 64;
-/// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes in lumps: only when a
-/// third of its buffer is free, and the peer opens its window in lumps too. So a reader at 8 KiB per second may seem to
-/// stand still for 19 seconds.
+/// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes in lumps, only when
+/// a third of its buffer is free, and the peer opens its window in lumps too. Therefore a reader at 8 KiB per second
+/// may seem to stall for 19 seconds.
 pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// See [`MAX_STALL`].
 pub(crate) const PROGRESS: usize = 64 << 10;
 
 /// Slices passed to one write call.
 const SLICES: usize = 32;
-/// Bytes written to one connection before the others have their turn.
+/// Bytes written to one connection before other connections are served.
 const BURST: usize = 64 << 10;
 
 /// The broadcast messages, from the position of the slowest connection.
@@ -113,7 +113,7 @@ pub(crate) struct Queue {
     pub(crate) own_cost: usize,
     // Remaining bytes of histories.
     history: usize,
-    // The lag allowed; above `MAX_LAG` only while it catches up.
+    // The allowed lag; above `MAX_LAG` only while it catches up.
     allowance: u64,
     // Total bytes written, and that total and the time at the last progress.
     taken_bytes: u64,
@@ -121,7 +121,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// A queue that starts after all broadcast messages so far.
+    /// Creates a queue that starts after all broadcast messages so far.
     pub(crate) fn new(shared: &Broadcasts) -> Self {
         Self {
             place: shared.end(),
@@ -183,7 +183,7 @@ impl Queue {
         self.progress.1 = self.progress.1.plus(time);
     }
 
-    /// Records that `written` bytes of the newest broadcast message were written while nothing else was queued.
+    /// Records that `written` bytes of the newest broadcast message were written while the queue was otherwise empty.
     pub(crate) fn wrote(&mut self, shared: &Broadcasts, written: usize) {
         self.taken = written;
         if shared.at(self.place).is_some_and(|frame| written >= frame.len()) {
@@ -300,6 +300,6 @@ pub(crate) enum Written {
     All,
     /// The bound was reached; the connection may accept more.
     Some,
-    /// The connection accepts no more now.
+    /// The connection currently does not accept further bytes.
     Blocked,
 }

@@ -1,4 +1,4 @@
-//! A list of ready connections, so that idle ones cost nothing.
+//! A list of ready connections, so that idle ones have no cost.
 
 use std::{
     collections::VecDeque,
@@ -51,12 +51,12 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
 }
 
 impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
-    /// An empty list.
+    /// Creates an empty list.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Woken { sources: VecDeque::new(), task: None })))
     }
 
-    /// A source that is on the list from the start, so that it is polled once.
+    /// Creates a source that is on the list from the start, so that it is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
         let inner = Inner { key, queued: AtomicBool::new(false), list: Arc::clone(&self.0) };
         let source = Source(Arc::new(inner).into());
@@ -64,7 +64,8 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         source
     }
 
-    /// Takes the first source off the list. Until the next [`ReadyList::poll`] no task is woken: the one that asks is awake.
+    /// Removes the first source from the list. Until the next [`ReadyList::poll`] no task is woken, because the
+    /// calling task is awake.
     pub(crate) fn next(&self) -> Option<K> {
         let mut woken = lock(&self.0);
         woken.task = None;

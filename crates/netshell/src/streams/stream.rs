@@ -16,9 +16,9 @@ use tokio::{
 
 use crate::tune_accepted;
 
-/// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this buffer
-/// cannot be measured: with megabytes in it, a slow reader would look stalled for minutes, and five hundred peers that
-/// read nothing would occupy gigabytes.
+/// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this
+/// buffer cannot be measured. With megabytes in it, a slow reader would look stalled for minutes, and five hundred
+/// peers that never read would occupy gigabytes.
 pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
@@ -26,20 +26,20 @@ pub trait ByteStream {
     /// Appends at most `most` bytes that have arrived; returns 0 at the end of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when nothing has arrived.
+    /// [`io::ErrorKind::WouldBlock`] if no bytes have arrived.
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize>;
 
-    /// Writes as much as is accepted at once.
+    /// Writes as many bytes as are accepted without blocking.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when nothing is accepted.
+    /// [`io::ErrorKind::WouldBlock`] if no bytes are accepted.
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     /// Ready when there may be something to read; otherwise the task is woken when there is.
     fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when a write may succeed; otherwise the task is woken when it may. After a [`ByteStream::try_write`] that
-    /// returned `WouldBlock` it must not be ready before there is space, or the writer would loop for ever.
+    /// Ready when a write may succeed; otherwise the task is woken when it may. After a [`ByteStream::try_write`]
+    /// that returned `WouldBlock` it must not be ready before there is space, or the writer would loop forever.
     fn poll_writable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Shuts down the sending half.
@@ -61,8 +61,8 @@ pub trait Listen {
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let mut read = Ok(0);
-        // Readiness is cleared by a read that would block, which costs a second system call for each message. With edge-triggered events a
-        // short read shows too that nothing is left.
+        // Readiness is cleared by a read that would block, which costs a second system call for each message. With
+        // edge-triggered events, a short read also shows that the stream is drained.
         let drained = self.try_io(Interest::READABLE, || {
             // The buffer may have more spare capacity than `most`.
             read = self.try_read_buf(&mut buffer.limit(most));

@@ -1,4 +1,4 @@
-//! Tests of the transport over simulated streams: scheduling, and the bound on all queues together.
+//! Tests of the transport over simulated streams: scheduling, and the bound on all queues in total.
 
 use std::{
     io::IoSlice,
@@ -18,7 +18,7 @@ use crate::{Answer, Delivery, Transport};
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-/// A peer that sends this, and accepts everything or nothing.
+/// A peer with scripted input. It accepts either all output or none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fake {
     pub(super) sends: Arc<Mutex<BytesMut>>,
@@ -74,7 +74,7 @@ impl Listen for FakeListener {
     }
 }
 
-/// A transport that has accepted these peers and done all work.
+/// A transport that has accepted these peers and done all pending work.
 fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
     let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });
@@ -117,7 +117,7 @@ fn a_busy_connection_waits_for_the_others() {
     let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
     let (mut now, mut order) = (Time::ZERO, vec![]);
     for round in 0..100 {
-        // Eve always has a message that takes a millisecond; Ann sends one now and then.
+        // Eve always has a message that takes a millisecond; Ann occasionally sends one.
         eve.sends.lock().unwrap().extend_from_slice(b"e");
         streams.wake(eve_id);
         if round % 10 == 9 {

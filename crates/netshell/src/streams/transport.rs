@@ -42,7 +42,7 @@ impl<L: Listen> Transport for Streams<L> {
             }
             Some(Key::Connection(id)) if self.fair.is_light(now, id) => id,
             Some(Key::Connection(id)) => {
-                // Only its input queues; its output is written at once.
+                // Only its input is queued; its output is written immediately.
                 self.write_to(now, id);
                 self.fair.wait(id);
                 return Ok(Some(ConnectionEvent::Internal));

@@ -1,10 +1,10 @@
 //! Datagrams that the system could not send yet.
 //!
 //! All peers of a socket share its send buffer. Datagrams to a host that has vanished from the local network stay in
-//! the buffer until address resolution fails, which takes seconds: a few such hosts fill the buffer and block
-//! everybody. So an address that has been silent for a while may only use the first half of the buffer; the other half
-//! is for active addresses. The buffer is nearly always less than half full, and then there is no difference: silent
-//! spectators receive everything.
+//! the buffer until address resolution fails, which takes seconds. A few such hosts fill the buffer and block all
+//! peers. Therefore an address that has been silent for a while may only use the first half of the buffer; the other
+//! half is for active addresses. The buffer is nearly always less than half full, and then there is no difference:
+//! silent spectators receive everything.
 
 #[cfg(test)]
 mod tests;
@@ -30,8 +30,8 @@ const SILENT: Duration = Duration::from_secs(2);
 const STALE: Duration = Duration::from_millis(250);
 /// Bytes queued for one address, including [`ENTRY`] for each datagram. Above that its oldest datagrams are dropped.
 const MAX_LANE: usize = 256 << 10;
-/// Bytes queued for all addresses of a socket, including [`ENTRY`] for each datagram. Above that the datagrams with the
-/// last turn are dropped. Enough for a full table with [`MAX_LANE`] each.
+/// Bytes queued for all addresses of a socket, including [`ENTRY`] for each datagram. Above that the datagrams last
+/// in turn are dropped. Enough for a full table with [`MAX_LANE`] each.
 const MAX_BACKLOG: usize = 8 << 20;
 /// Cost of a queued datagram in addition to its bytes, for its entry and that of its address.
 const ENTRY: usize = 256;
@@ -39,7 +39,7 @@ const ENTRY: usize = 256;
 /// The part of the system's send buffer that a datagram may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Share {
-    /// All of it, for active addresses, which come first.
+    /// The whole buffer, for active addresses, which are served first.
     Whole,
     /// Only the first half, for silent addresses.
     Half,
@@ -82,12 +82,12 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// An empty backlog.
+    /// Creates an empty backlog.
     pub(crate) fn new(now: Time) -> Self {
         Self { lanes: BTreeMap::new(), turns: BTreeMap::new(), turn: 0, bytes: 0, log: LogLimit::new(now) }
     }
 
-    /// Whether nothing is queued.
+    /// Whether the backlog is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
@@ -98,7 +98,7 @@ impl Backlog {
         self.lanes.values().map(|lane| lane.frames.len()).sum()
     }
 
-    /// Sends a datagram to an address that last sent at `heard`: immediately with `try_send`, or later.
+    /// Sends a datagram to an address whose last datagram arrived at `heard`: immediately with `try_send`, or later.
     pub(crate) fn send(
         &mut self,
         now: Time,
@@ -107,7 +107,7 @@ impl Backlog {
         try_send: impl FnOnce(Share, SocketAddr, &[u8]) -> io::Result<()>,
     ) {
         let share = Share::of(now, heard);
-        // If others with the same or a better share are queued, the buffer has no space for this one either.
+        // If datagrams with the same or a better share are queued, the buffer has no space for this one either.
         let first = self.turns.first_key_value().is_none_or(|(&(waiting, _), _)| share < waiting);
         if first && !self.lanes.contains_key(&to) {
             match try_send(share, to, &frame) {
@@ -127,7 +127,7 @@ impl Backlog {
             };
             let share = Share::of(now, lane.heard);
             if turn.0 < share {
-                // It became silent while it was queued.
+                // The address became silent while its datagrams were queued.
                 self.take_turn(to, share);
                 continue;
             }
@@ -137,17 +137,17 @@ impl Backlog {
             }
             let sent = lane.frames.front().map_or(Ok(()), |(_, frame)| try_send(share, to, frame));
             if sent.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-                // Then there is no space for those after it either.
+                // There is no space for the following ones either.
                 return;
             }
             self.done(now, to, sent);
             self.forget_oldest(to);
-            // To the end, so that each address has its turn.
+            // Moved to the end, so that each address has its turn.
             self.take_turn(to, share);
         }
     }
 
-    /// Records that an address sent something. Returns whether that moved it to the active ones.
+    /// Records a datagram from an address. Returns whether that made the address active.
     pub(crate) fn heard(&mut self, now: Time, from: SocketAddr) -> bool {
         let Some(lane) = self.lanes.get_mut(&from) else { return false };
         lane.heard = now;
@@ -179,7 +179,7 @@ impl Backlog {
         }
     }
 
-    // Moves the lane of an address, if it has one, to the end of those with this share.
+    // Moves the lane of an address, if it has one, to the end of the lanes with this share.
     fn take_turn(&mut self, of: SocketAddr, share: Share) {
         if let Some(lane) = self.lanes.get_mut(&of) {
             self.turns.remove(&lane.turn);

@@ -1,4 +1,4 @@
-//! A socket with what it could not send yet.
+//! A socket and its unsent datagrams.
 
 use std::{
     io,
@@ -44,10 +44,10 @@ impl<S: DatagramSocket> Port<S> {
         if self.backlog.is_empty() { Poll::Pending } else { self.socket.poll_writable(context) }
     }
 
-    /// Receives one datagram into the buffer, which has space for the largest; `None` when there is none.
+    /// Receives one datagram into the buffer, which has space for the largest; `None` if none has arrived.
     ///
     /// # Errors
-    /// When nothing can ever be received again.
+    /// If the socket can never receive again.
     pub(super) fn receive(&mut self, now: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>> {
         let Self { socket, backlog, receiver } = self;
         let Some(from) = receiver.take(now, || socket.try_receive(buffer))? else { return Ok(None) };
@@ -67,14 +67,15 @@ impl<S: DatagramSocket> Port<S> {
         let ip = match (own, ip) {
             (IpAddr::V4(_), IpAddr::V4(_)) => ip,
             (IpAddr::V6(_), IpAddr::V6(_)) => return Some(address),
-            // A dual-stack socket receives both.
+            // A dual-stack socket receives from both families.
             (IpAddr::V6(own), IpAddr::V4(ip)) if own.is_unspecified() => ip.to_ipv6_mapped().into(),
             _ => return None,
         };
         Some(SocketAddr::new(ip, address.port()))
     }
 
-    /// Sends a datagram to an address that last sent at `heard`, or queues it if the send buffer is full.
+    /// Sends a datagram to an address whose last datagram arrived at `heard`, or queues it if the send buffer is
+    /// full.
     pub(super) fn send(&mut self, now: Time, (to, heard): (SocketAddr, Time), frame: Bytes) {
         let socket = &self.socket;
         self.backlog.send(now, (to, heard), frame, |share, to, frame| try_send(socket, share, to, frame));

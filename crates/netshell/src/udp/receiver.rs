@@ -20,16 +20,16 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver without errors.
+    /// Creates a receiver without a back-off.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
     }
 
-    /// Receives one datagram with `receive`. `None` when there is none, and during the back-off after an error of the
-    /// system (out of memory, or the network is down): the game continues afterwards.
+    /// Receives one datagram with `receive`. Returns `None` if there is none, and during the back-off after a system
+    /// error (out of memory, or the network is down). The game continues afterwards.
     ///
     /// # Errors
-    /// When the descriptor is not a socket any more, so that waiting is useless.
+    /// If the descriptor is no longer a socket, so that waiting is useless.
     pub(crate) fn take<T>(&mut self, now: Time, mut receive: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
         if self.resume.is_some_and(|resume| now < resume) {
             return Ok(None);
@@ -70,7 +70,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    // Receives at `now` while the system gives these answers in order. All of them must be used.
+    // Receives at `now` while the system returns these answers in order. All of them must be used.
     fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
         let result = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
@@ -84,7 +84,7 @@ mod tests {
             let mut receiver = Receiver::new(at(0));
             assert_eq!(take(&mut receiver, 0, &[Ok(7)]).unwrap(), Some(7));
             assert_eq!(take(&mut receiver, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
-            // No busy loop: the socket is not read until then.
+            // The socket is not read until then, which prevents a busy loop.
             assert_eq!(receiver.resume, Some(at(110)));
             assert_eq!(take(&mut receiver, 109, &[]).unwrap(), None);
             assert_eq!(take(&mut receiver, 110, &[Err(trouble)]).unwrap(), None);

@@ -12,7 +12,7 @@ use tokio::{io::Interest, net::UdpSocket};
 
 /// A socket for datagrams. No method blocks.
 pub trait DatagramSocket {
-    /// The address that it is bound to; `None` if the system does not tell.
+    /// The bound address; `None` if the system does not report it.
     fn local_ip(&self) -> Option<IpAddr>;
 
     /// Ready when there may be a datagram to receive; otherwise the task is woken when there is.
@@ -24,19 +24,19 @@ pub trait DatagramSocket {
     /// Appends a datagram to the buffer, which has space for the largest, and returns its sender.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when there is none.
+    /// [`io::ErrorKind::WouldBlock`] if there is none.
     fn try_receive(&self, buffer: &mut BytesMut) -> io::Result<SocketAddr>;
 
     /// Sends a datagram.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when the send buffer has no space.
+    /// [`io::ErrorKind::WouldBlock`] if the send buffer has no space.
     fn try_send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 
     /// Like [`DatagramSocket::try_send`], but uses only the first half of the send buffer.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when less than half of the send buffer is free.
+    /// [`io::ErrorKind::WouldBlock`] if less than half of the send buffer is free.
     fn try_send_in_half(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 }
 
@@ -78,7 +78,7 @@ fn send(socket: &UdpSocket, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
 }
 
 // Linux reports a datagram socket as writable while less than half of its send buffer is in use. On other systems
-// datagrams do not stay in the buffer, so there is nothing to share.
+// datagrams do not stay in the buffer, so its space need not be shared.
 #[cfg(unix)]
 fn is_half_free(socket: &UdpSocket) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -9,14 +9,14 @@ use std::{
 
 use super::*;
 
-/// A socket that receives what a test puts in it. Clones share it.
+/// A socket that receives the datagrams of a test. Clones share it.
 #[derive(Debug, Clone, Default)]
 struct Scripted(Rc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     inbox: RefCell<VecDeque<(SocketAddr, &'static [u8])>>,
-    // Sends to this address never end: one datagram of it is always there.
+    // This address floods the socket: one of its datagrams is always available.
     flood: Cell<Option<SocketAddr>>,
 }
 
@@ -59,7 +59,7 @@ const HEAVY: Duration = Duration::from_millis(30);
 const NOW: Time = Time::from_millis(1);
 
 /// Two sockets: a flood of Eve on one of them, and a key of Bob on the other. Both may have caused work; without an
-/// amount Eve is a stranger. Returns how many datagrams were read or processed before the key was.
+/// amount, Eve has no connection. Returns how many datagrams were read or processed before the key was.
 fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Option<usize> {
     let sockets = [Scripted::default(), Scripted::default()];
     let mut ports = Ports::over(sockets.to_vec());
@@ -92,7 +92,7 @@ fn a_flood_on_one_socket_does_not_delay_another() {
         for eve in [None, Some(Duration::ZERO), Some(HEAVY)] {
             for bob in [Duration::ZERO, HEAVY] {
                 let before = work_until_key(flooded, eve, bob);
-                // Light peers are served at once, others after a bounded number of datagrams.
+                // Light peers are served immediately, heavy ones after a bounded number of datagrams.
                 let most = if bob == HEAVY { RECEIVES } else { 2 };
                 let few = before.is_some_and(|before| before <= most);
                 assert!(few, "a flood on socket {flooded} by {eve:?}, a key by {bob:?}: {before:?}");

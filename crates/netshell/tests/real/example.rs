@@ -13,7 +13,7 @@ use std::{
 
 use netcore::Outcome;
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]

@@ -1,4 +1,4 @@
-//! The server loop over real sockets, with test engines and with that of `examples/chat.rs`.
+//! The server loop over real sockets, with test engines and with the engine of `examples/chat.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 

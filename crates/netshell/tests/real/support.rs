@@ -18,10 +18,10 @@ use netcore::{
 };
 use netshell::{Clock, Host, Observer, Transport, serve};
 
-/// How long anything may take.
+/// Time limit for any wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Messages are ASCII texts, with a NUL behind each on a stream. A datagram `hello` admits a peer.
+/// Messages are ASCII texts, each followed by a NUL on a stream. A datagram `hello` admits a peer.
 struct Words;
 
 impl Protocol for Words {
@@ -50,7 +50,7 @@ impl Protocol for Words {
     }
 }
 
-/// Broadcasts what peers send, sends new peers of a stream everything said before, and obeys some words.
+/// Broadcasts its peers' messages, replays all earlier messages to new peers of a stream, and obeys some commands.
 struct Parrot {
     events: Sender<String>,
     // Ends a stall.
@@ -155,7 +155,7 @@ impl Engine for Parrot {
     }
 }
 
-/// Collects what is printed on standard output.
+/// Collects the lines printed on standard output.
 #[derive(Clone, Default)]
 struct Summaries(Arc<Mutex<Vec<String>>>);
 
@@ -167,7 +167,7 @@ impl Observer for Summaries {
     }
 }
 
-/// A parrot that is served.
+/// A running parrot server.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) go_on: Sender<()>,
@@ -209,7 +209,7 @@ impl Running {
         }
     }
 
-    /// Its outcome, what it printed on standard output, and the events that nobody waited for.
+    /// Its outcome, its lines on standard output, and the remaining events.
     pub(crate) fn join(self) -> (Outcome, Vec<String>, Vec<String>) {
         let (outcome, summaries) = self.thread.join().unwrap();
         (outcome, summaries, self.events.try_iter().collect())

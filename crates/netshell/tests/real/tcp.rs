@@ -118,7 +118,7 @@ fn a_peer_that_does_not_read_is_dropped_and_delays_nobody() {
     assert!(sent > MAX_LAG >> 20);
     let mut rest = vec![];
     let end = (&bob.stream).read_to_end(&mut rest).map_err(|error| error.kind());
-    // The system keeps nothing for Bob, who can detect that something is missing.
+    // The system discards Bob's queue, and Bob can detect that bytes are missing.
     assert_eq!(end, Err(ErrorKind::ConnectionReset));
     assert!(rest.len() < sent << 20);
     ann.say(&["alone"]);
@@ -182,7 +182,7 @@ fn servers_with_one_budget_share_its_connections() {
     other.say(&["hello from elsewhere"]);
     assert_eq!(ours[1].read(), "hello from elsewhere");
     assert_eq!(budget.count(), 4);
-    // One that leaves a room makes space in the other.
+    // A connection that leaves one room makes space in the other.
     drop(ours.pop());
     let since = Instant::now();
     while budget.count() > 3 {

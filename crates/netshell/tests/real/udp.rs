@@ -38,7 +38,7 @@ fn hear(socket: &UdpSocket) -> String {
 fn peers_are_admitted_distinguished_and_closed() {
     let server = start();
     let (ann, bob) = (client(&server), client(&server));
-    // Nothing is processed before the hello: otherwise the echo would precede the welcome.
+    // No datagram is processed before the hello: otherwise the echo would precede the welcome.
     ann.send(b"anybody there?").unwrap();
     assert_eq!(ask(&ann, b"hello"), "welcome");
     assert_eq!(ask(&bob, b"hello"), "welcome");
@@ -47,7 +47,7 @@ fn peers_are_admitted_distinguished_and_closed() {
     assert_eq!(ask(&bob, b"bye"), "farewell");
     bob.send(b"still here").unwrap();
     assert_eq!(ask(&ann, b"where is bob?"), "where is bob?");
-    // New peers with the same address: the engine closes one that sends what is no message.
+    // New peers with the same address: the engine closes a peer that sends an invalid message.
     assert_eq!(ask(&bob, b"\xff\xff"), "malformed: byte 0: the string is not UTF-8");
     assert_eq!(ask(&bob, b"hello"), "welcome");
     assert_eq!(ask(&ann, b"end"), "the end");
@@ -66,7 +66,7 @@ fn a_flood_does_not_delay_deadlines() {
     assert_eq!(ask(&ann, b"hello"), "welcome");
     assert_eq!(ask(&ann, b"tick"), "tock");
     let flood = std::thread::spawn(move || {
-        // Datagrams of a stranger, as fast as possible.
+        // Datagrams from an address without a connection, as fast as possible.
         for _ in 0..200_000 {
             let _ = bob.send(b"flood");
         }

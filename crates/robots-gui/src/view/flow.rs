@@ -1,4 +1,4 @@
-//! From picture to picture: games end, the next one begins, and every line about keys is true.
+//! Sequences of pictures: games end, the next one starts, and the key hints stay correct.
 
 use robots::{DrawMessage, GamePicture};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const NOBODY: &[&str] = &[];
 
-// A turn of a game of Ann and Bob on 6 x 4 fields, in which Ann is destroyed in turn 2 by a bomb of Bob.
+// A turn of a game of Ann and Bob on 6 x 4 fields. In turn 2 a bomb of Bob destroys Ann.
 fn turn(turn: u16) -> GamePicture {
     let mut game = game(6, 4, &[("Ann", 0, 0), ("Bob", 1, 0)]);
     (game.turn, game.game_length) = (turn, 4);
@@ -140,7 +140,7 @@ fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
         game.bombs = vec![bomb(1, 0, timer)];
         game
     };
-    // Bombs have a timer of 5 here, so the game is looked at from turn 0 on with a turn for each.
+    // Bombs have a timer of 5 here, so the view receives every turn from 0.
     let mut pictures: Vec<GamePicture> = vec![turn(0)];
     pictures.extend((1..=5).map(|number| with_bomb(number, 6 - number)));
     pictures.push(turn(6));
@@ -231,12 +231,12 @@ fn every_line_about_keys_is_true() {
     ] {
         assert_eq!(in_game(role, own, turn), said);
     }
-    // A GUI of its own knows that nobody has asked it to join.
+    // A separate GUI knows that the user has not asked it to join.
     let mut late = view(Follow::Nobody);
     late.show(at(0), lobby(NOBODY, 2));
     late.show(at(0), DrawMessage::Game(turn(1)));
     assert!(last_line(&mut late, &contact(), 100).starts_with("You look on"));
-    // Nothing is said about keys to somebody who has none.
+    // A user without keys gets no key hints.
     let mut replay = View::new(Palette::MONO, Follow::Nobody);
     replay.show(at(0), DrawMessage::Game(turn(1)));
     assert_eq!(last_line(&mut replay, &contact(), 100), "");

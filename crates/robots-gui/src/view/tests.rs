@@ -86,7 +86,7 @@ fn who_has_the_name_of_another_is_told_apart_by_the_address() {
     let buffer = drawn(&mut view, &contact(), 60, 14);
     let dim = |column| buffer[(column, 8)].modifier.contains(Modifier::DIM);
     assert!(dim(14) && !dim(8), "the address is secondary");
-    // It is the first to go where there is no room.
+    // It is the first text omitted where there is no room.
     assert_eq!(screen(&mut view, 20, 14)[8], " A   0 Ann");
 }
 
@@ -200,7 +200,7 @@ fn whom_a_client_tells_to_follow_is_followed_from_then_on() {
     assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
     tell.send(Some(PlayerId(2))).unwrap();
     assert!(screen(&mut view, 66, 8)[7].starts_with("You are C."));
-    // Somebody who does not play is nobody.
+    // An id that is not in the game is ignored.
     tell.send(Some(PlayerId(7))).unwrap();
     assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
 }

@@ -1,4 +1,4 @@
-//! Splits a server's stream into messages, and reports the place of malformed bytes.
+//! Splits a server's stream into messages, and reports the location of malformed bytes.
 
 use core::fmt;
 
@@ -34,7 +34,7 @@ impl MessageDecoder for ServerDecoder {
     }
 }
 
-/// Where in a stream a message stands.
+/// The location of a message in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Its number, from 1.
@@ -48,9 +48,9 @@ pub struct Place {
 /// The error for malformed bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Malformed {
-    /// The message in which they occur.
+    /// The message that contains the malformed bytes.
     pub place: Place,
-    /// What is wrong with it.
+    /// The decoding error.
     pub error: DecodeError,
 }
 
@@ -78,7 +78,7 @@ impl Incoming {
     /// The next message; `None` when more bytes are needed.
     ///
     /// # Errors
-    /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
+    /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
     pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
         if self.tag.is_none() {
             self.tag = self.stream.unread().first().copied();
@@ -109,7 +109,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The place of the wrong byte, what it is, and what would be right.
+/// The location of the wrong byte, its value, and the accepted values.
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, error } = self;
@@ -163,7 +163,7 @@ mod tests {
 
     const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 
-    /// What is said of a stream that goes wrong, in pieces of any size.
+    /// The error of a malformed stream, which must not depend on how the stream is split.
     fn said(stream: &[u8]) -> String {
         let said = |size: usize| {
             let mut incoming = Incoming::default();
@@ -216,7 +216,7 @@ mod tests {
         incoming.buffer().extend_from_slice(HELLO);
         assert!(incoming.next_message().unwrap().is_some());
         assert!(!incoming.is_within_message());
-        // A turn of which a part is taken off the buffer.
+        // A turn that has partially been removed from the buffer.
         incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0]);
         assert_eq!(incoming.next_message(), Ok(None));
         assert!(incoming.is_within_message());

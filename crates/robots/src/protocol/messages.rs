@@ -8,14 +8,15 @@ use crate::board::{Direction, Position};
 
 /// The longest message from a client: a Join with a name of 255 bytes.
 pub const MAX_CLIENT_MESSAGE: usize = 257;
-/// The longest message from a server that a client takes, in bytes. A turn with 65535 new blocks is a third of it.
+/// The longest message from a server that a client accepts, in bytes. A turn with 65535 new blocks is a third of it.
 pub const MAX_SERVER_MESSAGE: usize = 1 << 20;
-/// The most items in a list of a server's message: each takes a byte at least. A map has fewer: an entry for each
-/// [`PlayerId`].
+/// The maximum number of items in a list of a server's message: each takes at least one byte. A map has fewer: an
+/// entry for each [`PlayerId`].
 pub const MAX_SERVER_ITEMS: u32 = 1 << 20;
 /// The largest payload of a datagram over IPv4, and so of a picture, in bytes.
 pub const MAX_DATAGRAM: usize = 65_507;
-/// The most items in a list of a picture: each takes a byte at least. A map has fewer: an entry for each [`PlayerId`].
+/// The maximum number of items in a list of a picture: each takes at least one byte. A map has fewer: an entry for
+/// each [`PlayerId`].
 pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 
 /// A player's number; the first accepted player has 0.
@@ -42,7 +43,7 @@ pub struct BombId(pub u32);
 pub struct Player {
     /// The name; may be empty and need not be unique.
     pub name: ShortText,
-    /// The client's end of its connection, `1.2.3.4:5` or `[::1]:5`. A foreign server may send any text.
+    /// The client's end of its connection, `1.2.3.4:5` or `[::1]:5`. Another server implementation may send any text.
     pub address: ShortText,
 }
 
@@ -74,14 +75,14 @@ pub struct Parameters {
     pub bomb_timer: u16,
 }
 
-/// What a robot can do in a turn.
+/// A robot's action in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Action {
-    /// Put a bomb on the robot's field.
+    /// Place a bomb on the robot's field.
     PlaceBomb,
-    /// Put a block on the robot's field.
+    /// Place a block on the robot's field.
     PlaceBlock,
-    /// Go to the neighbouring field.
+    /// Move to the neighbouring field.
     Move(Direction),
 }
 
@@ -91,12 +92,12 @@ pub type InputMessage = Action;
 /// A message from a client to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Wants to play.
+    /// A request to join the game.
     Join {
         /// The player's name.
         name: ShortText,
     },
-    /// Wants its robot to do something.
+    /// A request for an action of the client's robot.
     Action(Action),
 }
 
@@ -109,29 +110,29 @@ pub enum ServerMessage {
     AcceptedPlayer {
         /// The new player's number.
         id: PlayerId,
-        /// Who it is.
+        /// The new player.
         player: Player,
     },
-    /// The game begins.
+    /// The game has started.
     GameStarted {
-        /// Who plays.
+        /// The players.
         players: BTreeMap<PlayerId, Player>,
     },
-    /// A turn is over.
+    /// A turn has ended.
     Turn {
         /// Its number. Turn 0 sets up the board.
         turn: u16,
-        /// What happened in it, in order.
+        /// The events of the turn, in order.
         events: Vec<Event>,
     },
-    /// The game is over; what follows belongs to the lobby.
+    /// The game has ended. Subsequent messages belong to the lobby.
     GameEnded {
-        /// How often each player's robot was destroyed, in turns.
+        /// The number of deaths of each player's robot, at most one per turn.
         scores: BTreeMap<PlayerId, u32>,
     },
 }
 
-/// Something that happened in a turn.
+/// An event of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A new bomb.
@@ -141,7 +142,7 @@ pub enum Event {
         /// Its field.
         position: Position,
     },
-    /// A bomb is gone.
+    /// A bomb has exploded.
     BombExploded {
         /// Its number.
         id: BombId,
@@ -150,9 +151,9 @@ pub enum Event {
         /// The fields of the destroyed blocks, each once, in any order.
         blocks_destroyed: Vec<Position>,
     },
-    /// A robot has moved or was reborn.
+    /// A robot has moved or respawned.
     PlayerMoved {
-        /// Whose robot.
+        /// The robot's player.
         id: PlayerId,
         /// Its field.
         position: Position,
@@ -167,18 +168,18 @@ pub enum Event {
 /// A message from a client to its GUI: the whole picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawMessage {
-    /// Players gather.
+    /// The game has not started yet.
     Lobby {
-        /// What the server told about itself.
+        /// The server's parameters.
         parameters: Parameters,
-        /// Who has been accepted so far.
+        /// The players accepted so far.
         players: BTreeMap<PlayerId, Player>,
     },
-    /// A game is played.
+    /// The game is running.
     Game(GamePicture),
 }
 
-/// A game as it is after a turn.
+/// The state of a game after a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GamePicture {
     /// The server's name.
@@ -189,18 +190,18 @@ pub struct GamePicture {
     pub size_y: u16,
     /// Turns after turn 0.
     pub game_length: u16,
-    /// The turn that is over.
+    /// The last completed turn.
     pub turn: u16,
-    /// Who plays.
+    /// The players.
     pub players: BTreeMap<PlayerId, Player>,
-    /// Where the robots stand.
+    /// The positions of the robots.
     pub player_positions: BTreeMap<PlayerId, Position>,
-    /// Where blocks are, each once.
+    /// The positions of the blocks, each once.
     pub blocks: Vec<Position>,
     /// The bombs; several may share field and timer.
     pub bombs: Vec<Bomb>,
     /// The fields covered by this turn's explosions, each once.
     pub explosions: Vec<Position>,
-    /// How often each robot was destroyed, in turns.
+    /// The number of deaths of each robot, at most one per turn.
     pub scores: BTreeMap<PlayerId, u32>,
 }

@@ -15,8 +15,8 @@ use crate::board::Position;
 
 /// Decodes a server's stream into messages.
 ///
-/// It keeps the decoded values of an incomplete message and re-reads only the value that is incomplete, such as an entry of a
-/// map or a field of an event. So a long message costs no more in small pieces than at once.
+/// The decoder stores the decoded values of an incomplete message. It re-reads only the incomplete value, such as an
+/// entry of a map or a field of an event. Therefore a long message costs no more in small pieces than in one piece.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -31,7 +31,7 @@ use crate::board::Position;
 #[derive(Debug, Clone, Default)]
 pub struct ServerDecoder {
     partial: Option<PartialMessage>,
-    // Bytes of the message that were taken off the buffer already.
+    // Bytes of the message that were already removed from the buffer.
     taken: usize,
 }
 
@@ -39,8 +39,8 @@ impl ServerDecoder {
     /// Takes one message off the front of `buffer`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes are no message, or one of more than [`MAX_SERVER_MESSAGE`] bytes. The stream cannot be
-    /// decoded any further after that.
+    /// [`DecodeError`] if the bytes are not a valid message, or if it is longer than [`MAX_SERVER_MESSAGE`] bytes.
+    /// The stream cannot be decoded any further after that.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
         let room = MAX_SERVER_MESSAGE - self.taken;
         let mut reader = Reader::new(&buffer[..buffer.len().min(room)], MAX_SERVER_ITEMS);
@@ -72,13 +72,13 @@ trait Partial: Sized {
     // Decodes the fields before the first item. They are short.
     fn decode_front(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    // Decodes items; `true` if all are there.
+    // Decodes items; `true` if all have been decoded.
     fn take_items(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError>;
 
     fn into_whole(self) -> Self::Whole;
 }
 
-// Continues the incomplete value, or begins the next; `None` if more bytes are needed.
+// Continues the incomplete value, or starts the next one; `None` if more bytes are needed.
 fn go_on<P: Partial>(begun: &mut Option<P>, reader: &mut Reader<'_>) -> Result<Option<P::Whole>, DecodeError> {
     if begun.is_none() {
         *begun = reader.whole(P::decode_front)?;
@@ -93,7 +93,7 @@ enum PartialMessage {
     GameStarted(Items<(PlayerId, Player)>),
     Turn { turn: u16, events: Items<Event>, event: Option<PartialEvent> },
     GameEnded(Items<(PlayerId, u32)>),
-    // One without items.
+    // A message without items.
     Whole(ServerMessage),
 }
 
@@ -140,9 +140,9 @@ impl Partial for PartialMessage {
 
 #[derive(Debug, Clone)]
 enum PartialEvent {
-    // The count of the blocks comes behind the robots.
+    // The count of the blocks follows the robots.
     BombExploded { id: BombId, robots: Items<PlayerId>, blocks: Option<Items<Position>> },
-    // One without items.
+    // An event without items.
     Whole(Event),
 }
 
@@ -211,7 +211,7 @@ impl<T: Decode> Items<T> {
     }
 }
 
-// The same error, moved by the `taken` bytes of the message that came before.
+// The same error, with its offset increased by the `taken` bytes that were already removed.
 fn behind(error: DecodeError, taken: usize) -> DecodeError {
     match error {
         DecodeError::UnknownTag { ty, tag, at } => DecodeError::UnknownTag { ty, tag, at: at + taken },

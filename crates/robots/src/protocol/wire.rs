@@ -69,7 +69,7 @@ impl Encode for Direction {
     }
 }
 
-// An action is the same in both of its protocols, but for where its tags begin.
+// An action has the same encoding in both protocols, except for its first tag.
 impl Action {
     fn decode_tagged(tag: u8, first: u8, reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         Ok(match tag.checked_sub(first) {
@@ -80,7 +80,7 @@ impl Action {
         })
     }
 
-    // The length of the whole action of a client's stream that `bytes` begin with, if they do.
+    // The length of the complete client-stream action at the start of `bytes`, if there is one.
     pub(crate) fn length_on_stream(bytes: &[u8]) -> Option<usize> {
         match bytes {
             [1 | 2, ..] => Some(1),
@@ -138,7 +138,7 @@ impl Encode for ClientMessage {
     }
 }
 
-// The tags of what has a list or a map, and so can be long: three messages and an event.
+// The tags of values with a list or a map, which can therefore be long: three messages and an event.
 pub(super) const GAME_STARTED: u8 = 2;
 pub(super) const TURN: u8 = 3;
 pub(super) const GAME_ENDED: u8 = 4;

@@ -30,7 +30,7 @@ enum PhaseState {
     Lobby,
     // Turn 0 follows from the generator.
     Opening { due: Time, actions: Vec<Option<Action>> },
-    // None if the history has exceeded its bound.
+    // `None` if the history has exceeded its bound.
     Playing { start: Time, actions: Vec<Option<Action>>, game: GameState, history: Option<History> },
 }
 

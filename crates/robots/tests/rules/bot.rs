@@ -1,4 +1,4 @@
-//! A bot among others: it keeps out of blasts, and it hunts.
+//! The bot in games against other players: it avoids blasts, and it hunts.
 
 use netcore::{Level, Role};
 use robots::{Action, Bot, Client, ClientMessage, Config, Direction, MinStd};
@@ -7,16 +7,16 @@ use crate::table::{Table, config, text};
 
 const GAMES: u32 = 200;
 
-/// How a player chooses its actions.
+/// A player's choice of actions.
 pub(crate) type Brain = Box<dyn FnMut(&Client) -> Option<Action>>;
 
-/// The one under test.
+/// The bot under test.
 pub(crate) fn bot(seed: u32, level: Level) -> Brain {
     let mut bot = Bot::with_level(seed, level);
     Box::new(move |client| bot.next_input(client))
 }
 
-// Somebody who walks about at random, and of whose actions one in four is a bomb, if it has bombs.
+// A player who walks at random. If it has bombs, one action in four is a bomb.
 fn wanderer(seed: u32, number: u32, bombs: bool) -> Brain {
     let mut dice = MinStd::new(seed * 1_000 + number);
     Box::new(move |_| {
@@ -35,7 +35,7 @@ fn yard(seed: u32) -> Config {
     config
 }
 
-/// Plays a game up to its last turn; gives how often each player was destroyed.
+/// Plays a game up to its last turn; returns the deaths of each player.
 pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     let names = &["ann", "bob", "cat", "dan"][..brains.len()];
     let mut table = Table::joined(config, names);
@@ -53,7 +53,7 @@ pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     }
 }
 
-// How often the first, and how often the others were destroyed in all games.
+// Total deaths of the first player, and of the other players, in all games.
 fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
     let (mut first, mut others) = (0, 0);
     for seed in 1..=GAMES {

@@ -1,4 +1,4 @@
-//! Messages of a server and their parts, in few words.
+//! Short constructors for server messages and their parts.
 
 use robots::{BombId, Event, Player, PlayerId, Position, ServerMessage};
 

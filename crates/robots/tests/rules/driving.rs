@@ -1,4 +1,4 @@
-//! A client as whoever drives it sees it.
+//! A client from the point of view of its driver.
 
 use netcore::{Client as _, Gone, Time};
 use robots::{Action, Client, Direction, ServerMessage, client::MAX_OUTGOING};

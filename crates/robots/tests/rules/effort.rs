@@ -1,4 +1,5 @@
-//! What reading a server's stream costs, counted in bytes: a long message in small pieces no more than at once.
+//! The cost of reading a server's stream, counted in bytes: a long message in small pieces costs no more than in one
+//! piece.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,8 @@ use robots::{BombId, Event, Player, PlayerId, Position, ServerMessage, protocol:
 
 use crate::{streams::bytes, table::text};
 
-/// A decoder sees only what is in its buffer. So what it leaves there is what it looks at again with the next byte.
+/// A decoder sees only the content of its buffer. The bytes left there are the ones that it reads again with the next
+/// byte.
 #[track_caller]
 fn check_kept(message: &ServerMessage, most: usize) {
     let stream = bytes(message);
@@ -30,7 +32,7 @@ fn of_a_long_message_in_pieces_only_an_unfinished_value_is_looked_at_again() {
     check_kept(&ServerMessage::GameStarted { players }, 512);
     let scores = PlayerId::all().map(|id| (id, u32::MAX)).collect();
     check_kept(&ServerMessage::GameEnded { scores }, 4);
-    // As many blocks as a rule-abiding server places at most.
+    // The maximum number of blocks from a rule-abiding server.
     let fields: Vec<_> = (0..65_535).map(|x| Position::new(x, 7)).collect();
     let events = fields.iter().map(|&position| Event::BlockPlaced { position }).collect();
     check_kept(&ServerMessage::Turn { turn: 1, events }, 8);

@@ -40,7 +40,7 @@ transcripts! {
         wait 1000 ms
     ";
 
-    // The numbers behind the first two: 148423250 533254358 982122076 165739424.
+    // The numbers after the first two: 148423250 533254358 982122076 165739424.
     the_generator_runs_on_and_ids_begin_anew: {
         let mut config = config();
         (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);

@@ -1,4 +1,4 @@
-//! Explosions, as pictures: a board goes in, and with an x on whatever is covered it comes out.
+//! Explosions as pictures: the input is a board, the output marks covered fields with an x.
 
 use robots::{Blast, Board, Position, explosion::covered};
 
@@ -70,7 +70,7 @@ fn the_radius_is_counted_in_fields() {
     check(3, "@...A..@.", "@xxxxxxx.", "@........");
 }
 
-/// One test for each picture: its name, the radius, the board before, what is covered, and the board after.
+/// One test for each picture: its name, the radius, the board before, the covered fields, and the board after.
 macro_rules! pictures {
     ($($name:ident: $radius:literal, $before:literal, $covers:literal, $after:literal;)*) => {$(
         #[test]

@@ -1,4 +1,4 @@
-//! The lobby: who becomes a player, and what a newcomer is told.
+//! The lobby: acceptance of players, and the messages for a new client.
 
 use crate::table::{Table, alone, config, with};
 

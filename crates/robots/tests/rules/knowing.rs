@@ -1,4 +1,4 @@
-//! What a client makes of what it is told: pictures, timers, scores, its own robot, and nonsense.
+//! The state of a client after received messages: pictures, timers, scores, its own robot, and nonsense.
 
 use robots::{
     Action, Bomb, Client, ClientMessage, Direction, DrawMessage, GamePicture, Parameters, PlayerId, ServerMessage,
@@ -23,7 +23,7 @@ fn greeted(change: impl Fn(&mut Parameters)) -> Client {
     client
 }
 
-/// A client in a game of players 0 and 1, whose robots stand in the corner.
+/// A client in a game of players 0 and 1, whose robots are in the corner.
 fn playing(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = greeted(change);
     let players = [(id(0), player("Ann", "10.0.0.1:7")), (id(1), player("Bob", "10.0.0.1:8"))].into();
@@ -56,7 +56,7 @@ fn an_input_is_a_join_in_the_lobby_and_passed_on_in_the_game() {
     for input in [Action::PlaceBomb, Action::Move(Direction::Left)] {
         assert_eq!(told(&mut client, input), ClientMessage::Join { name: text("Ann") });
     }
-    // Also when it only looks on.
+    // Also for an observer.
     let mut client = playing(|_| ());
     assert_eq!(told(&mut client, Action::Move(Direction::Left)), ClientMessage::Action(Action::Move(Direction::Left)));
     assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [].into() }));
@@ -78,7 +78,7 @@ fn a_bomb_begins_with_its_whole_timer_and_stops_at_zero() {
 fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
     let mut client = playing(|parameters| (parameters.explosion_radius, parameters.size_y) = (9, 1));
     assert!(deliver(&mut client, &turn(1, &[block(2, 0), block(6, 0), bomb(0, 4, 0), bomb(1, 5, 0)])));
-    // A new block, an explosion that takes one away, another behind it: all in one turn.
+    // A new block, an explosion that removes one, another behind it: all in one turn.
     let events = [block(5, 0), boom(0, &[], &[at(2, 0), at(6, 0)]), boom(1, &[], &[at(6, 0)])];
     assert!(deliver(&mut client, &turn(2, &events)));
     assert_eq!(game(&client).explosions, (2..=6).map(|x| at(x, 0)).collect::<Vec<_>>());
@@ -183,7 +183,7 @@ fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
         assert!(deliver(&mut client, &accepted(number, name, "192.0.2.1:9")));
         assert_eq!(client.own_player(), own.map(PlayerId));
     }
-    // Its own address settles it.
+    // The client's own address decides.
     assert!(deliver(&mut client, &accepted(5, "Ann", "10.0.0.1:7")));
     assert!(deliver(&mut client, &accepted(6, "Ann", "192.0.2.1:9")));
     assert_eq!(client.own_player(), Some(id(5)));
@@ -210,7 +210,7 @@ fn a_picture_is_given_up_exactly_when_it_does_not_fit() {
     assert!((MAX_DATAGRAM - 3..=MAX_DATAGRAM).contains(&bytes(&picture).len()));
     assert!(deliver(&mut client, &turn(2, &[block(0, 2)])));
     assert!(client.picture().unwrap().unwrap_err().bytes > MAX_DATAGRAM);
-    // It fits again once something is gone, and not when an explosion covers more than is left.
+    // It fits again after something was removed, but not if an explosion covers more than the space left.
     assert!(deliver(
         &mut client,
         &turn(3, &[boom(9, &[], &[at(0, 2), at(0, 1), at(1, 1), at(2, 1), at(3, 1)]), bomb(0, 0, 0)])

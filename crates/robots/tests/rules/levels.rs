@@ -1,8 +1,9 @@
 //! How often a person would beat each level of bot.
 //!
-//! The person is a script with a human's pace and sight. It knows the board as it was a turn ago, decides in every other turn and
-//! holds its key down in between, and now and then presses a wrong one. It looks only at bombs near its robot, keeps out of their
-//! lines, walks towards the nearest robot, and puts down a bomb where that would reach a robot and leaves a way out.
+//! The person is a script with a human's pace and sight. It sees the board with a delay of one turn, decides in every
+//! other turn and holds its key down in between, and sometimes presses a wrong key. It sees only bombs near its
+//! robot, avoids their lines, walks towards the nearest robot, and places a bomb where it would reach a robot and
+//! leaves an escape.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,16 +15,16 @@ use crate::{
     table::config,
 };
 
-/// How far away a bomb may be for the person to notice it, in fields along either axis.
+/// The distance at which the person notices a bomb, in fields along either axis.
 const SIGHT: u16 = 5;
-/// Turns between two decisions: at 200 ms a turn that is two and a half a second.
+/// Turns between two decisions: at 200 ms a turn, 2.5 decisions per second.
 const PACE: u16 = 2;
-/// One key of so many is a wrong one.
+/// One key press in this many is wrong.
 const SLIPS: u32 = 20;
-/// Fields that the person looks at to find a way.
+/// The number of fields that the person searches for a path.
 const SEARCH: usize = 60;
 
-/// What the person knows of a turn.
+/// The person's view of a turn.
 #[derive(Debug, Clone)]
 struct Glance {
     board: Board,
@@ -34,7 +35,7 @@ struct Glance {
 
 struct Person {
     dice: MinStd,
-    // The newest glance comes last.
+    // The newest glance is the last one.
     glances: VecDeque<Glance>,
     held: Option<Action>,
 }
@@ -57,12 +58,12 @@ impl Person {
             self.glances.pop_front();
         }
         if game.turn() % PACE == 0 {
-            // Where the own robot is, one feels; the rest is a turn old.
+            // The position of the person's own robot is up to date; the rest is a turn old.
             let glance = self.glances[0].clone();
             self.held = self.decide(&glance, here);
             return self.held;
         }
-        // A key that is held repeats; nobody holds down the bomb.
+        // A held key repeats; the person never holds down the bomb key.
         self.held.filter(|action| matches!(action, Action::Move(_)))
     }
 
@@ -82,7 +83,7 @@ impl Person {
         let others: BTreeSet<Position> = glance.others.iter().copied().filter(|&other| other != here).collect();
         let towards = way(&glance.board, here, |position| others.contains(&position));
         let Some(towards) = towards else {
-            // Blocks are in the way.
+            // Blocks obstruct the path.
             return (escapes && self.roll(4) == 0).then_some(Action::PlaceBomb);
         };
         glance.board.step(here, towards).filter(|&next| safe(next)).map(|_| Action::Move(towards))
@@ -93,7 +94,7 @@ impl Person {
     }
 }
 
-// The first step of a shortest way to a field that is `wanted`.
+// The first step of a shortest path to a field that is `wanted`.
 fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Option<Direction> {
     let mut met = BTreeSet::from([here]);
     let mut reached: Vec<(Position, Option<Direction>)> = vec![(here, None)];
@@ -124,7 +125,7 @@ fn usual(seed: u32) -> Config {
     config
 }
 
-// Deaths of a person and of a bot in a game against each other. They take turns at being the first player, who acts first.
+// Deaths of a person and of a bot in a game against each other. They alternate as the first player, who acts first.
 fn play(seed: u32, level: Level) -> [u32; 2] {
     let mut person = Person::new(seed);
     let mut brains: Vec<Brain> = vec![Box::new(move |client| person.next(client)), bot(seed, level)];

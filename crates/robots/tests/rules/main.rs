@@ -1,7 +1,7 @@
 //! The rules of bombing robots, one named test each.
 //!
-//! Most are transcripts of a server; `table` plays the network and lets a client fold whatever each
-//! peer is told. After every step all clients must show what the server holds.
+//! Most tests are transcripts of a server. `table` simulates the network and lets a client fold the messages sent to
+//! each peer. After every step all clients must agree with the server's state.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 

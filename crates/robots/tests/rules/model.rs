@@ -169,7 +169,7 @@ impl Slow {
     }
 }
 
-// The order of the fields within an explosion is free.
+// The order of the fields within an explosion is unspecified.
 fn sorted(said: Vec<Said>) -> Vec<Said> {
     said.into_iter()
         .map(|mut said| {
@@ -185,7 +185,7 @@ fn sorted(said: Vec<Said>) -> Vec<Said> {
         .collect()
 }
 
-// What the players do comes from a generator of its own.
+// The actions of the players are drawn from a separate generator.
 fn roll(dice: &mut MinStd, sides: usize) -> usize {
     dice.draw() as usize / 64 % sides
 }

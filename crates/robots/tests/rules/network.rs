@@ -1,4 +1,4 @@
-//! Wrong bytes, leaving, histories, and the server's end.
+//! Malformed bytes, leaving, histories, and the server's shutdown.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn a_client_that_was_started_afresh_agrees_in_every_phase() {
     (config.parameters.game_length, config.initial_blocks) = (12, 20);
     let mut table = Table::joined(config, &["ann"]);
     table.connect("eve", Role::Watcher, None);
-    // What is told is compared with the server each time. In the lobby:
+    // The messages are compared with the server's state each time. In the lobby:
     assert_eq!(table.start_afresh("ann").len(), 2);
     assert_eq!(table.start_afresh("eve").len(), 2);
     table.connect("bob", Role::Player, None);
@@ -155,7 +155,7 @@ fn stopping_closes_everybody() {
     assert_eq!(table.input_alone(late), [], "nothing is done any more");
 }
 
-// Where the history lies that somebody is told who comes now.
+// The addresses of the history segments that a new client receives.
 fn history_told_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
     let (mut out, link) = (Outbox::new(), Link::Stream);
     let newcomer = Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: "a".into() };
@@ -172,7 +172,7 @@ fn a_long_history_is_shared_by_all_who_come_late_and_by_a_state() {
     let mut table = Table::joined(config, &["ann"]);
     let heard: Vec<Said> = (0..9_000).flat_map(|_| table.turn()).collect();
     let told = table.connect("bob", Role::Player, None);
-    // Everybody hears what was heard live, behind Hello, GameStarted and turn 0.
+    // Each new client receives the messages that were sent live, after Hello, GameStarted and turn 0.
     let live = told[3..].iter().map(|said| match said {
         Said::Replayed(_, message) => Said::All(message.clone()),
         other => panic!("{other:?}"),
@@ -183,7 +183,7 @@ fn a_long_history_is_shared_by_all_who_come_late_and_by_a_state() {
     assert!((4..20).contains(&first.len()), "a history is a few segments");
     assert_eq!(history_told_to(&mut table.server, 8), first, "those who come in the same turn share everything");
     table.turn();
-    // All share what is behind them.
+    // All of them share the segments before the last one.
     let front = first.len() - 1;
     for later in [history_told_to(&mut table.server, 9), history_told_to(&mut again, 9)] {
         assert_eq!(later[..front], first[..front]);

@@ -1,4 +1,5 @@
-//! What the page repeats of these rules: the messages both ways, blasts, and what is known after some messages. Its tests read this.
+//! The parts of these rules that the web page reimplements: the messages in both directions, blasts, and the client's
+//! state after given messages. The page's tests read this file.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -70,7 +71,7 @@ fn server() -> Value {
     let valid = valid.map(|message| {
         let bytes = bytes(&message);
         assert_eq!(read_datagram::<ServerMessage>(&bytes, ITEMS).unwrap(), message);
-        // Cut short, and with something behind it.
+        // Truncated, and with trailing bytes.
         invalid.push(hex(&bytes[..bytes.len() - 1]));
         invalid.push(format!("{} 00", hex(&bytes)));
         json!({ "hex": hex(&bytes), "message": told(&message) })
@@ -184,7 +185,7 @@ fn blasts() -> Value {
     all.into()
 }
 
-// What a client knows after each of some messages.
+// The client's state after each of the given messages.
 fn story(name: &str, messages: impl IntoIterator<Item = ServerMessage>) -> Value {
     let mut client = Client::new(text("Ann"), None);
     let mut steps = vec![];
@@ -224,7 +225,7 @@ fn lobby() -> Value {
     )
 }
 
-// Robots that do anything at random; bombs explode when it is their time.
+// Robots act at random; bombs explode when their timer expires.
 fn game() -> Value {
     let settings = parameters(text("here"));
     let (columns, rows) = (usize::from(settings.size_x), usize::from(settings.size_y));

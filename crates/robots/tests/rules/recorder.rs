@@ -1,4 +1,4 @@
-//! A room whose inputs are recorded, as bytes, with what it made of them.
+//! A room whose inputs are recorded as bytes, together with its outputs.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,7 +18,7 @@ pub(crate) enum Entry {
     Stop(Leave),
 }
 
-/// All that can be seen of a room after an input.
+/// The observable state of a room after an input.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) progress: Progress,
@@ -32,7 +32,7 @@ pub(crate) fn room(config: &Config) -> Hosted<Server> {
     Hosted::new(Server::new(config.clone()).unwrap())
 }
 
-// Gives what is left of the bytes as well.
+// Also returns the remaining bytes.
 pub(crate) fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut) {
     let (mut out, mut left) = (Outbox::new(), BytesMut::new());
     let progress = match entry {
@@ -52,19 +52,19 @@ pub(crate) fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (See
     (Seen { progress, outputs: out.drain().collect(), deadline, outcome, status }, left)
 }
 
-/// Peers that do anything at any time, and what the room made of it.
+/// Peers that act at random at any time, and the outputs of the room.
 pub(crate) struct Recorder {
     pub(crate) room: Hosted<Server>,
     dice: MinStd,
     pub(crate) now: Time,
     pub(crate) log: Vec<(Time, Entry, Seen)>,
-    // Bytes that the room has not taken yet.
+    // Received bytes that the room has not consumed yet.
     peers: BTreeMap<PeerId, (Link, BytesMut)>,
     next_peer: u64,
 }
 
 impl Recorder {
-    /// Peers who come into `room`, and know nothing of those who are there.
+    /// Peers that connect to `room` without knowledge of the peers already there.
     pub(crate) fn new(room: Hosted<Server>, seed: u32, first_peer: u64) -> Self {
         Self {
             room,
@@ -119,7 +119,7 @@ impl Recorder {
             self.enter(Entry::Bytes(peer, message.to_vec()));
             return;
         }
-        // Some come in halves.
+        // Some arrive in two halves.
         if self.roll(4) == 0 {
             message.truncate(message.len() / 2);
         }
@@ -173,7 +173,7 @@ impl Recorder {
     }
 }
 
-/// A set-up, another one for each seed.
+/// A configuration that varies with the seed.
 pub(crate) fn varied(seed: u32) -> Config {
     let mut config = config();
     config.seed = seed * 77_777;

@@ -29,12 +29,12 @@ fn recorded_inputs_lead_to_the_same_bytes_and_states_in_a_room_that_is_restored_
         (0..1_500).for_each(|_| recorder.step());
         recorder.enter(Entry::Stop([Leave::Over, Leave::Resumable][seed as usize % 2]));
         let (log, mut dice) = (recorder.log, MinStd::new(seed + 1_000));
-        // Restored from the one before, again and again; and never.
+        // One room is restored from the previous one repeatedly, the other never.
         let (mut chain, mut plain) = (room(&config), room(&config));
         for (at, (now, entry, expected)) in log.iter().enumerate() {
             assert_eq!(&enter(&mut chain, *now, entry).0, expected, "{seed}: {entry:?}");
             enter(&mut plain, *now, entry);
-            // Turn 0 leaves soon after a game has started.
+            // Turn 0 is sent soon after a game has started.
             let started = |output: &Output| matches!(output, Output::Event(GameEvent::Started { .. }));
             if dice.draw() / 64 % 60 != 0 && !expected.outputs.iter().any(started) && at + 1 < log.len() {
                 continue;

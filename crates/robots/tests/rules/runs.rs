@@ -1,4 +1,5 @@
-//! Runs of actions, of which a server reads the last. To a game that is the same as one by one: only the last one counts.
+//! Runs of actions: a server decodes only the last one. For a game this is equivalent to decoding one by one, because
+//! only the last one counts.
 
 use bytes::BytesMut;
 use netcore::{DecodeError, Protocol, wire::ShortText};
@@ -13,7 +14,7 @@ fn in_runs(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeError> 
     Robots::take(&mut (), buffer)
 }
 
-/// All messages that are there, and what is wrong behind them.
+/// All messages in the buffer, and the error after them.
 fn drain(buffer: &mut BytesMut, decode: Decode) -> (Vec<ClientMessage>, Result<(), DecodeError>) {
     let mut messages = vec![];
     loop {
@@ -25,7 +26,7 @@ fn drain(buffer: &mut BytesMut, decode: Decode) -> (Vec<ClientMessage>, Result<(
     }
 }
 
-/// All but the actions that another follows.
+/// All messages except actions followed by another action.
 fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     let mut kept: Vec<ClientMessage> = vec![];
     for message in messages {
@@ -38,11 +39,11 @@ fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     kept
 }
 
-/// A client's stream: runs of actions, Joins between them, and now and then bytes that are neither.
+/// A client's stream: runs of actions, Joins between them, and occasionally bytes that are not valid messages.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let actions = vec(action().prop_map(ClientMessage::Action), 1..6)
         .prop_map(|actions| actions.iter().flat_map(|action| bytes(action).to_vec()).collect());
-    // A name that reads like actions.
+    // A name whose bytes look like actions.
     let join = "[a-z\\x00-\\x03]{0,4}"
         .prop_map(|name| bytes(&ClientMessage::Join { name: ShortText::try_from(name).unwrap() }).to_vec());
     let wrong = vec(any::<u8>(), 1..3);
@@ -70,7 +71,7 @@ proptest! {
 #[test]
 fn a_run_of_actions_is_one_request() {
     let mut buffer = BytesMut::from(&[1, 2, 3, 0].repeat(10_000)[..]);
-    // The last is not whole.
+    // The last action is incomplete.
     buffer.extend_from_slice(&[3]);
     let last = ClientMessage::Action(Action::Move(Direction::Up));
     assert_eq!(drain(&mut buffer, in_runs), (vec![last], Ok(())));

@@ -22,7 +22,7 @@ transcripts! {
 
 #[test]
 fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
-    // On a single column every second number counts: it is y.
+    // On a single column every second number is visible: it is y.
     let mut config = config();
     (config.parameters.players_count, config.initial_blocks) = (1, 4);
     (config.parameters.size_x, config.parameters.size_y) = (1, 3);

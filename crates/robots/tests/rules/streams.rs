@@ -1,5 +1,5 @@
-//! Damaged bytes, and the bounds of messages. What is written is read as it was however it is cut: robots-verify tests that
-//! with all messages that its description of the format allows.
+//! Malformed bytes, and the bounds of messages. `robots-verify` tests the round trip, with arbitrary splits, for all
+//! messages that its description of the format allows.
 
 use bytes::BytesMut;
 use netcore::{
@@ -88,7 +88,7 @@ fn counts_are_bounded() {
         assert_eq!(ServerDecoder::default().decode(&mut BytesMut::from(&[tag, 0, 0, 1, 1][..])), Err(refused.clone()));
         assert_eq!(read_datagram::<ServerMessage>(&[tag, 0, 0, 1, 1], MAX_SERVER_ITEMS), Err(refused));
     }
-    // The count of an inner list, behind two events of a turn.
+    // The count of an inner list, after two events of a turn.
     let mut buffer =
         BytesMut::from(&[3, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 3, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0xff, 0, 0, 0][..]);
     let refused = DecodeError::TooMany { at: 22, count: 0xff00_0000, max: MAX_SERVER_ITEMS };

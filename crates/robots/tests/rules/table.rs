@@ -1,4 +1,4 @@
-//! A server and those who are connected to it, known by name; the network between them is played by hand.
+//! A server and its clients, identified by name; the test simulates the network between them.
 
 use std::{collections::BTreeMap, fmt::Write, mem::take, time::Duration};
 
@@ -22,8 +22,8 @@ pub(crate) fn text(text: &str) -> ShortText {
     ShortText::try_from(text).unwrap()
 }
 
-/// A set-up that tests change where it matters: two players, 10 x 10, three turns of 100 ms, radius 2, timer 2, no
-/// blocks, seed 1234.
+/// A configuration that tests modify: two players, 10 x 10, three turns of 100 ms, radius 2, timer 2, no blocks, seed
+/// 1234.
 pub(crate) fn config() -> Config {
     let parameters = Parameters {
         server_name: text("here"),
@@ -55,7 +55,7 @@ pub(crate) fn alone() -> Config {
     })
 }
 
-/// One test for each transcript: its name, the table at which it is played, and what [`Table::check`] compares.
+/// One test for each transcript: its name, its table, and the text that [`Table::check`] compares.
 macro_rules! transcripts {
     ($($name:ident: $table:expr => $transcript:literal;)*) => {$(
         #[test]
@@ -65,7 +65,7 @@ macro_rules! transcripts {
     )*};
 }
 
-/// What a client tells the server when its user wants that.
+/// The message that a client sends for this user input.
 pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
     client.act(Time::ZERO, input);
     let frame = client.take_outgoing().unwrap();
@@ -81,32 +81,32 @@ pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
     event.is_picture_due()
 }
 
-/// One thing that the server did.
+/// One output of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// It told everybody.
+    /// Sent to all peers.
     All(ServerMessage),
-    /// It told one.
+    /// Sent to one peer.
     Told(String, ServerMessage),
-    /// It told one what happened before.
+    /// A message of the history, sent to one peer.
     Replayed(String, ServerMessage),
-    /// It forgot somebody.
+    /// The server closed a connection.
     Closed(String),
 }
 
-/// Somebody who is connected, with a client that folds all it is told.
+/// A connected peer, with a client that folds all received messages.
 #[derive(Debug)]
 struct End {
     name: String,
     client: Client,
 }
 
-/// A server, its clock, and who is connected.
+/// A server, its clock, and the connected peers.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) server: Server,
     pub(crate) now: Time,
-    /// What was told to whoever observes the server.
+    /// The events published to observers of the server.
     pub(crate) events: Vec<GameEvent>,
     ends: BTreeMap<PeerId, End>,
     next_peer: u64,
@@ -118,7 +118,7 @@ impl Table {
         Self { server, now: Time::ZERO, events: vec![], ends: BTreeMap::new(), next_peer: 0 }
     }
 
-    /// A table at which these have connected and joined, in this order.
+    /// A table to which these players have connected and joined, in this order.
     pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
         let mut table = Self::new(config);
         for name in names {
@@ -133,12 +133,12 @@ impl Table {
         *found.unwrap_or_else(|| panic!("nobody here is called {name}")).0
     }
 
-    /// The client of somebody, which has folded all that it was told.
+    /// The client of this player, which has folded all messages sent to it.
     pub(crate) fn client(&self, name: &str) -> &Client {
         &self.ends[&self.peer(name)].client
     }
 
-    /// The client of somebody forgets all, as one does that was started again.
+    /// Resets the client of this player, as if it had restarted.
     pub(crate) fn forget(&mut self, name: &str) -> PeerId {
         let peer = self.peer(name);
         let end = self.ends.get_mut(&peer).unwrap();
@@ -147,7 +147,7 @@ impl Table {
         peer
     }
 
-    /// It forgets all and asks to be told.
+    /// Resets the client and requests a refresh.
     pub(crate) fn start_afresh(&mut self, name: &str) -> Vec<Said> {
         let peer = self.forget(name);
         self.input(Input::Refresh { peer })
@@ -167,7 +167,7 @@ impl Table {
         self.send_bytes(name, &bytes(message))
     }
 
-    /// Bytes come in, as a stream's shell hands them over.
+    /// Delivers bytes in the way of a stream's shell.
     pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Said> {
         let peer = self.peer(name);
         let (mut buffer, mut said) = (BytesMut::from(bytes), vec![]);
@@ -194,7 +194,7 @@ impl Table {
         serde_json::to_string(&self.server.state()).unwrap()
     }
 
-    /// The server is killed and goes on from its state, over none of the connections that it had.
+    /// Kills the server and restores it from its state, without any of its connections.
     pub(crate) fn kill(&mut self) -> Vec<Said> {
         let state = self.state();
         let again = Server::restore(self.server.setup(), serde_json::from_str(&state).unwrap()).unwrap();
@@ -204,13 +204,13 @@ impl Table {
         gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
     }
 
-    /// The time of the next turn comes.
+    /// Advances to the time of the next turn.
     pub(crate) fn turn(&mut self) -> Vec<Said> {
         self.now = self.server.deadline().expect("a game is played").max(self.now);
         self.input(Input::Elapsed)
     }
 
-    /// Time goes by; the server is woken when it wants to be, and only then.
+    /// Lets time pass; the server is woken only at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
         let (end, mut said) = (self.now.plus(time), vec![]);
         while self.server.deadline().is_some_and(|deadline| deadline <= end) {
@@ -220,7 +220,7 @@ impl Table {
         said
     }
 
-    /// Something happens. Turn 0 is due at once when a game starts, and a shell sees to that.
+    /// Processes an input. Turn 0 is due immediately when a game starts, so it is played as well, as a shell would.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
         let lobby = self.server.game().is_none();
         let mut said = self.input_alone(input);
@@ -233,7 +233,7 @@ impl Table {
         said
     }
 
-    /// Something happens, and the server is not woken.
+    /// Processes an input without waking the server.
     pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
@@ -283,7 +283,7 @@ impl Table {
         }
     }
 
-    // Everybody's picture is the server's state; of a crowd a few are asked.
+    // Every client's picture must agree with the server's state. In a crowd only some are checked.
     fn assert_clients_agree(&self) {
         for end in self.ends.values().step_by(1 + self.ends.len() / 16) {
             let Some(picture) = end.client.picture() else { panic!("{} was not greeted", end.name) };
@@ -311,20 +311,20 @@ impl Table {
         }
     }
 
-    /// Plays a transcript and compares. Indented lines are what comes out; the others are what comes in:
+    /// Plays a transcript and compares. Indented lines are outputs; other lines are inputs:
     ///
     /// | line | meaning |
     /// |------|---------|
-    /// | `ann comes`, `ann comes from [::1]:9`, `ann watches` | a client connects; the shell lets one in to look on |
+    /// | `ann comes`, `ann comes from [::1]:9`, `ann watches` | a client connects; the last one as an observer |
     /// | `ann > Join Ann`, `ann > PlaceBomb`, `ann > Move Up` | a message |
     /// | `ann > bytes 03 04` | bytes |
     /// | `ann leaves` | the connection ends |
-    /// | `killed` | the server is killed and goes on: everybody's connection is gone |
-    /// | `ann asks again` | the shell wants everything told to a peer anew |
-    /// | `turn`, `wait 50 ms`, `too early`, `stop` | the next turn is due; time goes by; a wrong wake-up; the end |
+    /// | `killed` | the server is killed and resumed, and all connections are lost |
+    /// | `ann asks again` | the shell requests a refresh for a peer |
+    /// | `turn`, `wait 50 ms`, `too early`, `stop` | the next turn is due; time passes; an early wake-up; the end |
     ///
-    /// `all <` is told to everybody who is connected, `ann <` to one, `ann <<` is history. Hello is not written down: it
-    /// is what each who comes, watches or asks again is told first, and nobody else.
+    /// `all <` is sent to all connected peers, `ann <` to one peer, and `ann <<` is history. Hello is omitted: it is
+    /// the first message to each peer that connects, watches or refreshes, and is sent to no other peer.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());

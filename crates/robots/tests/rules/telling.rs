@@ -1,4 +1,4 @@
-//! What a host is told: events, results, status.
+//! The reports to the host: events, results, status.
 
 use netcore::{Departure, Engine, GameEvent, Gone, Leave, PeerId, Phase, Role, Standing, Status};
 

@@ -2,7 +2,7 @@
 
 use robots::{Action, Direction, Event, Position, ServerMessage};
 
-/// What a player wants.
+/// A player's action.
 pub(crate) fn action(words: &[&str]) -> Action {
     match words {
         ["PlaceBomb"] => Action::PlaceBomb,

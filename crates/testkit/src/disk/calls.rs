@@ -1,4 +1,4 @@
-//! The calls of a simulated disk, as programs make them.
+//! The calls of a simulated disk, from the point of view of a program.
 
 use std::{
     io,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::machine;
 
-/// What is left of the time that a call takes.
+/// The remaining time of a call.
 pub(super) struct Rest {
     pub(super) after: Duration,
     pub(super) hangs: bool,
@@ -42,7 +42,7 @@ pub(super) struct SimulatedFile {
 }
 
 impl SimulatedDisk {
-    // Called at the beginning of a call that takes time; the rest of it passes when the result is dropped.
+    // Called at the start of a call that takes time. The remaining time passes when the result is dropped.
     fn take_time(&self) -> Option<Rest> {
         if !machine::is_thread() {
             return None;
@@ -186,7 +186,7 @@ impl DiskFile for SimulatedFile {
         if let Some(at) = state.misplaced(at) {
             self.content(&mut state)?.change(at, &bytes[..length]);
         } else {
-            // The length is not lost: the system knows it.
+            // The length is not lost, because the system keeps it.
             let content = self.content(&mut state)?;
             let longer = content.written.len().max(at + length);
             content.truncate(longer);

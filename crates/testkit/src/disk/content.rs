@@ -1,4 +1,4 @@
-//! The content of a simulated file, and what a power cut may leave of it.
+//! The content of a simulated file, and the possible content after a power cut.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ type Sector = [u8; SECTOR];
 /// The bytes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// What a reader sees.
+    /// The content that a reader sees.
     pub(super) written: Vec<u8>,
-    /// What survives a power cut for certain.
+    /// The content that certainly survives a power cut.
     pub(super) synced: Vec<u8>,
     // The contents that each sector had since the last sync: a power cut may leave any of them.
     unsynced: BTreeMap<usize, Vec<Sector>>,
     // The lengths of the file since the last sync.
     lengths: Vec<usize>,
-    // Sectors whose sync failed: the system forgot that and considers them clean.
+    // Sectors whose sync failed: the system considers them clean.
     forgotten: BTreeMap<usize, Vec<Sector>>,
 }
 
@@ -30,7 +30,7 @@ impl Content {
         Self { written: bytes.clone(), synced: bytes, ..Self::default() }
     }
 
-    /// Applies a sync. Forgotten sectors stay as they are on the disk.
+    /// Applies a sync. Forgotten sectors keep their content on the disk.
     pub(super) fn settle(&mut self) {
         self.synced.resize(self.written.len(), 0);
         for sector in std::mem::take(&mut self.unsynced).into_keys() {
@@ -46,7 +46,7 @@ impl Content {
         self.forgotten.extend(lost);
     }
 
-    /// Leaves what a power cut leaves.
+    /// Leaves a possible result of a power cut.
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
         let mut lengths = std::mem::take(&mut self.lengths);
         lengths.extend([self.written.len(), self.synced.len()]);
@@ -55,7 +55,7 @@ impl Content {
         if rng.random_range(0..4) == 0 && most > self.synced.len() {
             length = rng.random_range(self.synced.len()..=most);
         }
-        // Whether most is lost, most is kept, or anything in between.
+        // Whether most sectors are lost, most are kept, or about half.
         let survives = [5, 50, 95][rng.random_range(0..3)];
         let mut left = std::mem::take(&mut self.synced);
         left.resize(most, 0);
@@ -107,7 +107,7 @@ impl Content {
         self.remember(sectors);
     }
 
-    /// Flips a bit of what is on the disk, in the system's memory too.
+    /// Flips a bit on the disk and in the system's memory.
     pub(super) fn rot(&mut self, offset: usize, bit: u32) {
         for bytes in [&mut self.written, &mut self.synced] {
             if let Some(byte) = bytes.get_mut(offset) {

@@ -1,4 +1,4 @@
-//! The state of a simulated disk: its files, names and locks, and what its faults do to them.
+//! The state of a simulated disk: its files, names and locks, and the effects of its faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,16 +15,16 @@ use super::{
     faults::{Fault, Latency},
 };
 
-/// What the name of a directory has in place of the number of a file.
+/// The inode of all directories.
 pub(super) const DIRECTORY: u64 = 0;
 
-/// All of a disk that its processes share.
+/// The part of a disk that its processes share.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
-    // Of files and of directories.
+    // The names of files and directories.
     pub(super) names: BTreeMap<PathBuf, u64>,
-    // Changes of names that a power cut may undo from any of them on.
+    // Changes of names. A power cut may undo all of them after a random one.
     pub(super) unsynced_names: Vec<NameChange>,
     // Removed files, by their last names.
     pub(super) removed: BTreeMap<PathBuf, u64>,
@@ -43,15 +43,15 @@ pub(super) struct State {
     pub(super) lies: bool,
     // A file that cannot be removed.
     pub(super) stubborn: Option<PathBuf>,
-    // The process that works on the disk now, and those that were killed or died in an operation.
+    // The process that uses the disk now, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
     pub(super) syncs: u64,
     pub(super) latency: Option<(Latency, Pcg64)>,
-    // How long the next call takes that takes any time.
+    // The duration of the next call that takes time.
     pub(super) hang: Option<Duration>,
     pub(super) hangs: u64,
-    // Calls that hang now.
+    // The number of calls that hang at the moment.
     pub(super) hung: u64,
 }
 
@@ -69,7 +69,7 @@ impl State {
     }
 
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
-        // Changes are kept in order, up to any of them.
+        // Changes are kept in order, up to a random one.
         let kept = rng.random_range(0..=self.unsynced_names.len());
         for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
             match before {
@@ -114,7 +114,7 @@ impl State {
         Err(io::Error::other("names cannot be changed"))
     }
 
-    // How many bytes of a write at the present end are done, and the result of the write.
+    // The number of bytes of a write at the current end that are done, and the result of the write.
     pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
         let (wanted, left, kind) = match &mut self.fault {
             Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
@@ -133,7 +133,7 @@ impl State {
         (length - (wanted - room), Err(kind.into()))
     }
 
-    // Where a disk that works wrongly does a write; `None` if it does nothing.
+    // Where a faulty disk does a write; `None` if it does not do it.
     pub(super) fn misplaced(&mut self, at: usize) -> Option<usize> {
         match &mut self.fault {
             Some(Fault::LostWrite(0)) => {
@@ -153,7 +153,7 @@ impl State {
     }
 }
 
-/// Removes the names in directories that are gone.
+/// Removes the names in removed directories.
 pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
         let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();
@@ -166,7 +166,7 @@ pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     }
 }
 
-/// Whether the directory that contains this name is there.
+/// Whether the directory of this name exists.
 pub(super) fn has_parent(names: &BTreeMap<PathBuf, u64>, path: &Path) -> bool {
     let parent = path.parent().unwrap_or(Path::new(""));
     parent.parent().is_none() || names.get(parent) == Some(&DIRECTORY)

@@ -16,22 +16,22 @@ use rand_pcg::Pcg64;
 use super::pace::Pace;
 use crate::draw::draw;
 
-/// Looks at the clock during one poll; more mean an endless loop.
+/// Maximum number of reads of the clock during one poll; more mean an endless loop.
 const MAX_LOOKS: u64 = 1 << 20;
 
 /// The time of a machine, and its timers.
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
-    // A time of the simulation, and what the clock showed then: the clock may have been set.
+    // A time of the simulation, and the clock's time at that moment: the clock may have been set.
     set: (Time, Time),
     pace: Pace,
     rng: Pcg64,
     timers: BTreeMap<u64, Setting>,
     next_timer: u64,
-    // Who is woken at a time of the simulation, whatever the clock shows then.
+    // Wakers with a time of the simulation, independent of the clock.
     sleepers: BTreeMap<u64, (Time, Waker)>,
-    // How often a task looked at the clock, set a timer or noted progress, in all and before the current poll.
+    // How often a task read the clock, set a timer or noted progress, in total and before the current poll.
     looks: u64,
     looks_before: u64,
 }
@@ -58,13 +58,13 @@ impl State {
         }))
     }
 
-    // What the clock shows.
+    // The clock's time.
     fn shown(&self) -> Time {
         let (world, shown) = self.set;
         shown.plus(self.now.since(world))
     }
 
-    // When the clock shows `time`.
+    // The time of the simulation when the clock shows `time`.
     fn world_time(&self, time: Time) -> Time {
         let (world, shown) = self.set;
         world.plus(time.since(shown))
@@ -82,7 +82,8 @@ impl State {
     }
 }
 
-/// The clock of a [`Machine`](super::Machine). A look at it with [`TimeSource::now`] costs time. Clones show the same time.
+/// The clock of a [`Machine`](super::Machine). Reading it with [`TimeSource::now`] costs time. Clones show the same
+/// time.
 #[derive(Debug, Clone)]
 pub struct SimulatedClock(pub(super) Arc<Mutex<State>>);
 
@@ -91,7 +92,7 @@ impl SimulatedClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it shows now. In contrast to a look of a task, this does not cost time.
+    /// The clock's time. In contrast to a read by a task, this does not cost time.
     pub fn shown(&self) -> Time {
         self.lock().shown()
     }
@@ -121,7 +122,7 @@ impl SimulatedClock {
 
     pub(super) fn next_expiry(&self) -> Option<Time> {
         let state = self.lock();
-        // A timer that no task waits for wakes nobody.
+        // A timer without a waiting task has no effect.
         let waiting = state.timers.values().filter(|timer| timer.waker.is_some()).filter_map(|timer| timer.due).min();
         let sleepers = state.sleepers.values().map(|&(due, _)| due);
         waiting.map(|due| state.world_time(due)).into_iter().chain(sleepers).min().map(|due| due.max(state.now))
@@ -149,7 +150,7 @@ impl SimulatedClock {
         state.next_timer
     }
 
-    /// Sets who is woken at a time of the simulation, in place of what was set before under this number.
+    /// Replaces the waker with this number, and its time of the simulation.
     pub(super) fn wake_at(&self, number: u64, when: Option<(Time, Waker)>) {
         let sleepers = &mut self.lock().sleepers;
         match when {
@@ -158,7 +159,7 @@ impl SimulatedClock {
         };
     }
 
-    /// A task has done something.
+    /// Records that a task has made progress.
     pub(super) fn note_progress(&self) {
         self.lock().looks += 1;
     }
@@ -238,7 +239,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    // A task that sets a timer to one second, and notes what the clock shows when it expires.
+    // A task that sets a timer to one second, and records the clock's time at its expiry.
     fn sleeper(machine: &mut Machine) -> Rc<Cell<Option<Time>>> {
         let (clock, woken) = (machine.clock(), Rc::new(Cell::new(None)));
         let note = Rc::clone(&woken);
@@ -291,7 +292,7 @@ mod tests {
         let mut machine = Machine::new(1);
         let (clock, inbox) = (machine.clock(), Rc::new(RefCell::new(vec![1])));
         let source = Rc::clone(&inbox);
-        // It does not keep the waker.
+        // The task does not keep the waker.
         machine.spawn("sleeper", async move {
             loop {
                 poll_fn(|_| source.borrow_mut().pop().map_or(Poll::Pending, Poll::Ready)).await;

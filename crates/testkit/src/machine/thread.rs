@@ -1,8 +1,8 @@
 //! Threads of a simulated machine.
 //!
-//! Code that blocks, as the threads of a [`Scribe`](journal_core::Scribe) do in calls of the disk, cannot be a task that is
-//! polled. It runs in a thread of its own, but only while its task is polled, so that never two run at once and a run
-//! repeats exactly. Where it blocks, it hands control back until the virtual time has come.
+//! Code that blocks, such as the threads of a [`Scribe`](journal_core::Scribe) in calls of the disk, cannot be a
+//! polled task. It runs in a separate thread, but only while its task is polled. Therefore at most one thread runs at
+//! a time, and a run repeats exactly. Where the code blocks, it yields until the virtual time has come.
 
 use std::{
     any::Any,
@@ -26,19 +26,19 @@ use netcore::{
 use super::clock::SimulatedClock;
 
 thread_local! {
-    /// The simulated thread that this thread is.
+    /// The simulated thread that runs in this system thread.
     static CURRENT: RefCell<Option<Rc<Turns>>> = const { RefCell::new(None) };
 }
 
-/// What a task tells its thread.
+/// A command of a task to its thread.
 enum Turn {
-    /// Go on; the waker wakes the task.
+    /// Continue; the waker wakes the task.
     Go(Waker),
-    /// Come to an end: the process was killed.
+    /// Exit, because the process was killed.
     Die,
 }
 
-/// The threads of a process, which die together: one of them may hold a lock that another one waits for.
+/// The threads of a process, which die together, because one may hold a lock that another waits for.
 #[derive(Clone, Default)]
 pub(super) struct Process(Arc<Mutex<Vec<Sender<Turn>>>>);
 
@@ -49,33 +49,33 @@ impl Process {
 
     fn die(&self) {
         for turn in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // One that has ended does not listen.
+            // A thread that has ended has dropped its receiver.
             let _ = turn.send(Turn::Die);
         }
     }
 }
 
-/// Why a thread hands control back.
+/// Why a thread yields.
 enum Yielded {
-    /// It sleeps until this time of the simulation.
+    /// The thread sleeps until this time of the simulation.
     Sleeps(Time),
-    /// It waits until it is woken, or until this time.
+    /// The thread waits until it is woken, or until this time.
     Waits(Option<Time>),
     Ended,
     Panicked(Box<dyn Any + Send>),
 }
 
-/// The side of the thread.
+/// The thread's side of the exchange.
 pub(crate) struct Turns {
     turn: Receiver<Turn>,
     yielded: Sender<Yielded>,
     clock: SimulatedClock,
-    // `None` once it is to end.
+    // `None` once the thread has to exit.
     waker: RefCell<Option<Waker>>,
 }
 
 impl Turns {
-    /// The waker of the task; `None` if the thread has to end.
+    /// The waker of the task; `None` if the thread has to exit.
     pub(crate) fn waker(&self) -> Option<Waker> {
         self.waker.borrow().clone()
     }
@@ -85,7 +85,7 @@ impl Turns {
         self.hand_over(Yielded::Waits(until));
     }
 
-    /// Notes that the thread has done something, so that it had a reason to be woken.
+    /// Records progress, which shows that the wake-up had a reason.
     pub(crate) fn note_progress(&self) {
         self.clock.note_progress();
     }
@@ -98,7 +98,7 @@ impl Turns {
         *self.waker.borrow_mut() = match next {
             Some(Turn::Go(waker)) => Some(waker),
             Some(Turn::Die) | None => {
-                // What a dead process does leaves no marks.
+                // The actions of a dead process leave no marks.
                 probe::enter(Probe::default());
                 None
             }
@@ -106,8 +106,8 @@ impl Turns {
     }
 }
 
-/// Blocks the simulated thread that calls this for a while. Elsewhere, and if its process was killed, it returns at once.
-/// Returns whether time has passed.
+/// Blocks the calling simulated thread for this duration. In other threads, or if the process was killed, it returns
+/// immediately. Returns whether time has passed.
 pub(crate) fn sleep(duration: Duration) -> bool {
     let Some(turns) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
     turns.note_progress();
@@ -133,7 +133,7 @@ pub(super) struct ThreadTask {
 }
 
 impl ThreadTask {
-    /// Starts a thread with the probe of this one. It runs when the task is polled.
+    /// Starts a thread with the probe of this one. The thread runs while the task is polled.
     pub(super) fn start(clock: SimulatedClock, process: Process, body: impl FnOnce(&Turns) + Send + 'static) -> Self {
         let (turn, turns) = channel();
         let (yields, yielded) = channel();
@@ -155,7 +155,7 @@ fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, pr
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
-    // Nobody listens if the process was killed.
+    // If the process was killed, the receiver is dropped.
     let _ = turns.yielded.send(end);
 }
 
@@ -193,7 +193,7 @@ impl Drop for ThreadTask {
         self.clock.wake_at(self.number, None);
         self.process.die();
         if let Some(thread) = self.thread.take() {
-            // What a killed process does at last has no effect.
+            // The last actions of a killed process have no effect.
             let _ = thread.join();
         }
     }

@@ -1,9 +1,9 @@
-//! What reaches a client.
+//! Arrivals at a client.
 
 use bytes::Bytes;
 use netcore::Gone;
 
-/// What arrives at a client.
+/// An arrival at a client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Arrived {
     Bytes(Bytes),

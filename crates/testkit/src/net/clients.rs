@@ -62,7 +62,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         world.post.post(&mut world.chance, Way::ToServer { from }, datagram.into());
     }
 
-    /// Sends bytes on the stream of the client at `address`, after what the client has sent.
+    /// Sends bytes on the stream of the client at `address`, after the client's own output.
     pub fn say(&mut self, address: SocketAddr, bytes: &[u8]) {
         self.collect();
         let Some(&Seat { line: Line::Stream(wire), closed: false, .. }) = self.clients.get(&address) else { return };
@@ -70,12 +70,12 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         world.wires.send(&mut world.chance, wire, bytes);
     }
 
-    /// What arrived at an address without a client, oldest first.
+    /// The datagrams that arrived at an address without a client, oldest first.
     pub fn take_mail(&mut self, address: SocketAddr) -> Vec<Bytes> {
         self.mail.remove(&address).unwrap_or_default()
     }
 
-    /// Makes the room update the peer at `address`. Returns `false` if there is none.
+    /// Makes the room refresh the peer at `address`. Returns `false` if there is none.
     pub fn refresh(&mut self, address: SocketAddr) -> bool {
         let mut world = self.shared.lock();
         let Some(&place) = world.places.get(&address) else { return false };
@@ -84,7 +84,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         true
     }
 
-    /// Resets the connection of the client at `address`; both ends notice it at once.
+    /// Resets the connection of the client at `address`; both ends notice it immediately.
     pub fn reset(&mut self, address: SocketAddr) {
         let line = self.line(address);
         let world = &mut *self.shared.lock();
@@ -95,7 +95,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// Sets whether the client at `address` reads what arrives. While it does not, its window fills up.
+    /// Sets whether the client at `address` reads its input. While it does not, its window fills up.
     pub fn set_reading(&mut self, address: SocketAddr, reading: bool) {
         let line = self.line(address);
         let mut world = self.shared.lock();

@@ -1,4 +1,4 @@
-//! Network conditions, and what they lead to.
+//! Network conditions, and statistics of their effects.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -34,7 +34,7 @@ pub struct SocketFaults {
     pub full_permille: u32,
     /// How long the send buffer stays full.
     pub full: RangeInclusive<Duration>,
-    /// Receptions per thousand that fail. One in ten of these errors is of the system and causes a back-off.
+    /// Receptions per thousand that fail. One in ten of these is a system error and causes a back-off.
     pub receive_error_permille: u32,
 }
 
@@ -46,7 +46,7 @@ impl SocketFaults {
         full: Duration::ZERO..=Duration::ZERO,
         receive_error_permille: 0,
     };
-    /// Each kind of error now and then.
+    /// Each kind of error occurs occasionally.
     pub const SOME: Self = Self {
         send_error_permille: 5,
         full_permille: 5,
@@ -56,7 +56,7 @@ impl SocketFaults {
 }
 
 impl Conditions {
-    /// Everything arrives once, in order, after a millisecond.
+    /// All data arrives once, in order, after a millisecond.
     pub const CALM: Self = Self {
         loss_percent: 0,
         double_percent: 0,
@@ -89,12 +89,12 @@ pub struct StreamConditions {
     pub window: usize,
     /// Pieces per thousand at which the connection is reset.
     pub reset_permille: u32,
-    /// Percentage of messages of a client that it keeps back for a while. They are sent with those that follow, in one
-    /// segment that is cut at most once, anywhere.
+    /// Percentage of messages that a client holds back for a while. They are sent together with the following ones,
+    /// in one segment that is split at most once, at an arbitrary place.
     pub cork_percent: u32,
-    /// How long messages are kept back.
+    /// How long messages are held back.
     pub cork: RangeInclusive<Duration>,
-    /// Messages per thousand after which a client shuts down its sending half, and reads on.
+    /// Messages per thousand after which a client shuts down its sending half but keeps reading.
     pub half_close_permille: u32,
 }
 
@@ -134,7 +134,7 @@ impl StreamConditions {
 /// Statistics of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Datagrams sent by anybody.
+    /// Datagrams sent by all ends.
     pub sent: u64,
     /// Datagrams lost.
     pub lost: u64,
@@ -144,9 +144,9 @@ pub struct Traffic {
     pub truncated: u64,
     /// Calls of the server's socket that failed.
     pub socket_errors: u64,
-    /// Datagrams that arrived after one that was sent later, between any two ends.
+    /// Datagrams that arrived after a later one, between any two ends.
     pub overtaken: u64,
-    /// Datagrams dropped by the limits on strangers and peers.
+    /// Datagrams dropped by the limits on unknown addresses and peers.
     pub refused: u64,
     /// Pieces of streams sent.
     pub pieces: u64,
@@ -154,9 +154,9 @@ pub struct Traffic {
     pub blocked: u64,
     /// Connections that were reset.
     pub resets: u64,
-    /// Connections whose client has shut down its sending half without having finished.
+    /// Connections whose client has shut down its sending half before it was finished.
     pub half_closed: u64,
-    /// Segments of several messages, or of one that was kept back.
+    /// Segments with several messages, or with one that was held back.
     pub corked: u64,
     /// Messages sent.
     pub messages: u64,

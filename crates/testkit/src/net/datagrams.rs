@@ -30,9 +30,9 @@ pub(super) struct Post {
     transit: BTreeMap<(Time, u64), (Way, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    // What the server has not read, with the times of arrival.
+    // Unread datagrams with their arrival times.
     pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
-    // When the server has read one last.
+    // When the server last read a datagram.
     pub(super) read_at: Time,
     // The server has closed its socket.
     pub(super) closed: bool,
@@ -63,7 +63,7 @@ impl Post {
         self.transit.insert((chance.now.plus(delay), self.serial), (way, datagram));
     }
 
-    /// Since when the server has read nothing although something is there.
+    /// Since when the server has not read a pending datagram.
     pub(super) fn unread_since(&self) -> Option<Time> {
         self.inbox.front().map(|&(since, ..)| since.max(self.read_at))
     }
@@ -78,7 +78,7 @@ impl Post {
         self.transit.keys().next().map(|&(due, _)| due).into_iter().chain(writable).min()
     }
 
-    /// Processes all arrivals that are due. `is_peer` says which clients the server knows.
+    /// Processes all arrivals that are due. `is_peer` returns whether the server knows a client.
     pub(super) fn arrive(
         &mut self,
         chance: &mut Chance,

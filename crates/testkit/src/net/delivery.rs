@@ -1,4 +1,4 @@
-//! What the clients receive and send.
+//! The input and output of the clients.
 
 use std::{fmt::Debug, hash::Hash as _, iter, net::SocketAddr};
 
@@ -7,7 +7,7 @@ use netcore::Client;
 use super::{Hostable, Line, Net, Seat, arrived::Arrived, datagrams::Way, world::Shared};
 
 impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
-    // Passes to a client what has arrived for it.
+    // Passes an arrival to its client.
     pub(super) fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
         (self.now(), address, &what).hash(&mut self.trace);
         let now = self.now();

@@ -9,7 +9,7 @@ use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 use super::{Conditions, Delivered, Hostable, Net, shared_room::SharedRoom, world::Shared};
 use crate::{disk::Crash, machine::Machine};
 
-/// What a killed server is resumed from; see [`journal_core::Resumable`].
+/// The state from which a killed server is resumed; see [`journal_core::Resumable`].
 #[derive(Debug)]
 pub struct Restart<E: Recorded> {
     /// The resumed room.
@@ -36,7 +36,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     }
 
     /// Crashes the server. Messages in flight to clients arrive after a kill, and are lost after a power cut.
-    /// Connections are closed or reset; clients that use datagrams notice nothing.
+    /// Connections are closed or reset; clients on datagrams are not notified.
     pub fn crash(&mut self, how: Crash) {
         self.machine.check_sleepers();
         self.machine.kill(self.server);
@@ -79,7 +79,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(clock.shown().plus(by));
     }
 
-    /// Sets the server's clock back, to zero at most.
+    /// Sets the server's clock back, but not below zero.
     pub fn jump_back(&mut self, by: Duration) {
         let clock = self.machine.clock();
         let now = clock.shown();
@@ -88,39 +88,39 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(to);
     }
 
-    /// The server cannot read what has arrived so far, because too much waits for its disk.
+    /// Excuses unread input: the server cannot read it, because too much output waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
     }
 
-    /// Notes a state that the room has without having got any input.
+    /// Records a state that the room had without an input.
     pub(crate) fn note_state(&mut self, digest: u64) {
         self.shared.lock().ledger.digests.insert(digest);
     }
 
-    /// Lets the server work if its journal has woken it.
+    /// Runs the server if its journal has woken it.
     pub fn poke(&mut self) {
         while self.machine.run() {}
         self.collect();
     }
 
-    /// Whether the server still runs: it has not ended, or waits for its journal only.
+    /// Whether the server is still up: it has not ended, or only waits for its journal.
     pub fn is_up(&self) -> bool {
         self.machine.is_running(self.server)
     }
 
-    /// Everything that was sent to each peer so far, in all runs of the server.
+    /// All output sent to each peer so far, in all runs of the server.
     pub fn delivered(&self) -> Delivered {
         self.shared.lock().ledger.delivered.clone()
     }
 
-    /// Sets what a replay of the resumed journal sends to each peer. A peer that receives anything more has lost
-    /// nothing, so it counts as delivered then, including what was still in flight.
+    /// Sets the output of a replay of the resumed journal for each peer. A peer that receives further output has not
+    /// lost any, so the replayed output then counts as delivered, including the part that was in flight.
     pub fn set_expected(&mut self, expected: Delivered) {
         self.shared.lock().ledger.set_expected(expected);
     }
 
-    /// Whether the room had this digest at some time.
+    /// Whether the room ever had this digest.
     pub fn had(&self, digest: u64) -> bool {
         self.shared.lock().ledger.digests.contains(&digest)
     }

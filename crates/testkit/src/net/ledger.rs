@@ -1,4 +1,4 @@
-//! Records everything that a server sends, in all its runs.
+//! Records all output of a server, in all its runs.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -9,22 +9,22 @@ use bytes::{Bytes, BytesMut};
 use netcore::{History, PeerId};
 use netshell::ConnectionId;
 
-/// What was sent to each peer, in order. A history is one piece.
+/// The output sent to each peer, in order. A history is one item.
 pub type Delivered = BTreeMap<PeerId, Vec<Bytes>>;
 
 /// The index of a transport, and one of its connections.
 type Place = (usize, ConnectionId);
 
-/// What was sent to each peer, by the peer numbers of the host.
+/// The output sent to each peer, by the peer numbers of the host.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) delivered: Delivered,
     /// All digests that the room has had.
     pub(super) digests: HashSet<u64>,
     places: BTreeMap<Place, PeerId>,
-    // Counts like the host.
+    // The next peer number, counted like in the host.
     next_peer: u64,
-    // What counts as delivered to a peer once it receives anything more.
+    // The output that counts as delivered to a peer once it receives further output.
     expected: Delivered,
     // The peers at the time of the crash.
     returning: BTreeMap<SocketAddr, PeerId>,
@@ -58,7 +58,7 @@ impl Ledger {
         self.returning.clear();
     }
 
-    /// What was delivered is a prefix of `expected`, except for losses in a power cut.
+    /// Sets the expected output. The delivered output is a prefix of it, except for losses in a power cut.
     pub(super) fn set_expected(&mut self, expected: Delivered) {
         self.delivered.retain(|peer, _| expected.contains_key(peer));
         for (peer, delivered) in &mut self.delivered {
@@ -68,7 +68,7 @@ impl Ledger {
         self.expected = expected;
     }
 
-    /// A server is resumed with these peers.
+    /// Prepares for a resumed server with these peers.
     pub(super) fn resume(&mut self, next: PeerId, peers: impl Iterator<Item = (SocketAddr, PeerId)>) {
         self.clear();
         self.next_peer = next.0;

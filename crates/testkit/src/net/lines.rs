@@ -13,7 +13,7 @@ use super::{
 /// Bytes that may be queued for one client, not counting histories.
 pub const MAX_QUEUE: usize = 1 << 20;
 
-/// All connections so far, and what arrived from them.
+/// All connections so far, and their arrivals.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) all: Vec<Line>,
@@ -30,21 +30,21 @@ pub(super) struct Line {
     pub(super) role: Role,
     pub(super) up: Lane<Up>,
     pub(super) down: Lane<Down>,
-    // The host was told of it.
+    // The host has been notified of the connection.
     pub(super) known: bool,
-    // The client reconnected, and the host has not noticed. What is sent meanwhile is lost.
+    // The client reconnected, and the host has not noticed. Output sent meanwhile is lost.
     pub(super) away: bool,
     // Bytes in flight to the client, or unread there.
     pub(super) queued: usize,
     // The client reads what arrives.
     pub(super) reading: bool,
-    // The client knows that the connection ended.
+    // The client knows that the connection has ended.
     pub(super) end_known: bool,
-    // The server neither receives nor sends on it any more.
+    // The server no longer receives or sends on it.
     pub(super) closed: bool,
 }
 
-/// What is on its way in one direction of a connection. Nothing overtakes what was sent before.
+/// The data in flight in one direction of a connection. It arrives in the order of sending.
 #[derive(Debug)]
 pub(super) struct Lane<T> {
     flight: VecDeque<(Time, T)>,
@@ -89,7 +89,7 @@ impl<T> Lane<T> {
 }
 
 impl Line {
-    // Sends something to the client. Above the bound the connection breaks.
+    // Sends a frame to the client. Above the bound the connection breaks.
     pub(super) fn push(&mut self, chance: &mut Chance, bytes: Bytes, history: bool) -> Result<(), Gone> {
         if self.closed || self.away || !self.known {
             return Ok(());
@@ -159,7 +159,7 @@ impl Lines {
         }
     }
 
-    /// Reconnects a client. Everything in flight is lost.
+    /// Reconnects a client. All data in flight is lost.
     pub(super) fn reconnect(&mut self, chance: &mut Chance, line: usize) {
         let line = &mut self.all[line];
         line.up.flight.clear();

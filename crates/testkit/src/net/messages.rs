@@ -22,7 +22,7 @@ pub(super) struct Messages {
     shared: Shared,
     // The message that is passed to the host.
     buffer: BytesMut,
-    // What came from connections that the host does not read before some time.
+    // Input from connections that the host has paused.
     paused: BTreeMap<ConnectionId, Paused>,
 }
 
@@ -37,7 +37,7 @@ impl Messages {
         Self { shared, buffer: BytesMut::new(), paused: BTreeMap::new() }
     }
 
-    // The next event, of connections that are not paused.
+    // The next event, from connections that are not paused.
     fn take(&mut self, now: Time) -> Option<(ConnectionId, Up)> {
         if let Some((&id, paused)) = self.paused.iter_mut().find(|(_, paused)| paused.until <= now) {
             if let Some(up) = paused.waiting.pop_front() {
@@ -59,7 +59,7 @@ impl Messages {
         }
     }
 
-    // Sends a message to a client, unless it is gone.
+    // Sends a message to a client, unless it has disconnected.
     fn push(&self, to: ConnectionId, frame: Bytes, history: bool) {
         let world = &mut *self.shared.lock();
         let Some((index, line)) = line(&mut world.lines.all, to) else { return };
@@ -135,7 +135,7 @@ impl Transport for Messages {
 
     fn flush(&mut self, _: Time) {}
 
-    // Queued messages are in flight already, so they arrive even after the server has ended.
+    // Queued messages are already in flight, so they arrive even after the server has ended.
     fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }

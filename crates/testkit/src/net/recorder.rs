@@ -1,4 +1,4 @@
-//! Records what the observer of a room is told.
+//! Records the calls of a room's observer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,7 +39,7 @@ impl EventRecorder {
         self.lock().iter().filter_map(event).collect()
     }
 
-    /// What the room printed on standard output, oldest first.
+    /// The lines that the room printed on standard output, oldest first.
     pub fn summaries(&self) -> Vec<String> {
         let summary = |(event, _)| if let GameEvent::Summary(text) = event { Some(text) } else { None };
         self.events().into_iter().filter_map(summary).collect()

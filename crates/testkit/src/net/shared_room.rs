@@ -13,7 +13,7 @@ use netcore::{
 
 use super::world::Shared;
 
-/// An engine whose room may be handed to other threads.
+/// An engine whose room can be shared with other threads.
 pub trait Hostable: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
 
 impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Hostable for E {}

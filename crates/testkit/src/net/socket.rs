@@ -56,7 +56,7 @@ impl DatagramSocket for SimulatedSocket {
         let chance = &mut world.chance;
         if chance.rng.random_range(0..1_000) < chance.conditions.socket.receive_error_permille {
             chance.traffic.socket_errors += 1;
-            // Most are about a datagram sent earlier.
+            // Most errors concern an earlier datagram.
             let kind = match chance.rng.random_range(0..10) {
                 0 => io::ErrorKind::OutOfMemory,
                 _ => io::ErrorKind::ConnectionRefused,

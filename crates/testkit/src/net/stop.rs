@@ -1,4 +1,4 @@
-//! Tells the server to stop.
+//! The shutdown signal of the server.
 
 use std::{
     pin::Pin,
@@ -8,7 +8,7 @@ use std::{
 
 use netcore::Leave;
 
-/// Resolves when the server is to stop. Clones share the state.
+/// Resolves when the server should stop. Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stop(Arc<Mutex<(Option<Leave>, Option<Waker>)>>);
 

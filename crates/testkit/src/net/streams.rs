@@ -27,7 +27,7 @@ pub(super) struct Wires {
     coming: BTreeMap<(Time, usize), Role>,
     // One for players, one for watchers.
     listeners: BTreeMap<Role, Listener>,
-    // Connections that may have something in flight.
+    // Connections that may have data in flight.
     lively: Vec<usize>,
 }
 
@@ -45,15 +45,15 @@ pub(super) struct Wire {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
-    // What the client has sent beyond the window, or keeps back.
+    // Output of the client that is beyond the window, or held back.
     pub(super) unsent: BytesMut,
-    // Until when the client keeps back what it sends.
+    // Until when the client holds its output back.
     corked: Option<Time>,
     // The client has finished sending.
     pub(super) closing: bool,
     // The client reads what arrives.
     pub(super) reading: bool,
-    // The client knows that the connection ended.
+    // The client knows that the connection has ended.
     pub(super) end_known: bool,
     // The server has closed its end.
     pub(super) left: bool,
@@ -74,7 +74,7 @@ impl Wire {
         }
     }
 
-    // Sends what the client has queued, as far as the window permits.
+    // Sends as much of the client's queue as the window permits.
     pub(super) fn send_unsent(&mut self, chance: &mut Chance) {
         self.send_as(chance, Segments::Small);
     }
@@ -113,7 +113,7 @@ impl Wire {
         while let Some(landed) = self.to_server.arrive(chance.now) {
             match landed {
                 Landed::Break => return self.reset(chance),
-                // The server has closed its end: the client gets a reset.
+                // The server has closed its end: the client receives a reset.
                 Landed::Bytes if self.left => {
                     self.to_server.break_off();
                     self.to_client.finish(chance, End::Broken);
@@ -155,7 +155,7 @@ impl Wire {
         self.break_off();
     }
 
-    // Whether something has arrived that the client can read.
+    // Whether the client has readable input.
     fn is_readable(&self) -> bool {
         self.reading && !self.end_known && (self.to_client.has_unread() || self.to_client.ended().is_some())
     }
@@ -181,7 +181,7 @@ impl Wires {
         wire
     }
 
-    /// Sends what a client sends.
+    /// Sends bytes of a client.
     pub(super) fn send(&mut self, chance: &mut Chance, wire: usize, bytes: &[u8]) {
         let wire = self.wire(wire);
         if wire.closing {
@@ -220,7 +220,7 @@ impl Wires {
         self.listeners.entry(listener).or_default().closed = false;
     }
 
-    /// The server's machine has lost power with all its connections; the clients get resets.
+    /// The server's machine has lost power with all its connections; the clients receive resets.
     pub(super) fn break_all(&mut self, chance: &mut Chance) {
         for &wire in &self.lively {
             let wire = &mut self.all[wire];
@@ -239,7 +239,7 @@ impl Wires {
         }
     }
 
-    /// Since when the server has read nothing of what a client sent it.
+    /// Since when the server has not read pending input of a client.
     pub(super) fn unread_since(&self) -> Option<Time> {
         let wires = self.lively.iter().map(|&wire| &self.all[wire]).filter(|wire| !wire.left);
         wires.filter_map(|wire| wire.to_server.unread_since()).min()

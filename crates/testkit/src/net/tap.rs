@@ -16,7 +16,7 @@ use super::{ledger, world::Shared};
 /// The index of the datagram transport in the host.
 pub(super) const DATAGRAMS: usize = 0;
 
-/// Passes everything through to a transport and records the address of each connection.
+/// Passes all calls through to a transport and records the address of each connection.
 #[derive(Debug)]
 pub(super) struct Tap<T> {
     transport: T,
@@ -30,7 +30,7 @@ impl<T> Tap<T> {
         Self { transport, index, shared, addresses: BTreeMap::new() }
     }
 
-    // Records what is sent to a peer.
+    // Records a frame sent to a peer.
     fn record(&self, id: ConnectionId, frame: Bytes) {
         self.shared.lock().ledger.deliver((self.index, id), frame);
     }

@@ -23,7 +23,7 @@ use super::{
     streams::Wires,
 };
 
-/// Everything in flight.
+/// All data in flight.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) chance: Chance,
@@ -34,14 +34,14 @@ pub(super) struct World {
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
     // The number of open connections of all transports.
     pub(super) open: usize,
-    // Connections whose clients want to be told everything again, and who waits for them.
+    // Connections whose clients request their whole state again, and the waker of the task that handles them.
     pub(super) refreshes: VecDeque<(usize, ConnectionId)>,
     pub(super) refresher: Option<Waker>,
-    // What has arrived at clients, in order.
+    // Arrivals at clients, in order.
     arrived: Vec<(SocketAddr, Arrived)>,
-    // The next arrival, as far as it was known when the server began to work.
+    // The next arrival known when the server began to work.
     due: Option<Time>,
-    // What the server sent.
+    // The output of the server.
     pub(super) ledger: Ledger,
 }
 
@@ -55,7 +55,7 @@ impl World {
         self.due
     }
 
-    /// Processes all arrivals that are due. Returns what has arrived at clients, in order.
+    /// Processes all arrivals that are due. Returns the arrivals at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         self.due = None;
         let Self { chance, post, wires, lines, places, arrived, .. } = self;
@@ -65,7 +65,7 @@ impl World {
         std::mem::take(arrived)
     }
 
-    /// While the server works: processes the arrivals that have become due since it began.
+    /// Processes the arrivals that have become due since the server began to work.
     pub(super) fn land(&mut self) {
         if self.due.is_some_and(|due| due <= self.chance.now) {
             self.arrived = self.arrive();

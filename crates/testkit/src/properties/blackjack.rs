@@ -12,9 +12,10 @@ use blackjack::{
 use bytes::BytesMut;
 use netcore::{Client as _, DecodeError, Framing, Protocol, Time};
 
-/// The most bytes buffered of an incomplete message: all but the last, including the length of a binary one.
+/// The largest number of bytes buffered of an incomplete message: all but the last, including the length of a binary
+/// one.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
-/// Sizes of the pieces in which a stream arrives, besides all at once.
+/// Sizes of the pieces in which a stream arrives, in addition to the whole stream.
 const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
 
 /// Player messages as a dealer decodes them.
@@ -67,7 +68,7 @@ pub fn dealer_message(bytes: &[u8]) {
         let mut read = 0;
         for message in &messages {
             let mut written = message.to_bytes(dialect).to_vec();
-            // The one message that can be read in two ways.
+            // The only message with two encodings.
             if *message == DealerMessage::Result(Verdict::Lose) && bytes[read..].starts_with(b"RESULT LOSE") {
                 written = b"RESULT LOSE\0".to_vec();
             }
@@ -94,8 +95,8 @@ fn client(dialect: Dialect, space: StateSpace) -> Client {
     Client::new(Name::new(b"Ann").expect("a name"), dialect, Framing::Stream, space)
 }
 
-// Feeds a stream in pieces of this size to a player that always stands. Returns its answers, its hand at the end, and
-// whether it can continue.
+// Feeds a stream in pieces of this size to a player that always stands. Returns its answers, its final hand, and
+// whether it is over.
 fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, bool) {
     let (mut player, mut said) = (client(dialect, StateSpace::Soft), vec![]);
     for piece in bytes.chunks(pieces) {
@@ -107,7 +108,7 @@ fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, b
     (said, player.hand().total(), player.is_over())
 }
 
-// Plays by the messages of a dealer as long as they are valid, and learns from them: hits sometimes, never with 21.
+// Plays by the messages of a dealer while they are valid, and learns from them. It hits sometimes, but never with 21.
 fn hear(messages: &[DealerMessage]) {
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         let (mut player, mut table) = (client(Dialect::Text, space), QTable::new(space));
@@ -115,7 +116,7 @@ fn hear(messages: &[DealerMessage]) {
         for &message in messages {
             let (before, in_round) = (player.points(), player.in_round());
             let Ok(event) = player.apply(message) else {
-                // It is unchanged, and accepts valid messages.
+                // The player is unchanged, and accepts valid messages.
                 assert_eq!((player.points(), player.in_round()), (before, in_round));
                 assert_eq!(player.apply(DealerMessage::Quit).is_err(), over, "nothing follows QUIT");
                 break;
@@ -167,7 +168,7 @@ fn in_pieces<T>(
     (messages, None)
 }
 
-// Makes errors comparable that are found earlier or later, depending on how much of a message has arrived.
+// Normalizes errors that are found earlier or later, depending on how much of a message has arrived.
 fn kind(error: DecodeError) -> DecodeError {
     match error {
         DecodeError::TooLong { max, .. } => DecodeError::TooLong { length: 0, max },
@@ -175,11 +176,11 @@ fn kind(error: DecodeError) -> DecodeError {
     }
 }
 
-/// Table files: a table is written as it was read, or the error names the place.
+/// Table files: writing reverses reading, or the error names the place.
 pub fn table(file: &[u8]) {
     let mut file = file.to_vec();
     let mut result = QTable::from_file(&file);
-    // A fuzzer does not find checksums, so errors in the last line are corrected as the error message says.
+    // A fuzzer cannot find checksums, so errors in the last line are corrected according to the error message.
     for _ in 0..2 {
         let Err(error) = &result else { break };
         let words = match error.trouble {

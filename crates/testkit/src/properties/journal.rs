@@ -11,12 +11,13 @@ use crate::disk::SimulatedDisk;
 
 /// The offset of the first record.
 const RECORDS: usize = 1_536;
-/// Number of deadlines that a resumed room is given.
+/// Number of deadlines given to a resumed room.
 const DEADLINES: usize = 3;
 
 /// Journals: a file is read to its end or its first error, records can be written again, and a resumable match can be
-/// resumed. A fuzzer does not find checksums, so the same is checked for the file with corrected checksums. Digests are not
-/// corrected: a state with the recorded digest is trusted, and so is one of earlier rules, whose digest cannot be compared.
+/// resumed. A fuzzer cannot find checksums, so the same is checked for the file with corrected checksums. Digests are
+/// not corrected: a state with the recorded digest is trusted, and so is one of earlier rules, whose digest cannot be
+/// compared.
 pub fn journal(bytes: &[u8]) {
     play(bytes);
     play(&mended(bytes));
@@ -76,7 +77,7 @@ fn assert_whole(bytes: &[u8]) {
     assert_eq!(reader.torn(), 0, "what was written is whole");
 }
 
-// Replays it as far as possible, and resumes it if possible.
+// Replays the journal up to its first error, and resumes it if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     if !head.has_rules_of::<E>() {
         return;

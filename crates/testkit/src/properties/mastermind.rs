@@ -31,7 +31,7 @@ pub fn line(bytes: &[u8]) {
     }
 }
 
-/// Messages of players: encoding reverses decoding, over frames and in lines that are cut anywhere.
+/// Messages of players: encoding reverses decoding, over frames and in lines with arbitrary splits.
 pub fn client_message(bytes: &[u8]) {
     if let Ok(message) = ClientMessage::parse(bytes) {
         let written = message.to_frame(Framing::Whole);
@@ -44,7 +44,7 @@ pub fn client_message(bytes: &[u8]) {
     }
     let whole = Mastermind::decode(&mut Decoder, bytes, Framing::Whole);
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
-    // The same lines, all at once and byte by byte.
+    // The same lines, in one piece and byte by byte.
     let read = |piece: usize| {
         let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
         for piece in bytes.chunks(piece) {
@@ -62,7 +62,8 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(read(1), read(bytes.len().max(1)));
 }
 
-/// Messages of a server: encoding reverses decoding, and whatever a client made of one, it is right again when it is told everything.
+/// Messages of a server: encoding reverses decoding. Whatever state a message leaves in a client, a refresh corrects
+/// it.
 pub fn server_message(bytes: &[u8]) {
     if let Ok(message) = ServerMessage::parse(bytes) {
         let written = message.to_frame(Framing::Whole);
@@ -109,7 +110,7 @@ pub fn record(bytes: &[u8]) {
                 let longest = bars.lines().map(|line| line.chars().filter(|&shown| shown == '█').count()).max();
                 assert!(longest <= Some(width.max(1)), "{bars}");
             }
-            // Another puzzle can be added, however many there are.
+            // Another puzzle can be added, regardless of their number.
             let rules = Rules::new(MAX_LENGTH, MAX_COLOURS, true).expect("the largest game");
             let mut record = record;
             for origin in [Origin::Day(Day(u32::MAX)), Origin::Seed(u64::MAX)] {

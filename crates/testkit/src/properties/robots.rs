@@ -69,7 +69,7 @@ fn text(text: &str) -> ShortText {
     ShortText::try_from(text).expect("a short text")
 }
 
-/// Those of a small game.
+/// The parameters of a small game.
 pub(super) fn parameters() -> Parameters {
     Parameters {
         server_name: text("here"),
@@ -92,8 +92,8 @@ fn told(client: &mut Client, message: &ServerMessage) -> bool {
     event.is_picture_due()
 }
 
-// The same bytes at once, without rendering: the client ends up in the same state as one that is rendered after each
-// step.
+// The same bytes in one piece, without rendering: the client reaches the same state as one that is rendered after
+// each step.
 fn unseen(bytes: &[u8]) {
     let (mut whole, mut stepwise) = (Client::new(text("a"), None), Client::new(text("a"), None));
     let received = whole.receive(Time::ZERO, bytes);
@@ -140,7 +140,7 @@ fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32
     }
 }
 
-// The messages of a stream up to the first error; the same whether it arrives at once or byte by byte.
+// The messages of a stream up to the first error, which must not depend on how the stream is split.
 fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
     decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,

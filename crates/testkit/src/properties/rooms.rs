@@ -1,4 +1,4 @@
-//! Properties of rooms that are recorded while peers send anything, cut anywhere.
+//! Properties of recorded rooms whose peers send arbitrary bytes with arbitrary splits.
 
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
@@ -14,11 +14,11 @@ use crate::{by_hand::Match, disk::SimulatedDisk};
 const PEERS: usize = 4;
 const GRID: &str = include_str!("../../../../maps/shaft.txt");
 
-/// Peers of a room as `script` says: its first byte chooses the game and its rules, and each following step is a byte for what happens,
-/// at times with bytes for what is sent (`step` has the table).
+/// Runs the peers of a room according to `script`. Its first byte chooses the game and its rules. Each step is a byte
+/// for the action, sometimes followed by bytes to send (`step` has the table).
 ///
-/// - A room decides the same about a message when it has it alone as when more bytes lie behind it.
-/// - To split a message off changes nothing.
+/// - The decision of a room about a message does not depend on the bytes after it.
+/// - Splitting a message off has no side effects.
 /// - A replay of the journal has the state of the room at every mark and at the end.
 pub fn room(script: &[u8]) {
     let Some((&game, script)) = script.split_first() else { return };
@@ -29,7 +29,7 @@ pub fn room(script: &[u8]) {
             [$(|script| play(Table::<$rules>::new(Default::default(), 1).expect("rules"), script),)*]
         };
     }
-    // Turn-based games follow the others.
+    // Turn-based games have the numbers after the other games.
     let tables: &[fn(&[u8])] = &games::list!(tables);
     if let Some(play) = usize::from(game >> 3).checked_sub(1).and_then(|number| tables.get(number)) {
         return play(script);
@@ -59,7 +59,7 @@ fn dealer() -> blackjack::Config {
     blackjack::Config { tables: 2, players: 1, delay: Duration::ZERO, ..config }
 }
 
-/// A peer, and the bytes that the room has not taken yet.
+/// A peer, and its bytes that the room has not processed yet.
 #[derive(Debug)]
 struct Guest {
     peer: PeerId,
@@ -106,14 +106,14 @@ impl<E: Recorded> Play<E>
 where
     Hosted<E>: Clone,
 {
-    // Bits 0 and 1 of a step are the guest, the next three what happens:
+    // Bits 0 and 1 of a step are the guest, the next three the action:
     //
-    // | bits 2 to 4 | what |
-    // | 0 | connects, if not there: bits 5 and 6 are the link, bit 7 whether it only watches |
-    // | 1 to 4 | sends as many bytes as the next byte says |
+    // | bits 2 to 4 | action |
+    // | 0 | connects, if not there: bits 5 and 6 are the link, bit 7 whether it only observes |
+    // | 1 to 4 | sends bytes; the next byte is their number |
     // | 5 | time passes, with bit 5 until the deadline of the room |
     // | 6 | disconnects; bits 5 and 6 are the reason |
-    // | 7 | is told everything again |
+    // | 7 | requests its whole state again |
     fn step<'a>(&mut self, step: u8, rest: &'a [u8]) -> &'a [u8] {
         let guest = usize::from(step % 4);
         match (step >> 2 & 7, &mut self.guests[guest]) {
@@ -156,7 +156,7 @@ where
         rest
     }
 
-    // A guest sends bytes, and the room takes them as long as it finds messages in them.
+    // Sends bytes of a guest, and lets the room process them while they contain messages.
     fn receive(&mut self, place: usize, sent: &[u8]) {
         let Some(Guest { peer, unread, .. }) = &mut self.guests[place] else { return };
         let (peer, mut unread) = (*peer, mem::take(unread));
@@ -181,7 +181,7 @@ where
                 }
             };
             if progress != Progress::Decoded {
-                // A shell forgets what lies behind bytes that are no message.
+                // A shell discards the bytes after an invalid message.
                 unread.clear();
             }
             if unread.is_empty() {
@@ -198,7 +198,7 @@ where
         self.input(input, copy);
     }
 
-    // Passes an input to the room, and to a copy that has seen nothing of what lies behind it.
+    // Passes an input to the room, and to a copy that does not see the bytes after it.
     fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
         let (mut out, mut copied) = (Outbox::new(), Outbox::new());
         let progress = self.game.room.input(self.game.now, input.borrowed(), &mut out);

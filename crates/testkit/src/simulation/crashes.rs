@@ -20,13 +20,13 @@ use crate::{
 const FAREWELL: Duration = SECOND;
 
 impl<G: Game> Simulation<G> {
-    // Stopped by a signal, and started again.
+    // Stops the server by a signal, and restarts it.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
         for each in self.matches.iter_mut().filter(|each| !each.over && each.end.is_open()) {
             each.net.suspend();
         }
-        // It is killed if it takes too long.
+        // The server is killed if it takes too long.
         let until = self.random_time_within(2 * HANG);
         let mut closed = false;
         while self.now() < until && !self.disk.is_dead() {
@@ -82,7 +82,8 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // Ends the process and checks what it left. Returns the matches that can be resumed, in order, and forgets the others.
+    // Ends the process and checks the state that it left. Returns the resumable matches, in order, and discards the
+    // others.
     pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<G::Server>> {
         self.report.count(match how {
             Crash::Kill => "killed",
@@ -140,7 +141,7 @@ impl<G: Game> Simulation<G> {
     ) -> Option<Resumable<G::Server>> {
         let (disk, journal) = (&self.disk, &each.journal);
         if forgetful && is_damaged_and_cut(disk, journal) {
-            // Data of a failed sync was lost, and the journal had been given up because of that.
+            // Data of a failed sync was lost, and the journal was given up because of that.
             let resumed = Resumable::<G::Server>::open(disk, journal);
             assert!(resumed.is_err(), "a damaged journal is resumed");
             self.report.count("journals cut");
@@ -200,8 +201,8 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-// Checks what a disk that loses and changes data has left of a journal: it is refused, or leads to a state that the match
-// had, and has all that is certain. Returns whether it is refused.
+// Checks a journal on a disk that loses and changes data: either it is refused, or it leads to a state that the match
+// had, and contains all certain arrivals. Returns whether it is refused.
 fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool {
     let journal: &Path = &each.journal;
     let left = arrivals_left(disk, journal);

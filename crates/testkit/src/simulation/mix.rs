@@ -1,4 +1,4 @@
-//! What a seed draws for a whole simulation.
+//! The random choices for a whole simulation.
 
 use journal_core::{MAX_SIZE, SyncPolicy};
 use netcore::probe::Planted;
@@ -11,12 +11,12 @@ use crate::{
     net::{Conditions, StreamConditions},
 };
 
-/// The kinds of faults of a simulation, and how everything is set up.
+/// The kinds of faults of a simulation, and its configuration.
 pub(super) struct Mix {
     /// Rooms that share a scribe.
     pub(super) rooms: u64,
     pub(super) sync: SyncPolicy,
-    /// How much of each journal is kept.
+    /// How many bytes of each journal are kept.
     pub(super) max: u64,
     pub(super) latency: Latency,
     pub(super) conditions: Conditions,
@@ -24,20 +24,20 @@ pub(super) struct Mix {
     pub(super) pace: Pace,
     /// Calls of the disk fail at some time.
     pub(super) bad_disk: bool,
-    /// The disk loses, misplaces and changes what it has reported as written, at some time.
+    /// At some time, the disk loses, misplaces and changes data that it has reported as written.
     pub(super) dishonest: bool,
 }
 
 impl Mix {
     pub(super) fn draw(rng: &mut Pcg64, planted: Option<Planted>) -> Self {
-        // One is enough for a planted fault.
+        // One room is enough for a planted fault.
         let rooms = [1, 1, 1, 1, 1, 1, 2, 3][rng.random_range(0..8)];
         let rooms = if planted.is_none() { rooms } else { 1 };
         let disk = rng.random_range(0..10);
         Self {
             rooms,
             sync: [SyncPolicy::Always, SyncPolicy::Interval][rng.random_range(0..2)],
-            // Of some journals all is kept, in few or in many segments, and of others only the end.
+            // Some journals are kept completely, in few or in many segments; of others only the end is kept.
             max: [MAX_SIZE, 100_000, 16_000, 6_000][rng.random_range(0..4)],
             latency: [Latency::NONE, Latency::CALM, Latency::CALM, Latency::ROUGH][rng.random_range(0..4)].clone(),
             conditions: match rng.random_range(0..3) {
@@ -52,7 +52,7 @@ impl Mix {
             },
             pace: if rng.random_range(0..3) == 0 { Pace::ROUGH } else { Pace::CALM },
             bad_disk: disk < 3,
-            // A planted fault must be found on a disk that does what it says.
+            // A planted fault must be found on an honest disk.
             dishonest: disk == 9 && planted.is_none(),
         }
     }

@@ -15,25 +15,25 @@ use crate::{
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is true or not by itself")]
 pub(super) struct Survived {
-    /// It was given up and is marked so.
+    /// The journal was given up and is marked as cut.
     pub(super) cut: bool,
     /// The match had ended.
     pub(super) over: bool,
-    /// Messages were delivered that are not in it, which is permitted after a power cut.
+    /// Delivered messages are missing from the journal, which is permitted after a power cut.
     pub(super) forked: bool,
     /// Number of frames that were delivered.
     pub(super) frames: u64,
     pub(super) snapshots: u64,
     pub(super) segments: u64,
-    /// Peers that were closed before everything was delivered to them.
+    /// Peers that were closed before all their output was delivered.
     pub(super) interrupted: Vec<Interrupted>,
-    /// What counts as delivered once the server is resumed: peers that received less are updated.
+    /// The output that counts as delivered once the server is resumed: peers that received less are updated.
     pub(super) expected: Delivered,
     digest: u64,
     peers: Vec<Peer>,
 }
 
-/// A peer that was closed before everything was delivered to it.
+/// A peer that was closed before all its output was delivered.
 #[derive(Debug)]
 pub(super) struct Interrupted {
     pub(super) peer: PeerId,
@@ -46,7 +46,7 @@ fn open(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
     opened.unwrap_or_else(|error| panic!("the journal: {error}"))
 }
 
-// Of a long match only the end is kept. The simulated disk remembers the rest.
+// Only the end of a long match is kept, but the simulated disk remembers the rest.
 fn open_whole(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
     let reader = open(disk, journal);
     if reader.segment() == 1 {
@@ -111,12 +111,12 @@ pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
 pub(super) struct Written {
     all: Vec<Entry>,
     certain: Vec<Entry>,
-    // It was being cut: a power cut may take the mark away, and leave records that it left out.
+    // The journal was being cut: a power cut may lose the mark, and restore records that were cut off.
     cut: bool,
 }
 
 impl Written {
-    /// Looks before the crash, as another process.
+    /// Reads the journal before the crash, as another process.
     pub(super) fn look(disk: &SimulatedDisk, journal: &Path) -> Self {
         assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
         let living = disk.other_process();
@@ -126,7 +126,7 @@ impl Written {
         Self { all: arrivals(open_whole(&living, journal)), certain, cut }
     }
 
-    /// Checks that nothing is lost that is certain, and nothing is there that was not written.
+    /// Checks that no certain arrival is lost, and that every arrival was written.
     pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
         let left = arrivals(open_whole(disk, journal));
         let (all, certain) = (&self.all, &self.certain);
@@ -163,8 +163,8 @@ fn replay<E: Recorded>(
     (replay, expected, (snapshots, u64::from(reader.segment())), reader.state())
 }
 
-/// Replays a journal from its beginning, and checks that the match had every state and that what was delivered to each
-/// peer is a prefix of what the replay sends.
+/// Replays a journal from its start. Checks that the match had every state, and that the output delivered to each
+/// peer is a prefix of the output of the replay.
 pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
 where
     E: Recorded + Hostable,
@@ -226,7 +226,7 @@ where
     survived
 }
 
-/// Everything that a match sends to each peer until its journal ends, according to a replay. Panics if the journal is
+/// All output of a match for each peer until its journal ends, according to a replay. Panics if the journal is
 /// damaged or cannot be replayed.
 pub fn expected_deliveries<E: Recorded>(journal: &Journal) -> Delivered {
     let reader = journal.reader().unwrap_or_else(|error| panic!("the journal: {error}"));
@@ -241,7 +241,7 @@ impl Survived {
     }
 }
 
-/// What a replay sends to each peer.
+/// The output of a replay for each peer.
 #[derive(Debug, Default)]
 struct Expected {
     delivered: Delivered,

@@ -1,4 +1,4 @@
-//! Other processes that look at the journals of a running server, copy them, or try to resume them.
+//! Other processes that read the journals of a running server, copy them, or try to resume them.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ const COPIES: &str = "/copies";
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-// Panics if a file is not as it was.
+// Panics if a file has changed.
 fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
     let now = disk.snapshot();
     for (path, content) in before {
@@ -21,7 +21,7 @@ fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
 }
 
 impl<G: Game> Simulation<G> {
-    // A second server is started by mistake.
+    // Starts a second server by mistake.
     pub(super) fn intrude(&mut self) {
         if self.dishonest {
             return;
@@ -37,7 +37,7 @@ impl<G: Game> Simulation<G> {
         self.report.count("second servers refused");
     }
 
-    // Somebody reads the journals. What was told is in them at any time.
+    // Reads the journals in another process. They contain all delivered output at any time.
     pub(super) fn read(&mut self) {
         if self.dishonest {
             return;
@@ -56,7 +56,7 @@ impl<G: Game> Simulation<G> {
         self.report.count("readers");
     }
 
-    // Somebody copies the journals, reads the copies, and resumes them on the same machine.
+    // Copies the journals, reads the copies, and resumes them on the same machine.
     pub(super) fn copy(&mut self) {
         if self.dishonest || self.faulty || self.disk.has_fault() {
             return;

@@ -7,9 +7,9 @@ use netcore::probe::Planted;
 /// Options of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How long there are faults, if the matches do not end earlier. A calm while follows.
+    /// How long faults occur, if the matches do not end earlier. A calm period without faults follows.
     pub duration: Duration,
-    /// The fault that the server has.
+    /// The fault planted in the server.
     pub planted: Option<Planted>,
 }
 
@@ -22,7 +22,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts something that happened.
+    /// Counts an event.
     pub fn count(&mut self, what: &'static str) {
         self.add_to(what, 1);
     }
@@ -38,7 +38,7 @@ impl Report {
         self.simulated += other.simulated;
     }
 
-    /// Panics and names what never happened, if there is anything.
+    /// Panics if an event never happened, and names it.
     pub fn expect(&self, all: &[&str]) {
         let never = |what: &&&str| self.counts.get(**what).is_none_or(|&count| count == 0);
         let missing: Vec<_> = all.iter().filter(never).collect();

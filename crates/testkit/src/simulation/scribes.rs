@@ -7,9 +7,9 @@ use netcore::Time;
 
 use crate::machine::{Machine, SimulatedClock, TaskId, Turns};
 
-/// How much sooner than it is due a scribe does its work, so that it wakes once for many journals.
+/// How early a scribe may do its work, so that it wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
-/// Every how many steps it is checked for lost wake-ups.
+/// The scribe is checked for lost wake-ups once in this many steps.
 const CHECKS: u32 = 16;
 
 /// The machine with the threads of one scribe at a time.
@@ -19,7 +19,7 @@ pub(super) struct Scribes {
     steps: u32,
 }
 
-/// The time of the machine, which no one sets.
+/// The time of the machine, which is never set.
 struct MachineClock(SimulatedClock);
 
 impl Clock for MachineClock {
@@ -49,12 +49,13 @@ impl Scribes {
         scribe
     }
 
-    /// Ends the threads wherever they are. Their process must be dead, so that nothing that they still do has an effect.
+    /// Ends the threads at their current point. Their process must be dead, so that their remaining actions have no
+    /// effect.
     pub(super) fn kill(&mut self) {
         self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
     }
 
-    /// Now and then: checks for lost wake-ups.
+    /// Checks for lost wake-ups in some of the steps.
     pub(super) fn check(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(CHECKS) {

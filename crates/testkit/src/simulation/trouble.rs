@@ -94,7 +94,7 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // A bit of a journal flips: anywhere, or in what was written last.
+    // Flips a bit of a journal: at any place, or in the latest writes.
     fn rot(&mut self) {
         let files: Vec<PathBuf> = self.disk.files().into_iter().filter(|path| path.starts_with(GAMES)).collect();
         if !files.is_empty() {

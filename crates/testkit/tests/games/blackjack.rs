@@ -19,7 +19,7 @@ fn player(number: u8, by: By, dialect: Dialect) -> Guest {
     Guest::player(Name::new(format!("P{number}").as_bytes()).unwrap(), dialect, framing)
 }
 
-/// How many rounds a player was told of.
+/// The number of rounds reported to a player.
 fn rounds(guest: &Guest) -> u64 {
     let Score { wins, pushes, losses, busts } = guest.score;
     wins + pushes + losses + busts
@@ -33,14 +33,14 @@ fn table(seed: u64, players: usize) -> Net<Server, Guest> {
     Net::new(Server::new(config(seed, players)).unwrap(), seed, Conditions::CALM)
 }
 
-/// What was printed of a player: rounds, wins, pushes, losses, busts and forfeits.
+/// The printed row of a player: rounds, wins, pushes, losses, busts and forfeits.
 fn row(printed: &str, who: &Name) -> Vec<u64> {
     let mut rows = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let row = rows.find(|row| row.get(2) == Some(&who.as_str())).unwrap();
     row[3..9].iter().map(|count| count.parse().unwrap()).collect()
 }
 
-/// The table has ended, and everybody who is not `lost` knows the result.
+/// The table has ended, and all clients except those in `lost` know the result.
 fn check_end(net: &mut Net<Server, Guest>, lost: &[u8]) {
     assert_eq!(net.outcome(), Some(Outcome::Finished));
     net.settle();

@@ -27,7 +27,7 @@ fn watcher(by: By) -> Breaker {
     Breaker::new(by.link(), None, 0, START, PAUSE)
 }
 
-/// Plays until somebody was told of the end of so many games.
+/// Plays until the end of this many games was reported to a client.
 fn play(net: &mut Net<Server, Breaker>, games: usize) {
     let mut told = Told::default();
     run(net, |net| {

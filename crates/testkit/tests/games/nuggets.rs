@@ -1,4 +1,4 @@
-//! Nuggets: everybody explores until the last nugget is found.
+//! Nuggets: all players explore until the last nugget is found.
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,7 +41,7 @@ fn net(seed: u64) -> Net<Server, Player> {
     Net::new(server.unwrap(), seed, Conditions::CALM)
 }
 
-/// The game has ended and everybody knows it, except for those who are `lost`.
+/// The game has ended, and all clients except those in `lost` know it.
 fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
     assert_eq!(net.outcome(), Some(Outcome::Finished));
     net.settle();
@@ -68,7 +68,7 @@ fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
     check_events(net);
 }
 
-/// All spectators have seen the same.
+/// All spectators have the same display.
 fn check_onlookers(net: &Net<Server, Player>) {
     let onlookers = net.clients().filter(|(_, player)| *player.client.participant() == Participant::Spectator);
     let seen: Vec<String> = onlookers.map(|(_, player)| player.client.display().escape_ascii().to_string()).collect();

@@ -1,4 +1,4 @@
-//! Robots: bots play one game, watchers observe it.
+//! Robots: bots play one game, and watchers observe it.
 
 use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 
@@ -15,10 +15,10 @@ use crate::robot::{Ear, server};
 const TURNS: u16 = 40;
 const PLAYERS: u8 = 3;
 
-/// What a client knows after a turn: the turn, positions of robots, blocks, number of bombs, scores.
+/// A client's state after a turn: the turn, positions of robots, blocks, number of bombs, scores.
 type Picture = (u16, Vec<Position>, BTreeSet<Position>, usize, Vec<u32>);
 
-/// What a client was told.
+/// The messages received by a client.
 #[derive(Debug, Default)]
 struct Heard {
     // All messages in order.
@@ -76,9 +76,9 @@ fn play(net: &mut Net<Server, Robot>, mut look: impl FnMut(&mut Net<Server, Robo
     truth
 }
 
-/// The game has ended and the room is stopped: everybody who is not `lost` saw all of it.
+/// The game has ended and the room is stopped: all clients except those in `lost` received the whole game.
 fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
-    // The last messages take some time.
+    // The last messages may take some time to arrive.
     let until = net.now().plus(Duration::from_secs(600));
     let is_lost = |at| lost.iter().any(|&number| address(number) == at);
     while !net.clients().all(|(at, robot)| is_lost(at) || robot.ear.is_ended()) && net.step(until) {}
@@ -87,7 +87,7 @@ fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
     assert_eq!(net.engine().outcome(), Some(Outcome::Stopped));
     assert!(net.is_closed() && net.peers() == 0);
     let heard = |robot: &Robot| {
-        // Everybody joins at another time, so the lobbies differ.
+        // Clients join at different times, so the lobbies differ.
         let heard = &robot.ear.messages;
         let from = heard.iter().position(|message| matches!(message, ServerMessage::GameStarted { .. })).unwrap();
         heard[from..].to_vec()
@@ -175,14 +175,14 @@ fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
             let news: Vec<SocketAddr> = news.filter(|at| !lost.contains(at)).collect();
             for at in news {
                 lost.push(at);
-                // Its robot stands still; the new connection is an observer.
+                // The robot of the reset player stays idle; the new connection is an observer.
                 add(net, newest, By::Stream, Role::Watcher, Robot::new(newest, false));
                 newest += 1;
             }
         });
         resets += net.traffic().resets;
         net.set_stream_conditions(StreamConditions::CALM);
-        // Some are reset on their last pieces.
+        // Some are reset before their last pieces arrive.
         net.settle();
         let is_broken = |number: &u8| net.client(address(*number)).gone == Some(Gone::Broken);
         let lost: Vec<u8> = (1..=PLAYERS).chain(20..=22).chain(30..newest).filter(is_broken).collect();

@@ -20,7 +20,7 @@ fn host(records: u32) -> (Host, Script) {
     (host, script)
 }
 
-/// Lets a connection say something until it is paused; gives how often the room has heard it.
+/// Lets a connection send messages until it is paused; returns how many of them the room received.
 fn flood(host: &mut Host, script: &Script, id: u64, now: Time) -> usize {
     let mut heard = 0;
     loop {
@@ -49,11 +49,11 @@ fn a_peer_is_charged_for_what_its_inputs_record_and_is_paused() {
     let share = usize::try_from(RECORDED_RATE.burst / 2 / RECORDS).unwrap();
     assert_eq!(flood(&mut host, &script, 1, Time::ZERO), share);
     script.told();
-    // What it said is kept by the transport, and the room has not heard it.
+    // The transport holds its message back, and the room has not received it.
     assert_eq!(script.lock().kept.pop().unwrap().1, "x");
     let (_, until) = script.lock().paused.pop().unwrap();
     assert!(until > Time::ZERO && until <= at(20), "{until:?}");
-    // A second later it may record what is allowed in a second.
+    // A second later it may record the amount allowed per second.
     let second = usize::try_from(RECORDED_RATE.per_second / RECORDS).unwrap();
     let heard = flood(&mut host, &script, 1, at(1_000));
     assert!(heard.abs_diff(second) <= 1, "{heard} inputs");
@@ -74,7 +74,7 @@ fn neighbours_and_others_are_heard_while_a_peer_is_paused() {
     work(&mut host);
     assert_eq!(script.frames(), super::frames([(2, "ann"), (3, "bob")]));
     assert_eq!(script.lock().paused, []);
-    // A neighbour that does not record little is paused too, others are not.
+    // A neighbour that does not record little is paused too; other peers are not.
     for _ in 0..10 {
         script.say(2, "ann");
         script.say(3, "bob");

@@ -64,7 +64,7 @@ fn a_broadcast_reaches_every_transport() {
     assert_eq!(scripts[0].frames(), frames([(7, "all 1"), (9, "all 1")]));
     assert_eq!(scripts[1].frames(), frames([(8, "all 1")]));
     assert_eq!(scripts[2].frames(), frames([(9, "all 1")]), "another 9 than that of the first transport");
-    // A closed peer receives nothing.
+    // A closed peer receives no output.
     scripts[0].say(7, "bye");
     work(&mut host);
     assert_eq!(scripts[0].told(), [(7, Told::Frame("bye".into())), (7, Told::Closed)]);

@@ -1,4 +1,4 @@
-//! Addresses that are refused, and peers that are removed.
+//! Refused addresses and removed peers.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use super::{Parrot, Script, Told, served, work};
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
-/// Refuses one host, and removes whom the test names.
+/// Refuses one host, and removes the peers that the test names.
 #[derive(Debug, Clone, Default)]
 struct Porter(Arc<Mutex<(VecDeque<Removal>, Option<Waker>)>>);
 
@@ -33,7 +33,7 @@ impl Warden for Porter {
         HostId::from(address) != HostId::of(BOB)
     }
 
-    // Nobody is told where somebody connects from.
+    // Hides the real address of each peer.
     fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let HostId::V4([.., host]) = address.into() else { return address };
         SocketAddr::from(([192, 0, 2, host], address.port()))
@@ -54,7 +54,7 @@ impl Warden for Porter {
     }
 }
 
-/// Peers that are connected, by what an observer is told.
+/// Connected peers, according to the calls of an observer.
 #[derive(Debug, Clone, Default)]
 struct Present(Arc<Mutex<Vec<PeerId>>>);
 
@@ -107,7 +107,7 @@ fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
-    // All of a host, which goes by what is shown.
+    // All peers of a host, identified by the shown address.
     porter.remove(Removal::Host(HostId::of(ANN), String::new()));
     porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}

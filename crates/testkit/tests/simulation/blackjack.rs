@@ -14,7 +14,7 @@ pub(super) use crate::guest::Guest;
 const PLAYERS: u8 = 3;
 /// The number of the watcher.
 const WATCHER: u8 = PLAYERS;
-/// The number of a client that sends more than it was asked for.
+/// The number of a client that sends unrequested messages.
 const HOSTILE: u8 = PLAYERS + 1;
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
@@ -26,7 +26,7 @@ fn guest(number: u8, score: Score) -> Guest {
     match number {
         WATCHER => Guest::default(),
         HOSTILE => {
-            // It does not wait until it is asked.
+            // This client does not wait for a request.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
             Guest { first: Some(first.into()), ..Guest::default() }
@@ -109,7 +109,7 @@ impl Game for Blackjack {
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
             Some(seat) => seat.hand.is_none_or(|(hand, _)| !client.in_round() || hand == *client.hand()),
-            // There is no seat for a player who has lost it.
+            // A player who has lost its seat gets no other one.
             None => true,
         }
     }

@@ -16,7 +16,7 @@ const AWAY: Duration = Duration::from_millis(250);
 const PLAYERS: u8 = 3;
 /// Players and a watcher.
 const SEATS: u8 = 4;
-/// Interval of lines that are no messages, so that the journal grows.
+/// Interval of invalid lines, which make the journal grow.
 const NONSENSE: Duration = Duration::from_millis(200);
 
 /// The invariants of a mastermind server.
@@ -24,7 +24,7 @@ pub(super) struct Mastermind {
     seats: Seats,
     nonsense_at: Option<Time>,
     told: Told,
-    // The numbers of clients that were told what the server has lost.
+    // The numbers of clients that received output that the server has lost.
     stale: Vec<u8>,
 }
 

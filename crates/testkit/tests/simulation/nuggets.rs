@@ -32,13 +32,13 @@ const PAUSE: Duration = Duration::from_millis(150);
 const AWAY: Duration = Duration::from_millis(300);
 /// A datagram does not arrive later than this.
 const LATE: Duration = Duration::from_secs(5);
-/// A game in which nothing has happened for so long sends nothing.
+/// A game without an event for this long sends no messages.
 const STILL: Duration = Duration::from_secs(4);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
-/// Interval of floods of keys, and how many they are.
+/// Interval of floods of keys, and the number of keys.
 const FLOOD: (Duration, u32) = (Duration::from_millis(200), 350);
-/// A client that quits and asks for a seat again, and how often it says something.
+/// A client that quits and requests a seat again, and the interval of its messages.
 const QUITTER: u8 = 9;
 const QUITTER_EVERY: Duration = Duration::from_millis(350);
 /// Interval of garbage, and its length.
@@ -49,11 +49,11 @@ const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 pub(super) struct Nuggets {
     rules: Rules,
     letters: BTreeMap<SocketAddr, Letter>,
-    // What a bot was told of its purse and of the remaining gold.
+    // The purse and the remaining gold last reported to a bot.
     told: BTreeMap<SocketAddr, (u32, u32)>,
-    // When the bot at an address came. A GOLD to the one before it may arrive late.
+    // When the bot at an address joined. A GOLD message to its predecessor may arrive late.
     came: BTreeMap<SocketAddr, Time>,
-    // What it may have been told in place of the one before it, until it is told more.
+    // A purse that may have been meant for the predecessor at this address, until a newer one arrives.
     stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
@@ -63,12 +63,12 @@ pub(super) struct Nuggets {
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
-    // When a client sends more keys than anybody can press.
+    // When a client sends more keys than a human can press.
     flood_at: Option<Time>,
-    // When the client that quits and wants to come back says something next, and how often it did.
+    // When the client that quits and returns sends its next message, and the number of its messages.
     quitter_at: Time,
     quitter_said: u32,
-    // The players and the piles, and since when.
+    // The players and the piles, and the time of their last change.
     changed: (Position, Time),
     // Messages were delivered that the server lost.
     forked: bool,
@@ -154,7 +154,7 @@ impl Game for Nuggets {
     fn is_current(&self, net: &Net<Server, Player>, Player { client, mind: (link, _), .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
-        // A datagram may have been lost before, and the next is sent when something changes.
+        // An earlier datagram may have been lost, and the next is sent only after a change.
         let is_still = *link == Link::Datagram && self.changed.1.plus(STILL) < net.now();
         if client.end().is_some() || is_still {
             return true;
@@ -165,7 +165,7 @@ impl Game for Nuggets {
                 let position = player.cell.map(|cell| game.grid().position(cell));
                 (client.purse(), client.remaining(), client.position()) == (player.purse, game.remaining(), position)
             }
-            // It plays in a past that the server has lost.
+            // The bot plays in a past that the server has lost.
             None => self.forked,
         }
     }
@@ -180,7 +180,7 @@ impl Nuggets {
             if net.clients().any(|(other, player)| other == at && player.client.end().is_none()) {
                 continue;
             }
-            // Nobody uses the same name in two games.
+            // No name is used in two games.
             let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
             let part = if number == SPECTATOR { Participant::Spectator } else { Participant::Player(name) };
             net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
@@ -212,7 +212,7 @@ impl Nuggets {
             let Participant::Player(name) = client.participant() else { continue };
             let player = game.players().iter().find(|player| player.letter == letter && player.name == *name);
             if self.rematch && player.is_none() {
-                // It does not know yet that another game began.
+                // The client does not know yet that another game has started.
                 continue;
             }
             let now = (client.purse(), client.remaining());

@@ -1,4 +1,4 @@
-//! Faults that are planted in the server, and the check that finds each.
+//! Faults planted in the server, and the check that finds each.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,9 +10,9 @@ use testkit::simulation::Options;
 
 use super::{GAMES, SOUND};
 
-/// The most seeds that it may take to find one.
+/// The maximum number of seeds needed to find a fault.
 const SEEDS: u64 = 400;
-/// Each fault, the game in which it is looked for, and what the checks say that are about it.
+/// Each fault, the game that is searched for it, and the messages of the checks that may find it.
 const FAULTS: [(Planted, &str, &[&str]); 18] = [
     (Planted::OutputsNotHeld, "robots", &["and the replay sends only"]),
     (Planted::TimeGoesBack, "robots", &["the time of the room goes back"]),
@@ -50,7 +50,7 @@ const FAULTS: [(Planted, &str, &[&str]); 18] = [
     ),
 ];
 
-/// What the first check says that finds a fault, and the seed.
+/// The seed and the message of the first check that finds a fault.
 fn found(planted: Planted, game: &str) -> Option<(u64, String)> {
     let (_, simulate) = GAMES.into_iter().find(|&(name, _)| name == game).unwrap();
     let options = Options { planted: Some(planted), ..SOUND };

@@ -7,7 +7,7 @@ use super::{GAMES, Named};
 /// The seed of the tests.
 const SEED: u64 = 7;
 
-// Runs tests of this program. Returns what they print, and whether they pass.
+// Runs tests of this program. Returns their output, and whether they pass.
 fn run(variables: &[(&str, &str)], arguments: &[&str]) -> (String, bool) {
     let mut program = Command::new(env::current_exe().unwrap());
     let output = program.args(arguments).arg("--nocapture").envs(variables.iter().copied()).output().unwrap();

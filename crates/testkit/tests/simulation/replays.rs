@@ -1,4 +1,4 @@
-//! What a journal says that was sent, compared with what was.
+//! Compares the sent output with the output according to the journal.
 
 use std::{
     path::{Path, PathBuf},
@@ -49,7 +49,7 @@ impl<G: Game> Written<G> {
         }
     }
 
-    /// Checks that everything that was delivered follows from the journal, and returns the number of messages.
+    /// Checks that all delivered output follows from the journal, and returns the number of messages.
     fn check(&self) -> usize {
         let delivered = self.net.delivered();
         let written = Journal::open_on(&self.disk.other_process(), &self.journal).unwrap();
@@ -70,7 +70,7 @@ fn replays_alike<G: Game>() {
 fn disk_that_does_not_respond_delays_outputs_and_loses_none() {
     let mut written = Written::<Robots>::begin(1);
     written.play(Time::from_millis(5_000), true);
-    // What has been written by then is sent.
+    // Output whose inputs are written by then is sent.
     written.play(Time::from_millis(6_000), false);
     let before = written.check();
     written.play(Time::from_millis(14_000), false);

@@ -15,12 +15,12 @@ const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
-/// Interval of attempts to join a running game, and their number at once, so that the journal grows.
+/// Interval of attempts to join a running game, and their number in one batch, so that the journal grows.
 const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
 /// Number of clients: players and watchers.
 const SEATS: u8 = 5;
 
-/// What a client was told.
+/// The messages received by a client.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     // Messages of the newest game.
@@ -29,7 +29,7 @@ pub(super) struct Heard {
     news: usize,
     said_hello: bool,
     turn: Option<u16>,
-    // It connected to an earlier run of the server.
+    // The client connected to an earlier run of the server.
     stale: bool,
 }
 
@@ -151,7 +151,7 @@ impl Robots {
                 && truth.turn() == game.turn()
                 && !matches!(told.last(), Some(ServerMessage::GameEnded { .. }))
                 && self.is_newest(&told)
-                // The next game may have begun without anybody knowing yet.
+                // The next game may have started before any client knows it.
                 && matches!(&told[0], ServerMessage::GameStarted { players } if players == net.engine().players())
             {
                 let positions: Vec<Position> = game.positions().values().copied().collect();
@@ -166,7 +166,7 @@ impl Robots {
         }
     }
 
-    // A game that was delivered to one client matches what others received of it.
+    // Compares a game delivered to one client with the games delivered to other clients.
     fn compare(&mut self, told: &[ServerMessage], news: usize) {
         // Without a turn, two games may look the same.
         if told.len() < 2 {

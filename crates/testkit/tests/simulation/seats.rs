@@ -1,4 +1,4 @@
-//! Clients over streams that reconnect under a new number a while after they lost their connection.
+//! Stream clients that reconnect under a new number some time after they lost their connection.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ pub(super) struct Seats {
 /// A client that reconnects now.
 pub(super) struct Reconnect {
     pub(super) seat: u8,
-    /// The number that it had.
+    /// Its previous number.
     pub(super) before: u8,
-    /// The number that it has from now on.
+    /// Its new number.
     pub(super) number: u8,
 }
 
@@ -36,7 +36,7 @@ impl Seats {
         self.clients[usize::from(seat)].0
     }
 
-    /// Notes which clients have lost their connection, and gives those that reconnect now.
+    /// Records which clients have lost their connection, and returns those that reconnect now.
     pub(super) fn reconnecting(&mut self, now: Time, is_gone: impl Fn(u8) -> bool) -> Vec<Reconnect> {
         let mut reconnecting = vec![];
         for seat in 0..self.clients.len() {

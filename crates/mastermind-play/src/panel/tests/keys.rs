@@ -11,7 +11,7 @@ fn keys() -> impl Iterator<Item = Press> {
     "<>^v[]\n!b0123456789hs?q.".chars().map(key)
 }
 
-/// A state by its name, and a way into it.
+/// A state by name, with a function that leads to it.
 type Way = (&'static str, fn() -> Table);
 
 fn ways() -> [Way; 11] {
@@ -30,7 +30,7 @@ fn ways() -> [Way; 11] {
     ]
 }
 
-/// What a key must come to: the state after it, and what it asks for.
+/// The expected effect of a key: the next state and the request.
 #[expect(clippy::match_same_arms, reason = "a table, state by state")]
 fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
     use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Quit, Right, Up};
@@ -66,7 +66,7 @@ fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
         ("pick", _) => State::Pick(Lifeline::Colour),
         ("won" | "lost" | "duel over", Escape) => play,
         ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Asked::Leave)),
-        // Another game by the same rules, or another duel, whose rules are asked for.
+        // Another game with the same rules, or another duel, which prompts for its rules.
         ("won" | "lost", Enter) => State::Edit,
         ("duel over", Enter) => State::Length(4),
         ("won" | "lost" | "duel over", _) => State::Over,
@@ -101,7 +101,7 @@ fn every_key_in_every_state() {
     }
 }
 
-/// Whether a key asks for what is so already: the cursor is there, the choice is made.
+/// Whether a key has no effect because the cursor or the choice is already there.
 fn is_so_already(name: &str, key: Press) -> bool {
     match name {
         "menu, play" => matches!(key, Press::Up | Press::First),
@@ -117,7 +117,7 @@ fn is_so_already(name: &str, key: Press) -> bool {
 fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     for (name, way) in ways() {
         for key in keys() {
-            // In the middle of a game Q has no meaning, as any key of no use.
+            // In the middle of a game Q has no function.
             if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
                 continue;
             }
@@ -244,7 +244,7 @@ fn a_game_of_fewer_colours_has_fewer_symbols() {
     press(&mut table, "^4");
     assert!(last(&table).contains("There is no 4 in this game"));
     assert_eq!(left(&table)[2], "│1│1│1│1▏* * * *│");
-    // What the rules do not allow is said, and asked again.
+    // Invalid rules are rejected with a message, and the prompt is repeated.
     let table = after(with(None, None, Some(4), Setter::Seed, 1), "\n>\n>\n");
     assert!(last(&table).contains("at most 4 pegs"), "{:#?}", log(&table));
     assert_eq!(table.state, State::Repeats { length: 5, repeats: false });
@@ -276,7 +276,7 @@ fn choices_can_be_clicked_where_they_are_drawn() {
 fn the_mouse_does_what_keys_do() {
     let mut table = asking();
     let (small, large) = ((90, 26), (120, 40));
-    // Beside everything, and in a window that shows nothing.
+    // Beside all targets, and in a window that is too small.
     assert_eq!(point(&mut table, small, 0, 0, Gesture::Press), Asked::Nothing);
     assert_eq!(point(&mut table, (60, 24), 44, 10, Gesture::Press), Asked::Nothing);
     assert!(matches!(table.state, State::Menu(_)));
@@ -292,7 +292,7 @@ fn the_mouse_does_what_keys_do() {
         assert_eq!(table.state, state);
     }
     assert!(!table.round.as_ref().unwrap().game().rules().repeats());
-    // Arrows above and below, the wheel, a digit; beyond the length there is nothing.
+    // Arrows above and below, the wheel, a digit; no targets beyond the length of the code.
     for (column, row, gesture) in [
         (3, 1, Gesture::Press),
         (5, 3, Gesture::Press),
@@ -304,7 +304,7 @@ fn the_mouse_does_what_keys_do() {
     }
     assert_eq!(left(&table)[2], "│1│2▏F▕2│1▏* * *│");
     assert_eq!(table.cursor, 4);
-    // What covers the panels goes, and whatever is below it stays as it is.
+    // A click closes the overlay and leaves everything underneath unchanged.
     for (column, row) in [(0, 0), (8, 4)] {
         press(&mut table, "?");
         let _ = point(&mut table, small, column, row, Gesture::Press);
@@ -328,7 +328,7 @@ fn a_peg_beside_the_board_can_be_clicked() {
         }
         assert_eq!((left(&table)[2].as_str(), table.cursor), ("│7│4│2│1▏* * * *│", 3), "{window:?}");
     }
-    // Neither a colour that the game does not have nor a choice of lifelines.
+    // No colour outside the rules, and no choice of lifelines.
     let mut few = after(with(Some(4), Some(true), Some(3), Setter::Seed, 1), "\n");
     let window = (90, 26);
     assert!(!screen(&few, 90, 26).concat().contains("yellow"));

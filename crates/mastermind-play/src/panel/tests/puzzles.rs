@@ -23,14 +23,14 @@ const AGAIN: &str = "1/10, played again";
 fn a_puzzle_played_again_is_said_marked_and_not_counted() {
     let (mut table, code) = daily(20_000);
     let mut record = Record::default();
-    // Begun and left: what it answered is known.
+    // Started and left: its answers are already known.
     play(&mut table, &mut record, "\n1122\n!!\n");
     assert!(says(&table, SEEN), "{:#?}", log(&table));
     play(&mut table, &mut record, &format!("{code}\n"));
     assert!(table.share.as_ref().unwrap().lines().next().unwrap().ends_with(AGAIN));
     assert!(says(&table, "A puzzle that was seen before: this game is not counted."));
     assert_eq!((record.played(), record.streak()), (0, 0));
-    // Another program has played it meanwhile, which is found at the first answer, or at the last.
+    // Another program has played the puzzle meanwhile, which is detected at the first answer, or at the last.
     for keys in ["1122\n", ""] {
         let (mut table, code) = daily(20_001);
         let mut record = Record::default();
@@ -93,13 +93,13 @@ fn a_duel() {
     assert!(says(&table, "Player 1, set a code for player 2"), "{:#?}", log(&table));
     press(&mut table, "1123\n");
     assert_eq!(last(&table), "That is no code: type 4 digits from 1 to 8, none of them twice.");
-    // There is no ninth symbol, and what is wrong can be corrected.
+    // A code has no ninth symbol, and an invalid code can be corrected.
     for (keys, shown) in [("[>^[vv", "│7│2│2│3▏* * * *│"), ("5678", "│5│6│7│8▏* * * *│"), ("\n", "│1│1│1│1▏* * * *│")]
     {
         press(&mut table, keys);
         assert_eq!(left(&table)[2], shown);
     }
-    // Nothing is left of it.
+    // No trace of the code remains on the screen.
     let text = screen(&table, 90, 26).join("\n");
     assert!(left(&table)[0].contains("Player 2") && !text.contains("5│6│7│8") && !text.contains("5678"), "{text}");
     assert_eq!(asked(&mut table, "1234\n"), Asked::Nothing, "duels are not counted");

@@ -75,7 +75,7 @@ fn a_game_as_it_begins() {
     assert!(rows[5].contains(" row 1/10 ") && rows[5].contains(" THE MASTERMIND ") && rows[5].contains(" code **** "));
     assert!(rows[25].contains(" lifelines: #1 AVAILABLE, 1 row; #2 AVAILABLE, 2 rows "), "{}", rows[25]);
     assert!(says(&table, "Tip: LEFT and RIGHT"));
-    // The tip comes once.
+    // The tip is shown once.
     press(&mut table, "!!\n");
     assert!(!says(&table, "Tip:"));
 }
@@ -154,7 +154,7 @@ fn lifelines_with_three_two_and_one_rows_left() {
                 assert_ne!(log(&table), before, "a refusal leaves a trace");
                 assert!(log(&table).join(" ").contains("it takes 2 rows and you have 2 rows"), "{:#?}", log(&table));
             }
-            // There is always a row for a guess, and with the last one the game is over.
+            // There is always a row for a guess, and the last row ends the game.
             press(&mut table, "b");
             let left = 10 - table.rows().len();
             assert!(left >= 1);
@@ -193,7 +193,7 @@ fn after_a_game_enter_plays_again_and_q_leaves() {
     press(&mut table, "\n");
     assert_eq!((table.state, table.rows().len()), (State::Edit, 0));
     assert!(!says(&table, "So you found it. Congratulations"), "{:#?}", log(&table));
-    // In a game Q does nothing.
+    // Q has no function during a game.
     assert_eq!(asked(&mut table, "q"), Asked::Nothing);
     press(&mut table, &"1234\n".repeat(10));
     assert_eq!(asked(&mut table, "q"), Asked::Leave);
@@ -228,7 +228,7 @@ fn more_messages_than_rows_show_the_last() {
     let table = after(table(), &format!("\n{}!", "!<".repeat(30)));
     let rows = log(&table);
     assert_eq!(rows.len(), 19);
-    // The question takes two rows, of which the second is the last one.
+    // The question takes two rows, the second of which is the last one.
     assert_eq!(rows[18], "you here.");
     assert_eq!(rows[16], "You stay. How brave, and how unwise.");
     assert!(!says(&table, "I have a code"));
@@ -270,7 +270,8 @@ fn a_hint_on_each_turn() {
 #[test]
 fn all_depths_show_the_same_digits() {
     let table = after(table(), "\n1345\n9999\n1\n67");
-    // Outlines are only where the background does not tell, and one of sixteen colours has another name.
+    // Outlines appear only on pegs with the colour of the background, and one of the sixteen colours has another
+    // name.
     let text = |depth| {
         let buffer = drawn(&table, depth, 90, 26);
         text(&buffer.content).replace(['▏', '▕', '│'], " ").replace("cyan  ", "orange")
@@ -293,7 +294,7 @@ fn a_larger_window_has_the_answer_beside_the_guess() {
     assert_eq!(left(&table)[7], "│RED 0  WHITE 3 │");
 }
 
-/// All that informs is in the compact layout too, and its text wraps at words.
+/// The compact layout also has all information, and its text wraps at words.
 #[test]
 fn a_small_window_has_everything() {
     for (width, height) in [(80, 24), (89, 26), (76, 18)] {
@@ -338,7 +339,7 @@ fn a_window_is_used_from_edge_to_edge_and_pegs_grow_with_it() {
     }
 }
 
-/// Where a text stands: its column and its row.
+/// The position of a text: its column and its row.
 fn place(rows: &[String], text: &str) -> Option<(usize, usize)> {
     (0..).zip(rows).find_map(|(y, row)| row.find(text).map(|at| (row[..at].chars().count(), y)))
 }
@@ -360,7 +361,7 @@ fn beside_the_board_are_the_pegs_in_four_columns_and_what_an_answer_means() {
         {
             assert!(at(explained).1 <= 4 && at(answer).1 <= 9, "{rows:#?}");
         }
-        // Messages lose no more than they can spare.
+        // Messages lose only the rows that they can spare.
         assert!(rows.iter().any(|row| row.contains("for 1234 in row 1")), "{rows:#?}");
     }
 }

@@ -14,7 +14,7 @@ fn sender() -> Fake {
     Fake { sends: Arc::new(Mutex::new(BytesMut::zeroed(MANY))), ..Fake::default() }
 }
 
-// What was read of it.
+// The number of bytes read from the connection.
 fn read(connection: &Connection<Fake>) -> usize {
     MANY - connection.stream.sends.lock().unwrap().len()
 }
@@ -32,7 +32,7 @@ fn at(millis: u64) -> Time {
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-// Reads and processes all input for so many milliseconds, at most a thousand times each.
+// Reads and processes all input for the given number of milliseconds, at most a thousand times each.
 fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     for now in (0..millis).map(at) {
@@ -40,7 +40,7 @@ fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
             if connection.service(now, &shared, &mut buffer) != Serviced::Bytes {
                 break;
             }
-            // All of it is complete messages.
+            // All bytes are complete messages.
             buffer.clear();
             assert!(!connection.processed(&Progress::Decoded, &mut buffer, true));
         }

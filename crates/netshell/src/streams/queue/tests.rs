@@ -5,7 +5,7 @@ use crate::streams::stream::SEND_BUFFER;
 use netcore::HistoryWriter;
 use proptest::prelude::*;
 
-/// A connection that accepts so many bytes at each call; 0 means that it would block.
+/// A connection that accepts the scripted number of bytes at each call; 0 means that it would block.
 fn taker<'a>(
     script: &'a mut dyn Iterator<Item = usize>,
     taken: &'a mut Vec<u8>,
@@ -103,7 +103,7 @@ fn a_message_written_directly_continues_where_it_stopped() {
 #[test]
 fn a_connection_that_reads_nothing_lags_above_the_bounds() {
     let mut shared = Broadcasts::default();
-    // Short messages count what they cost.
+    // Short messages count with their overhead.
     for length in [1, 1_000] {
         let (behind, frame) = (Queue::new(&shared), Bytes::from(vec![7; length]));
         let most = MAX_LAG / (length + OVERHEAD);
@@ -123,7 +123,7 @@ fn a_connection_that_catches_up_has_higher_limits() {
     let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(3 * PROGRESS));
-    // Meanwhile more is broadcast than MAX_LAG.
+    // Meanwhile more than `MAX_LAG` is broadcast.
     (0..=MAX_LAG / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
     assert!(!queue.lags(&shared, at(29_999)));
     assert!(queue.lags(&shared, at(30_000)));

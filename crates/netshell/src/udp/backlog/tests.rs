@@ -49,14 +49,14 @@ impl FakeSystem {
         (backlog, take)
     }
 
-    // Sends at `now` to an address that last sent at `heard`.
+    // Sends at `now` to an address whose last datagram arrived at `heard`.
     fn send(&mut self, (now, heard): (u64, u64), to: &str, frame: impl Into<Bytes>) {
         let (backlog, take) = self.parts();
         backlog.send(at(now), (address(to), at(heard)), frame.into(), take);
         self.check();
     }
 
-    // Empties the buffer of the system, sends what is queued, and returns what was sent since the last call.
+    // Empties the buffer of the system, sends the queued datagrams, and returns those sent since the last call.
     fn drain(&mut self, now: u64) -> Vec<String> {
         self.used = 0;
         let (backlog, take) = self.parts();
@@ -120,7 +120,7 @@ fn silent_addresses_leave_half_of_the_buffer_to_active_ones() {
         system.send((2_000, 1), ANN, format!("a{number}"));
     }
     assert_eq!(system.sent[2..], ["1 a0", "1 a1"]);
-    // Active addresses come first.
+    // Active addresses are served first.
     system.send((2_000, 0), EVE, "e0");
     assert_eq!(system.drain(2_000)[4..], ["1 a2", "2 b2"]);
     assert_eq!(system.drain(2_000), ["3 e0", "2 b3"]);
@@ -155,7 +155,7 @@ fn nothing_overtakes_a_queued_datagram_of_the_same_address() {
     for frame in ["b0", "b1"] {
         system.send((2_500, 0), BOB, frame);
     }
-    // There is space for active addresses, but the backlog does not know yet that Bob is active.
+    // There is space for active addresses, but the backlog has not detected yet that Bob is active.
     system.send((2_500, 2_500), BOB, "b2");
     assert_eq!(system.sent, ["2 b0"]);
     assert_eq!(system.drain(2_500), ["2 b0", "2 b1", "2 b2"]);
@@ -200,7 +200,7 @@ fn an_address_above_its_bound_loses_its_own_oldest_datagrams() {
 #[test]
 fn empty_datagrams_count_and_the_whole_backlog_is_bounded() {
     let mut system = FakeSystem::new(0);
-    // A silent address, an active one, then a flood from ever new addresses.
+    // A silent address, an active one, then a flood to ever new addresses.
     for _ in 0..10_000 {
         system.send((2_000, 0), BOB, "");
     }

@@ -13,9 +13,9 @@ use crate::net::{arrived::End, conditions::Chance, lines::Lane};
 pub(in crate::net) struct Pipe {
     flight: Lane<Piece>,
     flying: usize,
-    // Bytes that have arrived and are not read.
+    // Bytes that have arrived and are unread.
     arrived: BytesMut,
-    // Since when.
+    // Since when there are unread bytes.
     unread_since: Option<Time>,
     ended: Option<End>,
     // The writer has finished.
@@ -35,13 +35,13 @@ enum Piece {
 /// How a stream is split into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum Segments {
-    /// As the conditions say.
+    /// As given by the conditions.
     Small,
-    /// Everything at once, in two pieces at most.
+    /// As one write, in two pieces at most.
     Large,
 }
 
-/// What has just arrived.
+/// The kind of an arrived piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum Landed {
     Bytes,
@@ -50,15 +50,15 @@ pub(in crate::net) enum Landed {
 }
 
 impl Pipe {
-    /// How many bytes the writer can write.
+    /// The number of bytes that the writer can write.
     pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
         chance.rough.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Sends as much of `bytes` as the window permits. Returns how many bytes that was.
+    /// Sends as much of `bytes` as the window permits. Returns the number of bytes sent.
     pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8], segments: Segments) -> usize {
         if self.finished {
-            // The reset comes before this arrives, and the writer does not know it yet.
+            // The reset happens before this data arrives, and the writer does not know it yet.
             return bytes.len();
         }
         let taken = bytes.len().min(self.room(chance));
@@ -83,7 +83,7 @@ impl Pipe {
         taken
     }
 
-    /// Ends the stream after what was sent.
+    /// Ends the stream after the sent data.
     pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
@@ -91,7 +91,7 @@ impl Pipe {
         }
     }
 
-    /// Discards everything in flight or unread, and ends the stream.
+    /// Discards all data in flight or unread, and ends the stream.
     pub(in crate::net) fn break_off(&mut self) {
         *self = Self {
             finished: true,
@@ -146,17 +146,17 @@ impl Pipe {
         !self.arrived.is_empty()
     }
 
-    /// Since when there are bytes without any being read.
+    /// Since when there are unread bytes without a read.
     pub(in crate::net) fn unread_since(&self) -> Option<Time> {
         self.unread_since.filter(|_| self.has_unread())
     }
 
-    /// How the stream ended, once the reader has read everything before the end.
+    /// How the stream ended, once the reader has read all data before the end.
     pub(in crate::net) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
 
-    /// Whether anything is in flight.
+    /// Whether data is in flight.
     pub(in crate::net) fn is_flying(&self) -> bool {
         self.flight.next_due().is_some()
     }
