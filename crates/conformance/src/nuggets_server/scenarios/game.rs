@@ -84,6 +84,10 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
             return party.lacking(&rules::TOTAL, || format!("{left} nuggets are left, as GOLD told, but no pile"));
         }
         if world.cell(letter).is_none() {
+            vain += 1;
+            if vain > PATIENT {
+                return Err(Halt::Broken);
+            }
             party.key(who, STEPS[0])?;
             continue;
         }
