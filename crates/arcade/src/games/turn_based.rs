@@ -1,7 +1,5 @@
 //! All turn-based games: their engine is a [`Table`] with the rules of the game, so they need no file here.
 
-use std::fmt;
-
 use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, run, turn_based_bot};
@@ -21,15 +19,9 @@ use super::{
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 
 /// The options of a table.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent, bound = "")]
 pub(crate) struct Options<R: Rules>(R::Options);
-
-impl<R: Rules> Clone for Options<R> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
 
 impl<R: Rules> Default for Options<R> {
     fn default() -> Self {
@@ -44,12 +36,6 @@ impl<R: Rules> PartialEq for Options<R> {
 }
 
 impl<R: Rules> Eq for Options<R> {}
-
-impl<R: Rules> fmt::Debug for Options<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 impl<R: Rules> Kind for Options<R> {
     type Engine = Table<R>;

@@ -77,8 +77,7 @@ pub(crate) struct Resources {
     connections: Arc<Shares>,
     handshakes: Arc<Shares>,
     sockets: Arc<Shares>,
-    /// Connections of all kinds, each of which is an open file: those of pages, sockets, and native clients of all
-    /// rooms.
+    /// Open files of all connections: pages, sockets, and native clients of all rooms.
     pub(crate) files: ConnectionBudget,
     rooms: usize,
     rooms_per_host: usize,

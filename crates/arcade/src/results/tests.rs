@@ -29,8 +29,7 @@ fn play(directory: &Path, matches: usize) -> PathBuf {
     play_on(directory, matches, MAX_SIZE)
 }
 
-/// A journal of several files, the first of which were removed, and the number of the first match that is complete in
-/// the rest.
+/// A journal whose first files were removed, and the number of the first match that is complete in the other files.
 fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();

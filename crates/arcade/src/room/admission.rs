@@ -7,7 +7,7 @@
 //! takes a seat.
 //!
 //! Messages that take much processor time, such as hints of mastermind, have a rate limit. A room processes such a
-//! message without interruption, so many of them delay the rooms that share its threads. All rooms of the hub share
+//! message without interruption, and many such messages delay the rooms that share its threads. All rooms of the hub share
 //! one limit: a host with many rooms has no larger share.
 
 use std::{

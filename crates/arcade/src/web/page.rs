@@ -187,17 +187,16 @@ fn preload(examples: bool) -> String {
     // In the folder of a game, `style.css` is for all pages; its modules load others.
     let is_sheet = |path: &String| path.ends_with("/style.css") || path.starts_with("style/");
     let mut sheets: Vec<String> = Assets::iter().map(Into::into).filter(is_sheet).collect();
-    let games: Vec<String> = Game::offered(examples).map(|game| format!("{GAMES}{}/", game.name())).collect();
-    if examples {
-        sheets
-            .extend(games.iter().map(|folder| format!("{folder}style.css")).filter(|path| Assets::get(path).is_none()));
-    }
+    let folder = |game: Game| format!("{GAMES}{}/", game.name());
+    let of_examples = Game::offered(examples).filter(|game| game.is_example());
+    sheets.extend(of_examples.map(|game| format!("{}style.css", folder(game))));
     sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
     for path in sheets {
         // Writing to a string cannot fail.
         let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
     }
-    let first = games.iter().map(|folder| format!("{folder}index.js")).chain(["js/main.js".to_owned()]);
+    let games = Game::offered(examples).map(|game| format!("{}index.js", folder(game)));
+    let first = games.chain(["js/main.js".to_owned()]);
     for path in modules(first) {
         let _ = write!(links, r#"<link rel="modulepreload" href="/{path}" />"#);
     }

@@ -4,11 +4,10 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use testkit::{PATIENCE, TempDir};
+use testkit::{PATIENCE, TempDir, eventually};
 
 use super::set;
 
@@ -81,14 +80,12 @@ impl Broker {
         }
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let server = self.server.insert(server);
-        let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            if server.try_wait().unwrap().is_some() || begun.elapsed() > PATIENCE {
-                return false;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        true
+        let (port, mut accepts) = (self.port, false);
+        eventually("the broker neither listens nor ends", || {
+            accepts = TcpStream::connect(("127.0.0.1", port)).is_ok();
+            accepts || server.try_wait().unwrap().is_some()
+        });
+        accepts
     }
 
     pub(super) fn address(&self) -> String {

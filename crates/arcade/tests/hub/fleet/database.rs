@@ -5,11 +5,10 @@ use std::{
     net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use testkit::{PATIENCE, TempDir};
+use testkit::{PATIENCE, TempDir, eventually};
 
 use super::set;
 
@@ -40,15 +39,12 @@ impl Database {
         command.arg(set("ARCADE_TEST_POSTGRES_PROGRAMS")).arg(self.directory.path()).arg(self.port.to_string());
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         self.server = Some(server);
-        let begun = Instant::now();
-        while !self.answers() {
-            let ended = self.server.as_mut().is_none_or(|server| server.try_wait().unwrap().is_some());
-            if ended || begun.elapsed() > PATIENCE {
-                return false;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        true
+        let mut answers = false;
+        eventually("the database neither takes sessions nor ends", || {
+            answers = self.answers();
+            answers || self.server.as_mut().is_none_or(|server| server.try_wait().unwrap().is_some())
+        });
+        answers
     }
 
     // Whether it takes sessions: with an error it answers already while it recovers.
