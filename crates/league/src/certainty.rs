@@ -16,7 +16,7 @@ pub struct Tally {
     pub behind: u32,
 }
 
-/// The relative strength of two players, the first of which has the higher rating.
+/// The relative strength of two players. The first one has the higher rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     /// The first is better.

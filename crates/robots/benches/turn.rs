@@ -1,7 +1,7 @@
 //! The cost of one turn of the rules on a busy board, compared with a plain pass over the same blocks in the same
 //! run.
 //!
-//! 25 players, 10,000 blocks and 1,000 bombs, 25 of which explode in the turn. The pass reads the position of every
+//! 25 players, 10,000 blocks and 1,000 bombs. 25 bombs explode in the turn. The pass reads the position of every
 //! block once, from an array. The two measurements alternate, and the game is copied before each, so both find
 //! equally warm caches.
 //!

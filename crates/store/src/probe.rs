@@ -80,7 +80,7 @@ impl Probe {
         text: &str,
         values: &[Value<'_>],
     ) -> Result<(), StoreError> {
-        // This leaks the texts, of which a test has only a few.
+        // This leaks the texts, but a test has only a few.
         let keep = |value: &Value<'_>| match *value {
             Value::Integer(number) => Value::Integer(number),
             Value::Real(number) => Value::Real(number),

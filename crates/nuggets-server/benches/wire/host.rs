@@ -122,7 +122,7 @@ impl Host {
         f64::from(moves) / start.elapsed().as_secs_f64()
     }
 
-    /// Sends `keys` keys at `rate` per second, of which every tenth moves its player. The remaining keys are
+    /// Sends `keys` keys at `rate` per second. Every tenth one moves its player. The remaining keys are
     /// unassigned, so each one causes an ERROR. Returns the number of those keys, the number of responses, and the
     /// seconds that it took.
     pub(crate) fn mixed_keys(&mut self, keys: usize, rate: u32) -> (usize, usize, f64) {

@@ -127,7 +127,7 @@ fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16),
     config
 }
 
-// One of `sides` actions, the first of which is a bomb.
+// One of `sides` actions. The first one is a bomb.
 fn action(dice: &mut MinStd, sides: u32) -> Action {
     match dice.draw() / 64 % sides {
         0 => Action::PlaceBomb,

@@ -228,7 +228,7 @@ fn more_messages_than_rows_show_the_last() {
     let table = after(table(), &format!("\n{}!", "!<".repeat(30)));
     let rows = log(&table);
     assert_eq!(rows.len(), 19);
-    // The question takes two rows, the second of which is the last one.
+    // The question takes the last two rows.
     assert_eq!(rows[18], "you here.");
     assert_eq!(rows[16], "You stay. How brave, and how unwise.");
     assert!(!says(&table, "I have a code"));
