@@ -343,7 +343,7 @@ impl Hub {
     // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
-        // The owner closed it after the restart was requested.
+        // The room was closed after the restart was requested.
         if room.is_to_close() {
             return self.rooms.forget(room);
         }

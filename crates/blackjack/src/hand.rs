@@ -10,7 +10,7 @@ use crate::cards::{ACE, Card};
 
 /// The best total; more is bust.
 pub const BEST: u8 = 21;
-/// The total at which the dealer stops drawing, soft or not.
+/// The lowest total with which the dealer stands, soft or not.
 pub const DEALER_STANDS: u8 = 17;
 
 /// The points of a hand, without its cards.

@@ -268,7 +268,7 @@ impl Protocol for Blackjack {
     // Includes the length of a binary message, which is longer than a NUL.
     const MAX_MESSAGE: usize = MAX_MESSAGE as usize + 4;
 
-    // A player only answers questions, and the dealer has to send a message after each answer.
+    // A player only sends a message that is due, and the dealer has to send one before the next is due.
     const AHEAD: Option<DecodeError> = Some(invalid("a message that was sent before it was asked for", 0));
 
     fn length(decoder: &PlayerDecoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {

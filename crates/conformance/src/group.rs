@@ -1,5 +1,5 @@
-//! All processes of a program under test. Every process that the program starts ends with it, also after `sh`, `make`
-//! or `cargo run`.
+//! All processes of a program under test. Every process that the program starts ends with it, even if the command
+//! starts the program through `sh`, `make` or `cargo run`.
 //!
 //! On Linux, a [guard](crate::guard()) ensures this. On other systems, and for programs without guards, the program
 //! leads a process group, and processes that leave the group are not ended.
@@ -68,7 +68,7 @@ pub(crate) fn end(id: u32) {
     }
 }
 
-/// A command with its arguments and environment.
+/// A command with its arguments, folder, limits and terminal.
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
     pub(crate) arguments: &'a [String],

@@ -444,7 +444,7 @@ impl Judge {
     /// Waits for the exit of a program that was started with wrong arguments or in an environment where it cannot work.
     /// Its status must not be 0. A crash breaks the rule about crashes instead of this rule, unless this rule is advice
     /// or there is no rule about crashes. Other programs may slow down its start, so it gets twice the time unless the
-    /// rule is broken already. Returns whether the program exited in an orderly way.
+    /// rule is broken already. Returns whether the program exited with a status other than 0 and without a crash.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
         let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };

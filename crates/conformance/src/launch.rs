@@ -137,7 +137,7 @@ pub trait Run: Send {
         None
     }
 
-    /// The id of the root process, if this tester has started the program.
+    /// The id of the process from which all processes of the program descend, if this tester has started it.
     fn id(&self) -> Option<u32> {
         None
     }

@@ -87,7 +87,7 @@ fn bind(port: u16) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Listens on a port on both families, since a program that binds both fails if either is taken.
+/// Listens on a port on both families, so that a program cannot bind it on either.
 pub(crate) fn take_tcp_port() -> io::Result<(TcpListener, u16)> {
     let held =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;

@@ -40,7 +40,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The line that announces the match.
+/// Announces a dealer with this configuration.
 struct Announcement(Config);
 
 impl Announce for Announcement {

@@ -26,9 +26,9 @@ pub struct Waiting {
     pub name: String,
     /// The host that it connected from.
     pub host: HostId,
-    /// Its rating when it started to wait.
+    /// Its rating when it connected.
     pub rating: i64,
-    /// When it started to wait.
+    /// When it started to wait, or when the program that it replaced did.
     pub since: Time,
 }
 

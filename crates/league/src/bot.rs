@@ -35,8 +35,8 @@ const fn key_pause(level: Level) -> Duration {
 }
 
 impl Bot {
-    /// Plays until the server closes the connection. A bot that cannot play does not join, or leaves; the referee
-    /// notices either.
+    /// Plays until the game is over for the bot or the server is lost. A bot that cannot play does not join, or
+    /// leaves; the referee notices either.
     pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
         let Self { name, level, seed, server } = self;
         let stream = || Wire::stream(ANY, server, |_| ());

@@ -1,6 +1,6 @@
 //! How certain it is that one player is better than another.
 //!
-//! Two players are compared on even terms only: in a deal that both have played, or by their scores against the same
+//! Two players are compared on even terms only: in a deal that both have played, or by their results against the same
 //! opponent in the same round. If they were equal, each would come out ahead as often as the other, like a fair coin,
 //! whatever the game and the strength of their opponents. `evidence` is the likelihood ratio of a coin of any bias
 //! (uniform prior) to a fair one, `2^n / ((n + 1) C(n, ahead))`. By Ville's inequality it exceeds `1 / (1 - c)`

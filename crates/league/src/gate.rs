@@ -63,8 +63,8 @@ impl<T: Transport> Transport for Gate<T> {
     }
 }
 
-/// Refuses connections that do not belong to the player of their seat, and all but the first that do. The host
-/// queries it after the [`Gate`] has reported the seat.
+/// Refuses connections that do not belong to the player of their seat, and further connections to a seat that is
+/// taken. The host queries it after the [`Gate`] has reported the seat.
 pub(crate) struct Doorkeeper(pub(crate) Seen);
 
 impl Warden for Doorkeeper {

@@ -80,7 +80,7 @@ impl Hosting {
         let addresses = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
         seen.hosted(wire.link(), &addresses);
         let cannot = || format!("cannot write a journal in '{}'", folder.display());
-        // An interrupted match is replayed.
+        // An interrupted match is played again from its start, so its old journal is removed.
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(cannot),
             _ => {}

@@ -75,7 +75,7 @@ impl Venue<'_> {
 /// Why a player has lost regardless of the score.
 #[derive(Debug)]
 enum Forfeit {
-    /// The player has left the game. The exit status of its program replaces this reason if there is one.
+    /// The player has left the game. The exit status of its program is added to this reason if it has ended.
     Gone(String),
     /// Any other reason.
     Said(String),

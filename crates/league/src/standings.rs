@@ -110,7 +110,7 @@ impl Standings {
 fn sentence(one: &Row, other: &Row) -> Option<String> {
     let (tally, order) = one.next?;
     let (Row { name: better, matches, .. }, worse) = (one, &other.name);
-    // Rounded down, so that 100 % is never shown.
+    // Rounded down, so that a lower certainty is not shown as 100 %.
     let percent = (tally.certainty() * 1000.0).floor() / 10.0;
     let Tally { ahead, behind } = tally;
     Some(match order {

@@ -16,7 +16,7 @@ mod unix {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcsetattr};
     use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
-    /// Set while typing is hidden. The signal thread waits for this lock.
+    /// Set while typing is hidden. The threads that handle signals wait for this lock.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
     /// The state of the terminal before typing was hidden, and the replacement prompt.
@@ -81,8 +81,8 @@ mod unix {
             if told.read_exact(&mut [0]).is_ok() {
                 let mut before = before();
                 restore(&mut before);
-                // Starts a new line after the `^C` of the terminal. The write does not wait: standard output may be
-                // closed, or locked by a thread that is blocked on its reader.
+                // Starts a new line after the `^C` of the terminal. The write ignores errors, because standard output
+                // may be closed. It does not take the lock, because a thread that is blocked on its reader may hold it.
                 write("\n");
                 process::exit(0);
             }

@@ -256,7 +256,8 @@ fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool
     })
 }
 
-/// Distributes jobs to `threads` workers. `play` plays a job, or divides it and returns the remaining jobs.
+/// Distributes jobs to `threads` workers. `play` plays a job, or divides it and returns the remaining jobs, which are
+/// distributed in the next round.
 fn share_out(
     threads: usize,
     job: Job,

@@ -277,7 +277,7 @@ fn duel(talk: &mut Talk, mut settings: Settings) -> Said<()> {
     Ok(talk.say_all(voice::verdict(outcomes))?)
 }
 
-/// The maximum length of a line in bytes: far more than any answer has.
+/// The maximum number of bytes kept of a line: far more than any answer has.
 const KEPT: usize = 256;
 /// The maximum number of quoted characters of a wrong answer.
 const SHOWN: usize = 24;

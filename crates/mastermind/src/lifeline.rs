@@ -1,4 +1,4 @@
-//! Lifelines reveal part of the code and take turns. A game allows one use of either kind.
+//! Lifelines reveal part of the code and take turns. Using either kind closes both for the rest of the game.
 
 use core::fmt;
 

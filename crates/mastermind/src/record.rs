@@ -208,7 +208,7 @@ pub enum ParseRecordError {
     /// The text is longer than `MAX_RECORD` bytes.
     #[error("{0} bytes are too long for a record: at most {MAX_RECORD} are read")]
     TooLong(usize),
-    /// The first line has an unknown version.
+    /// The first line is not that of a record of this version.
     #[error("line 1 is not {HEAD:?}")]
     Head,
     /// A line has the wrong name or invalid contents.

@@ -33,7 +33,7 @@ pub const SEATS: u8 = 64;
 pub const SEATS_OF_HOST: usize = 32;
 /// A player who is silent for this long loses the seat.
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
-/// The largest number of guesses in games with hints, which are those of up to six pegs. A hint then takes a few
+/// The largest number of different guesses in a game with hints, which is that of six pegs. A hint then takes a few
 /// milliseconds; for eight pegs it takes a hundred.
 const MAX_HINT_GUESSES: u64 = 1 << 18;
 const DAY: Duration = Duration::from_secs(86_400);

@@ -39,7 +39,7 @@ impl TryFrom<String> for Name {
         if (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(fits) {
             Ok(Self(text))
         } else {
-            // The text may come from an unauthenticated client, so the error quotes only a readable part of it.
+            // The text may come from an unauthenticated client, so the error quotes only the start of it.
             Err(NameError(text.chars().take(MAX_NAME + 1).collect()))
         }
     }

@@ -244,7 +244,7 @@ pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(share
     };
     assert_eq!(texts(heard(&shared, None, 3).await), "345");
     assert_eq!(texts(heard(&shared, Some(places[1]), 4).await), "2345");
-    // A follower with a sequence that never existed restarts.
+    // A follower with a sequence that never existed in this room restarts.
     assert_eq!(texts(heard(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
     // The next owner.
     let taken = append(2, None, true, "6");

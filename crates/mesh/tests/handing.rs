@@ -181,7 +181,7 @@ fn a_room_stays_where_nobody_else_can_run_it() {
 fn a_room_that_nobody_takes_is_taken_back() {
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
-    // It is paused, and no other node knows that yet.
+    // The other node is paused, and the first one does not know that yet.
     fleet.machines[1].runs = false;
     assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
     fleet.input(0, Input::Suspended(room.clone()));
@@ -191,7 +191,7 @@ fn a_room_that_nobody_takes_is_taken_back() {
     fleet.wait(Duration::from_secs(2));
     assert_eq!(fleet.may_tell(&room), [true, false]);
     assert!(matches!(&fleet.said(0)[..], [Output::Own(_, _, How::TakenOver)]));
-    // It is too late.
+    // The other node continues too late.
     fleet.machines[1].runs = true;
     fleet.wait(Duration::from_secs(30));
     assert_eq!(fleet.may_tell(&room), [true, false]);

@@ -54,7 +54,7 @@ impl FairQueue {
         let Some(account) = self.accounts.get_mut(&id) else { return false };
         let light = !account.waits && account.bucket.take(now, 0);
         if light {
-            // Work of a light connection is not charged.
+            // Work done while a connection was light does not count once it queues.
             account.caused = self.floor;
         }
         light

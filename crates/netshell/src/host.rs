@@ -205,7 +205,7 @@ impl Host {
     }
 
     /// Does one piece of work: passes the next event of a transport to the room and delivers the outputs. Returns
-    /// `false` if there was no event. `clock` is read twice.
+    /// `false` if there is nothing to do now. `clock` is read twice.
     ///
     /// # Errors
     /// If a transport fails, or outputs that are held back will never be sent.

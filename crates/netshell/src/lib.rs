@@ -11,8 +11,8 @@
 //!   are stored once for all connections that lag. A connection that lags too far is dropped. A [`ConnectionBudget`]
 //!   distributes connections over hosts; several transports of a process can share one.
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
-//! - An [`Observer`] receives the events of a room. A [`Hold`](netcore::Hold) delays outputs until a journal is on
-//!   disk.
+//! - An [`Observer`] receives the events of a room. A [`Hold`](netcore::Hold) delays outputs until their inputs are
+//!   safe, for instance in a journal.
 //! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] and [`request_to_end`] wait for a signal,
 //!   [`raise_open_files`] raises the soft limit on open files, and [`LogLimit`] limits the rate of log lines.
 //!

@@ -185,7 +185,7 @@ impl RecordingQuota {
         }
     }
 
-    /// The time until which input of a peer is refused, or `None` if it is accepted now.
+    /// The time until which no input of a peer is accepted, or `None` if it is accepted now.
     pub(crate) fn paused_until(&mut self, now: Time, account: &mut Account) -> Option<Time> {
         let (ready, light) = self.ready_at(now, account.host);
         let until = ready.min(light.max(account.light.ready_at(now, 0).unwrap_or(now)));

@@ -67,7 +67,7 @@ pub enum ConnectionEvent<'a> {
     Internal,
 }
 
-/// The obligation of a host to answer [`ConnectionEvent::Bytes`]. An [`Answer`] consumes it, so there is exactly one.
+/// The obligation of a host to answer [`ConnectionEvent::Bytes`]. An [`Answer`] consumes it, so there is at most one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
 pub struct BytesTicket(ConnectionId);
@@ -84,7 +84,7 @@ impl BytesTicket {
     }
 }
 
-/// The obligation of a host to answer [`ConnectionEvent::Stranger`]. An [`Answer`] consumes it, so there is exactly
+/// The obligation of a host to answer [`ConnectionEvent::Stranger`]. An [`Answer`] consumes it, so there is at most
 /// one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
@@ -142,7 +142,7 @@ pub trait Transport {
     /// Does one piece of work, short enough for deadlines to be checked in between. Returns `None` if all work is
     /// done.
     ///
-    /// Busy connections are scheduled by the work that they cause, so that they do not delay each other.
+    /// Busy connections are scheduled by the work that they cause, so that they do not delay other connections.
     ///
     /// # Errors
     /// If the transport itself fails. The failure of one connection is not an error.

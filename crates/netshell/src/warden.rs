@@ -31,7 +31,7 @@ pub trait Warden {
         address
     }
 
-    /// The message that informs a peer of its removal, if the protocol has one.
+    /// The message that informs a peer of the reason for its removal, if its protocol has one.
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
 
     /// The next peers to remove; otherwise the task is woken when there are some.

@@ -102,7 +102,7 @@ pub(crate) async fn run(
         let outcome = match outcome {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(error)) => {
-                // The other bots leave regularly.
+                // The other bots send Q and wait for the server's goodbye.
                 let _ = stop.send(true);
                 broken.get_or_insert(error);
                 continue;

@@ -155,7 +155,7 @@ impl Player {
         }
     }
 
-    // After how long the server counts as gone, unless it sends a message.
+    // The time until the server counts as gone, unless it sends a message earlier.
     fn gone_in(&self) -> Option<Duration> {
         let (client, now) = (self.session.client(), self.session.now());
         let closed = client.closed_for(now).filter(|_| self.attended && self.over.is_none() && client.is_joined())?;

@@ -18,8 +18,8 @@ const LOGGED: usize = 100;
 const TRIES: u32 = 2;
 /// The pause after a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a player waits for a response to a key before it requests a seat: the server does not know its address, or
-/// the response is lost.
+/// How long a player waits for a response after the server has moved, before it requests a seat: the server does not
+/// know its address, or the response is lost.
 const UNKNOWN: Duration = Duration::from_secs(2);
 /// How long a server is silent before the directory is queried. A server sends no messages while the game does not
 /// change, so this is not an error.

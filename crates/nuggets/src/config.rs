@@ -76,7 +76,7 @@ pub enum ConfigError {
     /// No gold, or more than the limit of a game.
     #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
     Gold(u32),
-    /// A largest number of piles of 0, or one below the least.
+    /// A least number of piles of 0, or one above the largest.
     #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
     Piles(u32, u32),
     /// More piles than nuggets.

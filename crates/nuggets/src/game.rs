@@ -68,7 +68,7 @@ impl Action {
     }
 }
 
-/// A change in the game. One action causes several events, in order.
+/// A change in the game. One action can cause several events, which are in the order in which they happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A player appeared on a cell.

@@ -20,7 +20,7 @@ use crate::{
     visibility::Sight,
 };
 
-/// The number of sights after which a restored view looks up which players know the whole map.
+/// How many sights a restoration computes between two checks of which players know the whole map.
 const ROUND: u32 = 64;
 
 /// The character that represents a player in its own picture.
@@ -122,7 +122,7 @@ struct Change {
     player: PlayerId,
     // The sight before the move.
     before: Arc<Sight>,
-    // Whether the player saw new cells on the way, which erases gold and players from the picture.
+    // Whether another sight was drawn on the way as bare map, which erases gold and players from the picture.
     learned: bool,
 }
 

@@ -54,9 +54,9 @@ const POINT: u32 = 40;
 /// the product with `i` by less than `2^(32 - POINT)` of `1 / den`. That is too little to reach the next whole number.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
-    /// The lower end, rounded up.
+    /// The lower end or slightly more.
     low: u64,
-    /// The upper end, rounded down to less than its value.
+    /// Slightly less than the upper end.
     high: u64,
 }
 

@@ -21,7 +21,7 @@ use nuggets::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A game without progress for this long counts as endless.
+/// A game that takes this long counts as endless.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// The driver of a player.

@@ -282,8 +282,7 @@ pub(crate) struct Coach {
 impl Coach {
     /// Grades an action by the odds that were known when it was chosen. `None` for a hand without odds.
     ///
-    /// The table's advice always counts as right, even if the table lacks information about the cards to be the
-    /// best.
+    /// The table's advice always counts as right, even if it is not the best action for the exact cards.
     pub(crate) fn grade(&mut self, advice: &Advice, action: Action) -> Option<Grade> {
         let (stand, hit) = advice.odds?;
         let gain = match action {

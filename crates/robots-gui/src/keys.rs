@@ -16,7 +16,7 @@ pub(crate) enum Action {
     FollowNext,
     /// Toggle the display of the fields that the bombs of the next turn will reach.
     ToggleDanger,
-    /// Toggle the table above the final board.
+    /// Toggle the table that is shown with the final board.
     ToggleTable,
     /// Close the result of a game and join the next one, if the user plays.
     Again,

@@ -122,7 +122,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
 // Draws the title and as many ranks as fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
-    // The blank line separates them from the list above.
+    // A blank line comes first, unless the area is too low.
     let (mut y, bottom) = (area.y + u16::from(area.height > 2), area.bottom());
     if y >= bottom {
         return;

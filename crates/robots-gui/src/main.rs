@@ -10,7 +10,7 @@ use tokio::runtime;
 
 use crate::args::Args;
 
-/// Required by the assignment: wrong usage exits with 1.
+/// The course's programs exit with 1 on wrong usage.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c localhost:2023 -p 2024" };
 
 fn main() -> ExitCode {

@@ -59,7 +59,7 @@ pub(crate) fn called(id: PlayerId, name: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: PlayerId,
-    /// The name without unprintable characters.
+    /// The name with unprintable characters escaped.
     pub(crate) name: String,
     /// The content of the last column.
     pub(crate) last: String,

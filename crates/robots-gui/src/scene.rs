@@ -128,7 +128,7 @@ impl Scene {
         let shown = self.index(place.x, place.y).and_then(|index| self.fields.get(index)).copied().unwrap_or_default();
         let own = shown.robot.filter(|&id| Some(id) == self.in_view);
         let ground = self.ground(shown, place);
-        // The user's own robot fills its field, so that it is easy to find.
+        // The robot in view fills its field, so that it is easy to find.
         let filled = own.map_or(ground.fill, |id| (ground.fill.0, style(self.palette, id, true)));
         let all_over = |style: Style| if shown.explosion { style.add_modifier(Modifier::REVERSED) } else { style };
         let middle = area.y + (area.height - 1) / 2;

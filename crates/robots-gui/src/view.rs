@@ -236,7 +236,7 @@ impl View {
         }
     }
 
-    /// Whether the client uses the game's keys: it plays by them, or its role is unknown.
+    /// Whether the client may use the game's keys: it plays by them, or its state is unknown.
     pub(crate) const fn steers(&self) -> bool {
         matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
@@ -354,7 +354,7 @@ impl View {
 pub(crate) const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// The share of the window that the score board takes beside a large board, within these bounds.
+/// Beside a large board, the score board takes one part in this many of the width of the window, within these bounds.
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;

@@ -45,7 +45,7 @@ pub struct Server {
     // The players of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
-    // One generator for all games.
+    // The number of games that have started.
     games: u32,
     // The messages sent to a new client after Hello: the accepted players, or the game so far.
     history: BoundedHistory,
@@ -293,7 +293,7 @@ impl Engine for Server {
             Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
             Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } => {
-                // Messages of observers have no effect.
+                // Messages of watchers have no effect.
                 if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
                     self.remove_peer(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
                 }

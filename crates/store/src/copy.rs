@@ -24,7 +24,7 @@ const PAGE: usize = 100;
 pub struct Copied {
     /// The name of the table, such as `matches`.
     pub table: String,
-    /// The number of its rows in both databases after the copy.
+    /// The number of its rows after the copy, the same in both databases.
     pub rows: u64,
     /// The number of rows that were missing or different before.
     pub new: u64,

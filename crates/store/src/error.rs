@@ -326,7 +326,7 @@ impl Named<'_> {
         }
     }
 
-    // Returns the options of the PostgreSQL tools that connect to this database, each preceded by a space.
+    // Returns the options with which the PostgreSQL tools connect to this server, each preceded by a space.
     fn options(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         let host = self.0.get_socket().map_or_else(|| host.to_owned(), |socket| socket.display().to_string());

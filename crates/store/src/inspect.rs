@@ -20,8 +20,8 @@ pub struct Totals {
 }
 
 impl Store {
-    /// Connects, and creates a table that is rolled back immediately, as a hub does at startup. Returns by how many
-    /// milliseconds the clock of the server is ahead of the local one; a file has no clock.
+    /// Connects, and creates a table that is rolled back immediately, since a hub creates tables at startup. Returns by
+    /// how many milliseconds the clock of the server is ahead of the local one; a file has no clock.
     ///
     /// # Errors
     /// [`StoreError`] if the database is unreachable or not writable.

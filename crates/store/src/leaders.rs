@@ -10,7 +10,7 @@ use crate::{
     rating::{drifted, fixed, shown, sure, uncertainty},
 };
 
-/// The maximum number of points in a player's history on a board.
+/// The maximum number of matches in a player's history on a board.
 const MAX_HISTORY: i64 = 200;
 /// The maximum number of boards of a player.
 const MAX_BOARDS: i64 = 200;

@@ -154,7 +154,7 @@ impl Store {
         })
     }
 
-    /// Reserves a name for its key permanently, even if no match is joined with it.
+    /// Excludes a name from the release of unused names, even if no match is joined with it.
     pub async fn hold_name(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }

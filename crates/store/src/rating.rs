@@ -18,8 +18,8 @@ use crate::Kind;
 const POINTS: f64 = 40.0;
 /// The number of deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
 const SURE: f64 = 2.0;
-/// The uncertainty that a day without a match adds. A well-known player is as uncertain as a new one after three
-/// years, and twice as uncertain as before after a season.
+/// The uncertainty that a day without a match adds. A rating that was certain is as uncertain as that of a new player
+/// after three years, and twice as uncertain as before after a season.
 const DRIFT: f64 = 0.25;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;

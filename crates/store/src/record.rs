@@ -148,7 +148,7 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
 }
 
 // Counts a match whose options do not make it casual: sets the ratings of its players, or the reason why it is casual.
-// A match with a single player counts for the mean of its scores.
+// A match with a single player counts for the mean of the player's scores.
 async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
     if !new.casual.is_empty() {
         return Ok(());

@@ -12,8 +12,8 @@ use crate::{
     matches::{collect, columns},
 };
 
-/// The number of matches that are searched for those between two players: the newest ones of the player with fewer
-/// matches.
+/// The maximum number of matches that a search for matches between two players examines: the newest ones of the player
+/// with fewer matches.
 pub const MAX_MEETINGS: i64 = 2_048;
 
 /// A filter for matches. An empty text matches all.

@@ -164,7 +164,7 @@ async fn no_statement_scans_a_table() {
             let plan: Vec<_> = rows.iter().map(|row| row.text(column).unwrap()).collect();
             for line in &plan {
                 let scans = match server {
-                    // All names other than those of tables have one letter, or a letter and a digit.
+                    // Names and aliases of tables. Subqueries have other names.
                     None => [
                         "matches",
                         "players",

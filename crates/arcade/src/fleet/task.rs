@@ -119,7 +119,7 @@ impl Task {
             events,
             left: None,
         };
-        // The directory has not been read yet: its entries for these rooms take precedence.
+        // This precedes the reading of the directory, so that existing entries for these rooms are matched with them.
         for ((room, needs), answer) in claims {
             task.open(room, (needs, true), answer);
         }

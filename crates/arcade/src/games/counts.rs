@@ -1,5 +1,5 @@
-//! The board that the matches of a room count for. They are rated unless a user has chosen options that affect the
-//! outcome.
+//! The board that the matches of a room count for. They are rated unless a user has chosen the seed, or options with
+//! which results are not comparable.
 
 use serde::Serialize;
 use store::LADDER;
@@ -42,9 +42,9 @@ impl Casual {
 pub(crate) struct Counts {
     /// The board of its game.
     pub(crate) class: String,
-    /// Why they do not count.
+    /// Whether they count there.
     pub(crate) rated: bool,
-    /// Why they do not.
+    /// Why they do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) casual: Option<&'static str>,
 }

@@ -32,7 +32,7 @@ const STANDARD: &str = "standard";
 
 /// The options of a game's rooms, and all other properties of the game for the hub. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
-    /// The engine.
+    /// The engine that plays the game.
     type Engine: Marked + Shown;
     /// Draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;

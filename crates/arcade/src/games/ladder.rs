@@ -26,8 +26,8 @@ pub(crate) enum First {
 }
 
 impl First {
-    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes do not start with the
-    /// word.
+    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes are neither such a
+    /// message nor its start.
     pub(super) fn text(bytes: &[u8], word: &str, end: u8) -> Option<Self> {
         let front = bytes.len().min(word.len());
         if !bytes[..front].eq_ignore_ascii_case(&word.as_bytes()[..front]) {
@@ -79,7 +79,7 @@ impl Ear {
 
 /// A game on the ladder.
 pub(super) trait Climbed: Kind {
-    /// Whether its messages request moves. In other games a program sends messages on its own initiative.
+    /// Whether its messages request moves. In other games a program has to send messages all the time.
     const ASKS: bool;
     /// The maximum duration of a match.
     const LIMIT: Duration = Duration::from_mins(2);

@@ -2,10 +2,10 @@
 //!
 //! - Bots leave [`BOTS_STAY`] after the last person has left.
 //! - A user-created room is closed after it was empty for the time that the operator sets.
-//! - A room of the hub stays. If it is empty and its journal is large or old, it restarts, so that no journal grows without limit.
-//!   The previous journal is kept, because matches are replayed from it.
-//! - A rematch begins when all invited players are ready, or at its deadline with the players who are ready. In a game that needs all
-//!   its seats, bots replace the missing players.
+//! - A room of the hub stays. If it is empty and its journal is large or old, it restarts, so that no journal grows
+//!   without limit. The previous journal is kept, because matches are replayed from it.
+//! - A rematch begins when all invited players are ready, or at its deadline with the players who are ready. In a game
+//!   that needs all its seats, bots replace the missing players.
 //! - A room whose owner has been away for some time gets another owner: the client that has been present longest.
 //!
 //! The roster of the room wakes the attendant, and only for changes that matter here: not for each turn or score.

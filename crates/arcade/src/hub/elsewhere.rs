@@ -23,7 +23,7 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// The number of players in a row that would be too long with all of them.
+/// How many players a row names if it would be too long with all of them.
 const NAMED: usize = 8;
 
 /// The row of a room in the directory of all nodes.
@@ -171,7 +171,7 @@ impl Elsewhere {
     }
 }
 
-// Whether this is the name of a journal of this node, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
+// Whether `journal` is the name of a journal of `node`, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
 fn is_of(game: &str, node: &str, journal: &str) -> bool {
     let rest = journal.strip_prefix(game).and_then(|rest| rest.strip_prefix('-'));
     let began = rest.and_then(|rest| rest.strip_prefix(node)).and_then(|rest| rest.strip_prefix('-'));

@@ -1,7 +1,9 @@
 //! The ladder: programs connect to one port for each game, wait there, and play matches in rooms of the hub.
 //!
-//! - `program.rs` listens, reads the first message, checks the name and its key, and forwards data between a program and its room.
-//! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which pairs programs. For each match it opens a room for this machine only.
+//! - `program.rs` listens, reads the first message, checks the name and its key, and forwards data between a program
+//!   and its room.
+//! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which pairs programs. For each match it opens a room for this
+//!   machine only.
 //! - `line.rs` has the two ends of a forwarded connection: the program, and its room.
 //! - `board.rs` has the state of ladders that is visible outside of their tasks.
 //!

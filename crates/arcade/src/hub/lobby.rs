@@ -296,7 +296,7 @@ struct Row<'a, P> {
     rated: bool,
 }
 
-/// The one option that is shown for a room.
+/// The one option in the row of a room, which decides how lists show the room.
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]

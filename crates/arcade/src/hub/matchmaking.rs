@@ -91,7 +91,7 @@ impl Hub {
     }
 
     /// Finds a room with a free seat for a client at `host`. Rooms with a similar rating are preferred, then rooms with
-    /// more people. If there is no such room, a new one without an owner is opened.
+    /// more people. If no room is suitable, a new one without an owner is opened.
     ///
     /// # Errors
     /// If a new room is needed and cannot be opened.

@@ -60,7 +60,7 @@ impl Hub {
     /// Stops accepting rooms, and hands the open ones over to other hubs. Rooms that cannot move keep running here.
     ///
     /// # Errors
-    /// If the hub runs without other hubs, and while rooms are moved already.
+    /// If the hub was started without `--nats`, and while rooms are moved already.
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
         let Some(elsewhere) = self.elsewhere() else {
             bail!(
@@ -132,7 +132,7 @@ impl Hub {
             return Outcome::Gone;
         }
         self.moves.hand(&id);
-        // With the durability of the cluster, the journal ends when the copy has everything that the room has sent.
+        // With cluster durability, the room ends only when the copy has everything on which its last outputs depend.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
             fleet.stay(&id).await;

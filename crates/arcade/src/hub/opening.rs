@@ -117,7 +117,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Whether the hub has a permanent room with these options.
+    /// Whether the hub has a permanent room of the same game that, like these options, has the daily puzzle or not.
     pub(super) fn has_permanent(&self, options: &Options) -> bool {
         let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
         self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))

@@ -46,7 +46,7 @@ impl Feeding {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Removes a room without feeds. Returns whether it did.
+    // Removes a room that has no feeds or whose publication is over. Returns whether that is the case.
     fn leave(&self, id: &str, steps: &watch::Sender<Step>) -> bool {
         let mut rooms = self.rooms();
         if steps.receiver_count() > 0 && !steps.borrow().is_last() {

@@ -458,7 +458,7 @@ mod tests {
         let late = come(&channel).await;
         assert!(publish(&channel, Kind::Change, (1, 2), vec![frame("c"), Item::Word("w".into())]));
         assert_eq!(taken(&early).await, items(&[frame("c"), Item::Word("w".into())]));
-        // Messages that were sent before it watched are not repeated.
+        // A snapshot contains no words, so those before it are not repeated.
         assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
         // A snapshot without news is not sent.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));

@@ -152,7 +152,7 @@ impl<W: Write> Packer<W> {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened.with_context(cannot)?,
             };
-            // Its state in the front was read before this.
+            // `opened` has read the front of the file before this check.
             if journal_core::files(journal).with_context(cannot)?.first() != Some(newest) {
                 continue;
             }

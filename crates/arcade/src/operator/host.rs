@@ -85,7 +85,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         HostNames::new(args.name.iter().chain(&args.advertise).cloned().collect(), own.collect()),
     );
     let resources = Resources::new(&settings, callers);
-    // This precedes all parts of the hub, since the port may be refused.
+    // This precedes all other parts of the hub, since the arcade may refuse this hub.
     let port = listen.first().map_or(args.port, SocketAddr::port);
     let joining = match args.joins(port)? {
         Some(settings) => {

@@ -115,8 +115,8 @@ impl Found {
     }
 }
 
-/// Lists the entries of a data directory, without the temporary files of a running hub and the remains of earlier
-/// restores.
+/// Lists the entries of a data directory, without the files that only matter while a hub runs, the remains of earlier
+/// restores, and `lost+found`.
 fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     let mut names = vec![];
     for entry in fs::read_dir(data).with_context(|| format!("cannot read '{}'", data.display()))? {
@@ -210,7 +210,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     file.sync_all().with_context(cannot)
 }
 
-/// Checks the unpacked files in the way of a starting hub.
+/// Checks the unpacked files as a hub does when it starts.
 fn check(directory: &Path) -> anyhow::Result<Found> {
     if !directory.join("secret").is_file() {
         bail!("the secret of the hub is missing");

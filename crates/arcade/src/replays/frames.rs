@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::track::{Lasting, ReplayError, Track};
 use crate::games::{self, Game, Lasts, Marked};
 
-/// Limit on the bytes of the messages in one response, which ends earlier if necessary. As JSON they may take
-/// slightly more.
+/// Limit on the bytes of the messages in one response, which ends earlier if necessary. Their JSON form may be longer.
 const MAX_BYTES: usize = 1 << 20;
 /// The id of the simulated watcher, which no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);

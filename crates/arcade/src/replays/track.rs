@@ -63,7 +63,7 @@ pub(super) struct Wanted {
     pub(super) game: String,
     pub(super) path: PathBuf,
     pub(super) number: u32,
-    // In microseconds since the start of the room.
+    // In microseconds of the time of the room.
     pub(super) begins: u64,
     pub(super) ends: u64,
     /// Whether a match without its end in the journal is shown up to its last arrival.

@@ -75,7 +75,7 @@ impl Progress {
 }
 
 /// Passes each finished match of a journal that may not be stored yet to `found`, until that returns `false`. Returns
-/// `None` if the journal is empty.
+/// `None` if the journal has no complete record yet.
 ///
 /// Fails if the journal cannot be read or replayed to its end. Matches that were found before the failure count.
 pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) -> anyhow::Result<Option<Progress>> {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 /// What happens to a room after its task has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// The room is closed permanently.
+    /// The room is over here: it was closed permanently, or another hub owns it.
     Closed,
     /// The room is restored when the hub restarts.
     Kept,

@@ -47,7 +47,7 @@ pub(crate) enum CloseReason {
     Full,
     /// Another window has resumed the same seat.
     Replaced,
-    /// The first message is not a valid join message.
+    /// The first message does not state how the socket enters, or contains an invalid key.
     Unclear,
     /// The host of the browser has exhausted its share of the match.
     Refused,

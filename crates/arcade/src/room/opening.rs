@@ -47,7 +47,7 @@ const GATHERING: Duration = Duration::from_millis(20);
 pub(crate) struct Place {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
-    /// Connections of native clients of all rooms, excluding those of pages.
+    /// The limit on connections, which native clients of all rooms share with pages.
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     /// The queue of journals that have results.

@@ -100,7 +100,7 @@ impl SeatFact {
 #[derive(Debug)]
 struct Seat {
     fact: SeatFact,
-    // The later outcome for a name that is not proven yet.
+    // The proof that may arrive later for a name that is not proven yet.
     proof: Option<Proof>,
 }
 

@@ -253,7 +253,7 @@ pub(super) fn season(season: Option<String>) -> Answer<String> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
-    /// The kind of game; by default the one with the most matches.
+    /// The kind of the name; by default the most trusted one in which it has played.
     kind: Option<Kind>,
     season: Option<String>,
 }

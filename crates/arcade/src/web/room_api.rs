@@ -103,7 +103,7 @@ async fn open(
 /// A request to play.
 #[derive(Debug, Deserialize)]
 struct Wish {
-    /// Whether bots fill the free seats if no other player joins.
+    /// Whether bots join if no other players do.
     #[serde(default)]
     fill: bool,
     /// The level of these bots.
@@ -172,7 +172,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         for name in own.iter().chain(&waiting) {
             let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
-            // The kind of game with the most matches.
+            // The score of the class with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
             ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }

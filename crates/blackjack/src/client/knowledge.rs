@@ -19,7 +19,8 @@ pub enum Meaning {
         verdict: Verdict,
         /// The total of the player's hand.
         total: u8,
-        /// The decisions of the round, for learning; `None` if the round was inconsistent.
+        /// The decisions of the round, for learning; `None` if its result was an anomaly, or if some of its decisions
+        /// were made before the connection was lost.
         lesson: Option<Episode>,
     },
     /// The message was ignored as an anomaly.

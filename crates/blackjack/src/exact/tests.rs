@@ -48,7 +48,7 @@ fn the_best_tables_are_the_known_ones() {
 
 #[test]
 fn no_other_table_of_the_coarse_space_is_better() {
-    // Totals up to 11 always hit, since no card makes them bust. That leaves nine decisions per upcard.
+    // Totals up to 11 always hit, since no card makes them worse. That leaves nine decisions per upcard.
     let best = SOLVER.best(StateSpace::Coarse);
     for upcard in 0..UPCARDS {
         let value = |hits: &dyn Fn(u8) -> bool| {

@@ -25,7 +25,7 @@ pub enum Trouble {
     /// The file has this number of bytes, more than any table.
     #[error("the file has {0} bytes, and no table has more than {MAX_FILE}")]
     TooLong(usize),
-    /// The line is not ASCII from this byte on, counted from 1.
+    /// This byte of the line, counted from 1, is not ASCII.
     #[error("byte {0} of the line is no plain ASCII character")]
     NotAscii(usize),
     /// The file ends within or before the line.

@@ -79,7 +79,7 @@ impl Bench {
         Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions(&student.name)))))
     }
 
-    /// Builds and tests a submission, and writes the reports. `None` if the test was stopped.
+    /// Builds and tests a submission, and writes the reports. `None` if the test was stopped or did not finish.
     ///
     /// # Errors
     /// If the tester itself cannot continue.

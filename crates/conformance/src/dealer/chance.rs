@@ -20,8 +20,8 @@ const ENOUGH: u32 = 24;
 const PLENTY: u32 = 600;
 /// The log-likelihood ratio above which the dealer certainly draws on a soft 17.
 const CONVINCING: f64 = 11.5;
-/// The negative log-likelihood ratio below which the dealer certainly stands on a soft 17. Between the two limits, more
-/// rounds are played if there is time.
+/// The dealer certainly stands on a soft 17 if the log-likelihood ratio is below the negative of this value. Between
+/// the two limits, more rounds are played if there is time.
 const SURE: f64 = 7.0;
 /// The margin by which the logarithm must exceed a limit before no more rounds are played. Rounds of other games are
 /// added later and may reduce it. The same margin applies to a mean, in standard deviations.
@@ -106,7 +106,7 @@ impl Chance {
     /// Counts the RESULTs of a round: each player's total with its verdict. `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
-        // After that, only upcards that often lead to a soft 17 add information.
+        // After that, only upcards that often lead to a soft 17 add information, and the others take time.
         if live.is_empty() || self.rounds > PLENTY && !matches!(upcard.value(), 6 | 11) {
             return;
         }

@@ -1,5 +1,5 @@
-//! The inner guard: a process between the tester and the program under test that sets limits, monitors them and ends
-//! the program.
+//! The code that runs in a guard: a process between the tester and the program under test that sets limits, monitors
+//! them and ends the program.
 
 use std::{
     env,

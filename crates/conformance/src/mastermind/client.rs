@@ -31,7 +31,7 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// How long a server may send no message. Clients that repeat their messages mostly do so every second.
+/// How long the slow server pauses. Clients that repeat their messages mostly do so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
 /// The delay before a race starts.
 const SHORT: Duration = Duration::from_millis(300);
@@ -165,8 +165,8 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     is_over(judge, host).map(drop)
 }
 
-/// Receives the client's messages after OVER. Returns whether it wants another game. If the client leaves, its
-/// connection stays open.
+/// Receives the client's message after OVER. Returns whether it wants another game. If the client leaves, the
+/// connection is not closed here.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.hear(judge, &AFTER_OVER)?;
     let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));

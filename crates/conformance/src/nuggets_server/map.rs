@@ -6,7 +6,7 @@ use nuggets::Grid;
 use tempfile::{NamedTempFile, TempPath};
 
 /// A small map, so that a game takes few keys. It has rooms that are not rectangular, a pillar, passages that bend,
-/// fork and end, a spot at the edge, and a wall that sight passes only at an angle.
+/// fork and lead nowhere, a spot at the edge, and a wall that sight passes only at an angle.
 pub(super) const MAP: &str = "\
 +-------+                 +----+
 |.......|    +------+     |....|
@@ -58,7 +58,7 @@ pub(super) const HALL: &str = "\
 /// crossings as `slope * k + offset` with floating-point numbers of 32 or 64 bits.
 type Telling = ((u16, u16), &'static [(u16, u16)]);
 
-/// All spots of the hall that show both sizes of numbers. A program has found them by exhaustive search.
+/// All spots of the hall that reveal errors with both sizes of numbers. A program has found them by exhaustive search.
 pub(super) const TELLING: [Telling; 4] = [
     ((2, 58), &[(8, 12), (8, 30), (11, 16)]),
     ((19, 6), &[(1, 20), (13, 50)]),

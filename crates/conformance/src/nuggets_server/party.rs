@@ -89,7 +89,7 @@ pub(super) struct Client {
     pub(super) letter: Option<Letter>,
     pub(super) size: Option<(u16, u16)>,
     pub(super) purse: u32,
-    /// The gold that it has collected according to the GOLDs since then.
+    /// The gold that it has collected according to the GOLDs since that action.
     pub(super) collected: u32,
     pub(super) left: Option<u32>,
     pub(super) quit: Option<Vec<u8>>,

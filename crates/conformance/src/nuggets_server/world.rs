@@ -30,7 +30,7 @@ pub(super) struct Trace {
     pub(super) is_new: bool,
     /// Whether any DISPLAY has shown the cell.
     pub(super) was_shown: bool,
-    /// Whether the player saw the cell only after pushes by another player.
+    /// Whether the player saw the cell only from spots to which another player pushed it.
     pub(super) is_by_push: bool,
 }
 

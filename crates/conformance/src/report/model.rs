@@ -346,7 +346,7 @@ impl Report {
         failed.map(|rule| &*rule.id).collect()
     }
 
-    /// The number of rules with this name of the result.
+    /// The number of rules whose result has this name.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.rules.iter().filter(|rule| rule.word() == word).count()
     }

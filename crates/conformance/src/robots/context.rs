@@ -44,8 +44,8 @@ impl<'a> Context<'a> {
         Ok(judge.start(self.launcher, values)?)
     }
 
-    /// Requires that the program exits. `why` states the cause. A crash breaks the rule about crashes and that about
-    /// status 1. Returns whether the program exited in an orderly way.
+    /// Requires that the program exits with an error. `why` states the cause. A crash breaks the rule about crashes and
+    /// that about status 1. Returns whether the program exited with a status other than 0 and without a crash.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
         let who = format!("the {}, {why},", self.who);
         let refused = judge.refuses(rule, run, self.options.deadline(), &who);

@@ -101,7 +101,7 @@ fn told(forms: &[Form], message: &[u8]) -> Told {
         return Told::right("(a zero byte)");
     }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
-    // Printable ASCII text is shown unchanged. All other bytes are escaped.
+    // Text of ASCII letters is shown unchanged. Other bytes may be escaped.
     Told { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 

@@ -13,7 +13,8 @@ use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, seen::St
 /// Limit on bytes read from the player. Ten thousand answers per second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// Most messages of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
+/// The maximum number of messages of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and
+/// eleven questions.
 const MESSAGES: u32 = 26;
 
 pub(crate) struct Blackjack;

@@ -21,7 +21,7 @@ use crate::panel::state::{HELP, Menu};
 
 /// The smallest window.
 pub(crate) const SIZE: Size = Size::new(76, 18);
-/// The size of the original program. Larger windows use its layout.
+/// The size of the original program. Windows of at least this size use its layout, up to the sizes with larger pegs.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
 /// The least number of columns at which the classic layout has room beside the guesses.
 const WIDE: u16 = 108;
@@ -140,8 +140,9 @@ pub(super) struct MenuPlaces {
 }
 
 impl MenuPlaces {
-    /// Rows of the pegs, the text below them, and the frame of the tip with its two lines.
+    /// Rows from the pegs to the last line of text.
     const ROWS: u16 = 13;
+    /// The least number of rows of the tip: its frame and two lines.
     const LEAST_TIP: u16 = 4;
 
     pub(super) fn new(area: Rect) -> Self {

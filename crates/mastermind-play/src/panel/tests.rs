@@ -1,12 +1,11 @@
 //! The panel game as screens after keys.
 
-// The effect of every key in every state.
+// The effect of every key in every state, and of the mouse.
 mod keys;
-// The effect of the mouse. Puzzles of days and seeds, which count once, and duels.
+// Puzzles of days and seeds, which count once, and duels.
 mod puzzles;
-// The screen in the course of a game.
+// The screen in the course of a game, and in windows of all sizes.
 mod screens;
-// The layout in windows of all sizes.
 
 use mastermind::{Day, Peg, Record};
 use ratatui::{

@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         Self { table, depth, quiet: false }
     }
 
-    /// Marks that keys are ignored, so that the picture offers none after a game.
+    /// Sets whether keys are ignored. While they are, the picture offers none after a game.
     #[must_use]
     pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
@@ -261,8 +261,8 @@ impl<'a> View<'a> {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// Draws pegs beside each other, with a column between them. A peg with the colour of its surroundings gets a
-    /// black outline where the `frame` leaves room. Without colour every peg gets an outline.
+    /// Draws pegs beside each other, with a column between them. A peg with the colour of its surroundings gets an
+    /// outline where the `frame` leaves room: the black peg, and without colours every peg.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {

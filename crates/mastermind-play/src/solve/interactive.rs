@@ -6,7 +6,7 @@ use mastermind::{Code, Feedback, Knowledge, Rules, solver::Hint};
 
 use crate::voice::advice;
 
-/// The maximum length of a line in bytes; no valid row is as long.
+/// The maximum number of bytes kept of a line; no valid row is as long.
 const MAX_LINE: u64 = 256;
 /// The most rows. No game needs as many.
 const MAX_ROWS: usize = 100;

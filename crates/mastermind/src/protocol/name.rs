@@ -12,7 +12,7 @@ pub type Name = netcore::Name<Trimmed>;
 /// The rule of [`Name`].
 ///
 /// Blanks around the input are removed, it is cut to [`MAX_NAME`] bytes, and each byte that is not printable ASCII
-/// becomes `_`. Input without a name is rejected.
+/// becomes `_`. Input that is empty or blank is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trimmed;
 

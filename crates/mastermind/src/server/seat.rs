@@ -114,7 +114,7 @@ struct Finish {
     // `None` if the player left.
     how: Option<Ending>,
     turns: u8,
-    // The number of racers that finished earlier.
+    // The number of racers whose game was over earlier, including those that left.
     after: u8,
 }
 

@@ -40,7 +40,7 @@ pub(crate) trait Candidates {
 /// The number of pegs in a tail.
 const TAIL: usize = 4;
 
-/// Marks which of 64 tails have exactly each possible number of pegs.
+/// For each possible number of pegs, marks the tails, of 64, that have exactly this number.
 type Exactly = [u64; TAIL + 1];
 
 /// Candidates that are enumerated on demand instead of stored.

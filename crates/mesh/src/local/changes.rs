@@ -32,7 +32,7 @@ impl<T, L: FnMut() -> Option<T>> Future for Wait<'_, L> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // Register first: a change between `look` and the registration would be missed.
+        // Register before `look` runs, so that no change in between is missed.
         {
             let mut waiting = self.changes.0.lock().unwrap_or_else(PoisonError::into_inner);
             if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {

@@ -93,7 +93,7 @@ impl Logs {
         }
     }
 
-    // Returns the first record after a sequence, or the last anchor if there is none.
+    // Returns the first record after a sequence, or the last anchor if `sequence` is `None`.
     fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
         let records = self.by_name.get(name)?;
         let place = match sequence {

@@ -46,7 +46,7 @@ impl Logs {
 
     fn remember(&self, record: Record) {
         let mut known = self.known();
-        // Most of these belong to closed rooms. A record that is missing here is read again.
+        // The records of closed rooms accumulate. A record that is missing here is read again.
         if known.len() >= 2 * MAX_ROOMS {
             known.clear();
         }
@@ -134,7 +134,7 @@ impl Logs {
         Err(self.stream.away(&what, "others open it all the time"))
     }
 
-    // Returns the position of the last anchor.
+    // Returns the position of the last anchor, or of the last record if no anchor is retained.
     async fn anchor(&self, what: &str, name: &Name) -> Result<Option<Sequence>, MeshError> {
         Ok(self.last(what, name).await?.map(|last| match last.head.kind {
             Kind::Anchor => last.sequence,

@@ -21,13 +21,13 @@ const SOON: Duration = Duration::from_millis(5);
 /// The messages of a subject, in order and without gaps, across reconnects.
 ///
 /// The underlying consumer reconnects forever without reporting it, so an outage looks like a subject without new
-/// messages. If no message arrives for [`PATIENCE`], the last message of the stream is queried instead.
+/// messages. If no message arrives for [`PATIENCE`], the reader queries the stream for the last message of the subject.
 pub(super) struct Reading {
     stream: Stream,
     what: String,
     subject: String,
     messages: Ordered,
-    // The sequence of the last received message, and of the last one in the stream at the previous query.
+    // The sequence of the last received message, and of the last one of the subject at the previous query.
     seen: u64,
     due: u64,
     ask: Instant,

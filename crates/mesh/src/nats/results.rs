@@ -48,7 +48,8 @@ impl Nats {
                 }
                 Err(_) => self.skip(),
             }
-            // Nodes of the later version that wrote the message get the first deliveries.
+            // A later version wrote the message, or it is damaged. Skip its first deliveries, so that nodes of that
+            // version can take it.
             if count >= MAX_DELIVERIES {
                 let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
                 let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));

@@ -35,13 +35,13 @@ const COPIES: usize = 3;
 
 /// The lifetime of bucket entries.
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
-/// The size in bytes of a bucket with at most one entry per node.
+/// The limit in bytes of a bucket with at most one entry per node.
 const SMALL_BYTES: i64 = 1 << 20;
-/// The lifetime of dead letters, and their total size in bytes.
+/// The lifetime of dead letters, and the limit of their total size in bytes.
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
-/// A connection without its streams.
+/// A connection whose streams may not exist yet.
 pub(super) struct Broker {
     context: Context,
     prefix: String,
@@ -128,7 +128,7 @@ impl Broker {
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // Servers have no leader for some seconds after they start, and do not answer until then.
+            // Servers have no leader for some seconds after they start, and none of them answers until there is one.
             if account.is_err() {
                 account = self.context.query_account().await;
             }
@@ -143,7 +143,7 @@ impl Broker {
             subjects: vec![format!("{}.{kind}.*", self.prefix)],
             storage: StorageType::File,
             num_replicas: self.copies,
-            // A message is an append and at most a head.
+            // A message contains an append and at most one head.
             max_message_size: i32::try_from(MAX_APPEND + 2 * MAX_HEAD).unwrap_or(i32::MAX),
             ..Config::default()
         }

@@ -31,7 +31,7 @@ const LEFT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Put {
     Stored(u64),
-    /// The stream already has a message with this id.
+    /// The stream remembers a message with this id, which may be removed already.
     Known,
     /// The last message of the subject is not the expected one.
     WrongLast,

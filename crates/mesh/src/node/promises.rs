@@ -1,9 +1,9 @@
 //! How a node continues without the directory: all other nodes promise not to take its rooms.
 //!
 //! A node whose lease runs out cannot know whether the directory is unreachable for all nodes or only for itself. It
-//! sends a request to every node that could take its rooms. A node that does not reach the directory either promises
-//! not to remove its entry for a while. A node that does reach it promises no more time than it would have waited
-//! anyway. While all promises hold, no node takes the rooms, and the node may publish.
+//! sends a request to every node that could take its rooms. If the recipient cannot reach the directory itself, it
+//! promises not to remove the entry of the sender for a while. Otherwise it promises no more time than it would have
+//! waited anyway. While all promises hold, no node takes the rooms, and the sender may publish.
 //!
 //! The nodes must agree on the recipients: an entry states up to which revision its node has
 //! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
@@ -45,7 +45,7 @@ pub struct Plea {
 pub enum Promise {
     /// The duration, from the arrival of the request. From now on, the recipient knows the sender.
     For(Duration),
-    /// That life of the recipient is over permanently.
+    /// No process runs this life of the recipient, and none ever will.
     Gone,
 }
 

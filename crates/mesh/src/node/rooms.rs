@@ -15,7 +15,7 @@ use crate::{
     Revision, RoomValue, Stays, Value,
 };
 
-/// The maximum delay until lobbies receive a changed row.
+/// The minimum interval between writes of a changed row.
 const ROW_PAUSE: Duration = Duration::from_millis(500);
 /// How often an unchanged entry is rewritten, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
@@ -34,7 +34,7 @@ enum Aim {
 enum Handing {
     /// The room still runs.
     Wanted,
-    /// The hub is suspending the room, which may publish until then.
+    /// The hub is suspending the room. The room may publish until it is suspended.
     Suspending,
     Suspended,
 }
@@ -55,7 +55,7 @@ pub(super) struct Room {
     written: Time,
     needs: String,
     how: How,
-    // Whether the room may be taken over although the hub has opened it.
+    // Whether the hub opens the room from an earlier run, so that the node may also take it over.
     returns: bool,
     // Whether the room was taken over and the hub may not have its state yet.
     unread: bool,
@@ -132,7 +132,7 @@ impl Node {
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
-            // A new room has an empty row, so its first row is written without delay.
+            // A room that was opened with an empty row shows nothing yet, so its first row is written without delay.
             if room.row.is_empty() {
                 room.written = Time::ZERO;
             }
@@ -271,7 +271,7 @@ impl Node {
                     self.look_at(now, &name);
                     continue;
                 }
-                // Another node may have owned the room since an earlier attempt, so the local state is outdated.
+                // Another node may have owned the room since an earlier attempt, so the local state may be outdated.
                 (room.how, room.unread) = (how, how == How::TakenOver);
             }
             let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());

@@ -21,7 +21,8 @@ pub(super) struct Oracle {
     pub(super) told: BTreeMap<Name, Vec<u32>>,
     // For rooms that may lose unstored state: the state that each owner has published.
     told_by: BTreeMap<(Name, Fence), Vec<u32>>,
-    // The state in their journals that owners know to be stored, the last one with the greatest fence.
+    // By room, the state that its owner knows to be stored in the journal, and the fence of that owner. Of several
+    // owners, the one with the greatest fence counts.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
     // Claims up to this one belong to rooms that are over.
     closed: BTreeMap<Name, Fence>,

@@ -37,7 +37,7 @@ pub(super) const PATIENCE: u64 = 400 * SECOND;
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
 /// The number of rooms.
 pub(super) const ROOMS: usize = 8;
-/// The interval between actions of players, and between checks of hubs.
+/// The longest interval between actions of players, and between checks of hubs.
 pub(super) const PLAY: u64 = SECOND / 2;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -193,7 +193,7 @@ impl World {
             if done.is_none() && is_play && healed && self.is_done() {
                 done = Some(self.at());
             }
-            // Messages in transit have arrived.
+            // By then, all messages in transit have arrived.
             if done.is_some_and(|done| {
                 self.at() > (done + 30 * SECOND).max(FAULTS + 60 * SECOND).max(self.changed + 10 * SECOND)
             }) {
@@ -329,7 +329,7 @@ impl World {
         }
     }
 
-    // The consumer of results fails now and then, at any step.
+    // Runs the consumer of results, which sometimes fails before the commit or dies after it.
     pub(super) fn consume(&mut self) {
         self.later(SECOND..3 * SECOND, Event::Consume);
         if self.away > self.now {

@@ -15,8 +15,8 @@ use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
 pub const MAX_HELD: usize = 4 << 20;
-/// How long outputs may wait before the delay is logged. They are never sent before their inputs are on disk.
-/// Otherwise a match resumed without these inputs would restart before a state that players have seen.
+/// How long outputs may wait before the delay is logged. Even then they are not sent before their inputs are safe:
+/// a match resumed without these inputs would continue from a state before one that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
 /// The longest interval between two checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);

@@ -36,7 +36,7 @@ impl Host {
         self.input_of(now, peer, Input::Disconnected { peer, why });
         // A peer that has only shut down its sending half can still receive until the room closes it.
         if why != Gone::Left {
-            // Sent through the outbox, so that it follows outputs that are held back.
+            // Closed through the outbox, so that outputs that are held back are sent before.
             self.out.close(peer);
             self.deliver(now);
         }

@@ -9,9 +9,9 @@ use super::{Account, Host, Route};
 use crate::{ConnectionId, Delivery, address::canonical};
 
 impl Host {
-    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. A
-    /// transport can adopt peers on datagrams, because the address identifies them: they receive everything that they
-    /// may know. The other peers are disconnected.
+    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Peers that
+    /// a transport can adopt receive everything that they may know. This is possible over datagrams, where the address
+    /// identifies the peer. The other peers are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];

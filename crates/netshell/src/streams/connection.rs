@@ -51,7 +51,7 @@ pub(super) enum Serviced {
     Left,
     /// The connection must be dropped.
     Lost(Gone),
-    /// The connection is closed and all its output is written.
+    /// The room and the peer have both ended the connection, so it can be removed.
     Done,
 }
 
@@ -137,7 +137,7 @@ impl<S: ByteStream> Connection<S> {
             State::Closing { left: true, .. } | State::Ignoring { .. } | State::Finished => return Serviced::Waits,
             State::Closing { left: false, .. } | State::Open => {}
         }
-        // The connection is charged for the bytes that it receives, but it must be able to afford a chunk.
+        // The connection is charged only for the bytes read from it, but its rate must permit a whole chunk.
         let ready = self.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX));
         self.paused = ready.is_none_or(|ready| ready > now) || (self.is_open() && self.paused_until > now);
         if self.paused {

@@ -20,7 +20,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver without a back-off.
+    /// Creates a receiver that is not in a back-off.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
     }

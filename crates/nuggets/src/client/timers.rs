@@ -72,10 +72,10 @@ pub(super) struct Timers {
     spectates: bool,
     phase: Phase,
     last_heard: Option<Time>,
-    // When the first key after the last message from the server was sent.
+    // When the first key that requires a response was sent after the last message from the server.
     unanswered_since: Option<Time>,
     closed: Option<Closed>,
-    // When a spectator last sent a probe, and whether its response is still outstanding.
+    // When the last probe was sent or the server moved, and whether the response to a probe is outstanding.
     probed: Option<Time>,
     probing: bool,
 }

@@ -152,8 +152,8 @@ impl Memory {
     }
 
     /// Marks everything as doubtful, because gold is left but there is no place left to search: a player may have
-    /// dropped it after the explorer passed. With `wary`, even spots that should have been seen from afar are visited
-    /// again.
+    /// dropped it after the explorer passed. With `wary`, even spots that should have been seen from afar are examined
+    /// again from a neighbouring spot.
     pub(super) fn doubt_everything(&mut self, here: usize, wary: bool) {
         self.wary = wary;
         for mark in &mut self.marks {

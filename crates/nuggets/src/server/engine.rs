@@ -51,8 +51,8 @@ impl Engine for Server {
             }
             Input::Refresh { peer } => {
                 self.tell_all(peer, out);
-                // A peer without a seat exists only until its first message is answered. The server that received that
-                // message has restarted without answering it, and no disconnect will follow.
+                // Over datagrams, a peer without a seat exists only until its first message is answered. That message
+                // was lost with the server that received it, and no disconnect will follow.
                 self.forget_stranger(peer, out);
             }
             Input::Disconnected { peer, why } => {

@@ -143,7 +143,7 @@ fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lo
     };
     let burst = run(&mut hall, 1_040);
     assert!(burst <= DRAWN.burst as usize && burst + 65_305 > DRAWN.burst as usize, "{burst} bytes");
-    // A client that repeats its request receives only the rated number of pictures, and the last picture is the final
+    // A client that continues to send keys receives no more than the rate allows, and the last picture shows the final
     // state.
     hall.say(1, Link::Datagram, b"KEY j");
     let newest = displays(&hall.elapse(), 1);

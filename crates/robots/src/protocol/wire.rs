@@ -69,7 +69,7 @@ impl Encode for Direction {
     }
 }
 
-// An action has the same encoding in both protocols, except for its first tag.
+// An action has the same encoding in both protocols, except that its tags start at another number.
 impl Action {
     fn decode_tagged(tag: u8, first: u8, reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         Ok(match tag.checked_sub(first) {

@@ -315,7 +315,7 @@ impl Table {
     ///
     /// | line | meaning |
     /// |------|---------|
-    /// | `ann comes`, `ann comes from [::1]:9`, `ann watches` | a client connects; the last one as an observer |
+    /// | `ann comes`, `ann comes from [::1]:9`, `ann watches` | a client connects; the last one as a watcher |
     /// | `ann > Join Ann`, `ann > PlaceBomb`, `ann > Move Up` | a message |
     /// | `ann > bytes 03 04` | bytes |
     /// | `ann leaves` | the connection ends |

@@ -61,7 +61,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let mut released = store.release_unused_names(u64::MAX, 11).await.unwrap();
     released.sort_unstable();
     assert_eq!(released, ["BiIl", "Bill"]);
-    // The journal continues on a new board.
+    // Further matches count on a new board.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
     let players = next.players.iter().map(|player| store::MatchPlayer {
         won: player.rank == 1,

@@ -114,7 +114,8 @@ impl State {
         Err(io::Error::other("names cannot be changed"))
     }
 
-    // The number of bytes of a write at the current end that are done, and the result of the write.
+    // The number of bytes of a write that are done, and the result of the write. `grows` counts the bytes beyond the
+    // current end.
     pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
         let (wanted, left, kind) = match &mut self.fault {
             Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),

@@ -150,7 +150,7 @@ impl SimulatedClock {
         state.next_timer
     }
 
-    /// Replaces the waker with this number, and its time of the simulation.
+    /// Sets or removes the waker with this number, and the time of the simulation at which it is woken.
     pub(super) fn wake_at(&self, number: u64, when: Option<(Time, Waker)>) {
         let sleepers = &mut self.lock().sleepers;
         match when {

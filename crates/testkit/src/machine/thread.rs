@@ -155,7 +155,7 @@ fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, pr
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
-    // If the process was killed, the receiver is dropped.
+    // If the process was killed, this is never received.
     let _ = turns.yielded.send(end);
 }
 

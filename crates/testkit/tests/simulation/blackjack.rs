@@ -109,7 +109,7 @@ impl Game for Blackjack {
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
             Some(seat) => seat.hand.is_none_or(|(hand, _)| !client.in_round() || hand == *client.hand()),
-            // A player who has lost its seat gets no other one.
+            // A player who has lost its seat has no state to compare.
             None => true,
         }
     }

@@ -19,7 +19,7 @@ const BUILT_IN: [(&str, &[u8]); 6] = [
 pub(crate) const MAX_OWN_MAP: usize = 12 << 10;
 /// Limit on the number of the operator's maps.
 pub(crate) const MAX_MAPS: usize = 200;
-/// The longest name of such a map, in bytes.
+/// The longest name of an operator's map, in bytes.
 const MAX_NAME: usize = 40;
 /// Limit on the number of rule violations in one error message.
 const TOLD: usize = 10;

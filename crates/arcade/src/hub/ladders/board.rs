@@ -292,7 +292,7 @@ impl Finished {
     }
 }
 
-// The order of the ratings.
+// Sorts players as the ratings rank them: those who have forfeited come last.
 fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
     players.sort_by_key(|player| player.lost);
     for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {

@@ -263,7 +263,7 @@ impl Door {
 /// What a program may send before its match starts, in bytes. It is discarded: no match runs yet, and it may repeat the
 /// key.
 const MAX_EARLY: usize = 1 << 20;
-/// The shortest time between two notices to the keeper that a program has sent data.
+/// The shortest time between two notices to the keeper that a program has sent data, in games that request no moves.
 const PULSE: Duration = Duration::from_millis(500);
 /// How long after the end of a room its last datagrams may arrive.
 const LINGER: Duration = Duration::from_millis(300);
@@ -313,7 +313,7 @@ impl Program {
                 // A repeated join datagram contains the key, so the stored one is sent in its place.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
                 let message = if is_join { &join[..] } else { &said[..] };
-                // After the end of its part, the room would interpret more data as leaving.
+                // The room would interpret data after the end of the program's part as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
@@ -369,7 +369,7 @@ impl Program {
                 }
             }
         }
-        // The match broke off for any reason.
+        // The match may have broken off for any reason.
         self.tell(Input::Gone(self.id)).await;
         self.line.end().await;
     }

@@ -130,7 +130,7 @@ struct View {
     pages: BTreeMap<HostId, usize>,
     // The publication that the view has caught up with, if it is complete.
     version: Option<u64>,
-    // How often the view had no turn since the last publication.
+    // How often the view was due and had no turn since its last update.
     passed: usize,
     // The room at which the next update begins, so that no room waits forever.
     start: usize,

@@ -19,8 +19,8 @@ use crate::{
     tester::Options,
 };
 
-/// The number of six-digit games with a lifeline. The probability that all of them reveal the same place is one in five
-/// million.
+/// The number of six-digit games for each lifeline. By chance, all games of a lifeline reveal the same place in one
+/// test of five million.
 const LIFELINES: usize = 10;
 /// The number of eight-digit games with repeats. The probability that none of them has repeats is one in 70 million.
 const LONG_GAMES: usize = 3;

@@ -39,8 +39,8 @@ const GUESSES: [&str; TURNS] = [
     "18273641",
 ];
 
-/// An input, its turn, and whether that turn is early enough for a lifeline. A course's program may reject a lifeline
-/// one turn too early.
+/// A lifeline, the turn in which it is requested, and whether that turn is early enough. `None` allows both, since a
+/// course's program may reject a lifeline one turn too early.
 const LATE: [(usize, usize, Option<bool>); 8] = [
     (1, 1, Some(true)),
     (1, 7, Some(true)),

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The maximum number of steps of a player that explores an unknown map.
+/// The maximum number of steps of a walk, which bounds the exploration of maps that are not ours.
 const WALK: usize = 70;
 /// The number of successive steps by which a player may fail to approach its target.
 const PATIENT: usize = 4;

@@ -107,7 +107,7 @@ pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
-        // The observations of the first two games are judged elsewhere.
+        // An error that also occurs in the first two games breaks the usual rule.
         let rule = |stage: &Stage<'_>, usual: &'static Rule| {
             if game < 2 || stage.judge.has_failed(usual) { usual } else { &MANY_GAMES }
         };

@@ -302,7 +302,7 @@ pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    // The port is taken for both families, since a client that binds both fails if either is taken.
+    // The port is taken for both families, so that a client cannot bind it on either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
     ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")

@@ -50,7 +50,7 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     for _ in 0..ATTEMPTS {
         let measured = measure(context, judge, length)?;
         drift = drift.min(measured.0);
-        // If the tester itself is delayed, turns arrive together in both cases, and the attempt proves no delay.
+        // If the tester itself is delayed, turns arrive together in both cases, and the attempt is inconclusive.
         if measured.1[PROMPT] > parts[PROMPT] {
             parts = measured.1;
         }

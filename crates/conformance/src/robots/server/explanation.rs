@@ -33,7 +33,7 @@ impl Pending {
 
 pub(super) struct Robot {
     pub(super) position: Position,
-    /// How many turns have destroyed the robot.
+    /// The number of turns in which the robot was destroyed.
     pub(super) score: u32,
     /// The number of bombs that destroyed it.
     pub(super) hits: u32,

@@ -231,7 +231,7 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     };
     let mut table = Table::open(context, judge, setup)?;
     table.connect("Ann")?;
-    // Games with only turn 0 fill the buffers between server and client.
+    // Only games with a turn 0 fill the buffers between server and client.
     for rule in [&GAME_STARTED, &NEXT_GAME] {
         let told = table.blind_game(rule)?;
         let is_large = |message: &ServerMessage| match message {

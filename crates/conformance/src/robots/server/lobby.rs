@@ -237,7 +237,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     // The connection stays open, since clients that disconnect immediately are tested elsewhere.
     let probe = Connection::once(address, context.options.patience);
     if probe.is_err() {
-        // A server that serves one client also rejects another one over IPv4.
+        // A server that serves only one client also rejects a second one over IPv4.
         table.connect("a second client over IPv4")?;
         return table.judge.broken(&IPV6, || {
             format!("the server accepts connections to {}, and none to {address}", table.host.address)
@@ -251,7 +251,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // A server that binds both families fails if either is taken.
+    // The port is taken for both families, so that a server cannot bind it on either.
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();

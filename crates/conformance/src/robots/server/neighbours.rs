@@ -169,7 +169,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !cfg!(target_os = "linux") {
-        // Other systems have only one local address.
+        // Other systems may have only one loopback address.
         return Err(Halt::Broken);
     }
     let mut host = context.host(judge, &small(context))?;
@@ -181,7 +181,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     host.address.set_ip(OTHER.into());
     let opened = Connection::once(host.address, context.options.patience);
     if opened.is_err() {
-        // A server that serves one client also rejects another one at the usual address.
+        // A server that serves only one client also rejects a second one at the usual address.
         host.address.set_ip(Ipv4Addr::LOCALHOST.into());
         context.guest(judge, &mut host, "a second client of the usual address")?;
         host.address.set_ip(OTHER.into());

@@ -36,7 +36,7 @@ impl Setup {
         Opening { robots, blocks, draws, board }
     }
 
-    /// Tries later seeds until turn 0 matches.
+    /// Tries its own seed and the following ones until turn 0 matches.
     pub(super) fn staged(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
@@ -97,14 +97,14 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Sends actions of several players in one batch, and receives the turn that should play them.
+    /// Sends actions of several players without a wait, and receives the turn that should play them.
     pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> Played {
         for &(index, action) in actions {
             self.act(index, &[action]);
         }
         self.turn(focus)?;
         if self.mirror.as_ref().is_some_and(Mirror::waits) {
-            // The next actions are too late for their turn.
+            // The scenario would send its next actions too early, while earlier ones are still pending.
             self.judge.fall_behind();
         }
         Ok(())
