@@ -143,7 +143,8 @@ fn results(directory: &Path) -> Arc<Results> {
 /// The same with tables.
 async fn prepared(directory: &Path) -> Arc<Results> {
     let results = results(directory);
-    results.store.prepare().await.unwrap();
+    // On a busy machine a connection can take longer than the hub allows; the hub retries, too.
+    testkit::found("a prepared database", async || results.store.prepare().await.ok()).await;
     results
 }
 
