@@ -3,6 +3,7 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     thread,
+    time::{Duration, Instant},
 };
 
 use rand::{RngExt, SeedableRng};
@@ -13,8 +14,8 @@ use crate::programs::program;
 
 /// One start in this many is killed before the server reports that it listens.
 const EARLY_KILLS: u32 = 8;
-/// Limit on the steps of the test before such a kill.
-const EARLY_STEPS: u32 = 5_000;
+/// Longest time before such a kill, in microseconds.
+const EARLY_KILL_US: u64 = 5_000;
 
 /// A server with a journal that is killed repeatedly and resumed at the same port.
 pub(crate) struct Mortal {
@@ -65,7 +66,10 @@ impl Mortal {
                 return false;
             }
             if self.chance.random_range(0..EARLY_KILLS) == 0 {
-                (0..self.chance.random_range(0..EARLY_STEPS)).for_each(|_| thread::yield_now());
+                let (start, pause) = (Instant::now(), Duration::from_micros(self.below(EARLY_KILL_US)));
+                while start.elapsed() < pause {
+                    thread::yield_now();
+                }
                 continue;
             }
             let goes_on = self.process().wait_stderr("whether the match continues", |stderr| {
