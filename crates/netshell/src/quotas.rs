@@ -135,10 +135,9 @@ impl AdmissionQuota {
             Admission::Answered => &mut self.answers,
             Admission::Admitted => &mut self.joins,
         };
-        let (host, mut ready) = (address.into(), true);
+        let host = address.into();
         // Checked before the charge, so that a flood neither uses up the rate of all addresses nor fills the table.
-        hosts.visit(host, |bucket| ready &= bucket.ready_at(now, 1) == Some(now));
-        let is_accepted = ready && self.all.take(now, 1);
+        let is_accepted = hosts.ready_at(now, host, 1) == Some(now) && self.all.take(now, 1);
         if is_accepted {
             hosts.charge(now, host, 1);
         }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use netcore::{HostId, Rate, RateTable, Time, TokenBucket};
+use netcore::{HostId, Network, Rate, RateTable, Time, TokenBucket};
 use tracing::warn;
 
 use super::shares::Kind;
@@ -21,7 +21,7 @@ pub(crate) const FILE: u32 = 1;
 /// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
-/// Hosts whose requests are counted. Other hosts share one limit.
+/// Hosts and networks whose requests are counted. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
 /// Entries of an `X-Forwarded-For` header that are read, counted from the end.
 const MAX_FORWARDED: usize = 16;
@@ -34,8 +34,8 @@ pub(crate) struct Callers {
     /// The names of the hub.
     pub(crate) names: HostNames,
     start: Instant,
-    // The rates by host, and one for all hosts that are not in the table.
-    requests: Mutex<(RateTable<HostId>, TokenBucket)>,
+    // The rates of hosts and their networks, and one for all hosts that are not in the table.
+    requests: Mutex<(RateTable<Network>, TokenBucket)>,
     // By kind, with the last warning.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
@@ -68,11 +68,14 @@ impl Callers {
         let now = self.now();
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let (hosts, others) = &mut *requests;
-        let bucket = hosts.bucket(now, host).unwrap_or(others);
-        if bucket.take(now, cost) {
+        let wait = |ready: Option<Time>| Some(ready.map_or(Duration::ZERO, |at| at.since(now)));
+        let ready = hosts.ready_at(now, host, cost);
+        if ready != Some(now) {
+            wait(ready)
+        } else if hosts.charge(now, host, cost) || others.take(now, cost) {
             None
         } else {
-            Some(bucket.ready_at(now, cost).map_or(Duration::ZERO, |at| at.since(now)))
+            wait(others.ready_at(now, cost))
         }
     }
 
@@ -177,6 +180,15 @@ mod tests {
         let refused = asked.enumerate().find_map(|(number, wait)| wait.map(|wait| (number, wait)));
         assert!(refused.is_some_and(|(number, wait)| number >= 1_000 && wait <= Duration::from_secs(1)), "{refused:?}");
         assert_eq!(callers.request(HostId::of("10.0.0.2:1"), REQUEST), None);
+    }
+
+    #[test]
+    fn large_network_makes_as_many_requests_as_a_few_hosts() {
+        let callers = callers(&[]);
+        let flood = (0..u64::from(REQUESTS.burst)).map(|number| callers.request(HostId::V6Network(number), REQUEST));
+        let accepted = flood.filter(Option::is_none).count();
+        assert!((16_000..18_000).contains(&accepted), "{accepted}");
+        assert_eq!(callers.request(HostId::V6Network(1 << 16), REQUEST), None, "another customer");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use netcore::{HostId, Rate, RateTable, Time};
+use netcore::{HostId, Network, Rate, RateTable, Time};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
@@ -140,7 +140,7 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Tries {
     start: Instant,
-    counters: Mutex<RateTable<(HostId, Purpose)>>,
+    counters: Mutex<RateTable<(Network, Purpose)>>,
 }
 
 /// The result of a try.
@@ -166,23 +166,23 @@ impl Tries {
 
     /// How long a host has to wait before its next try, if it has to.
     pub(crate) fn wait(&self, host: HostId, purpose: &Purpose) -> Option<Duration> {
-        wait(&mut self.counters(), self.now(), &(host, purpose.clone()))
+        wait(&mut self.counters(), self.now(), host, purpose)
     }
 
     /// Counts a wrong try that the caller has checked.
     pub(crate) fn charge(&self, host: HostId, purpose: Purpose) {
-        charge(&mut self.counters(), self.now(), (host, purpose));
+        charge(&mut self.counters(), self.now(), host, &purpose);
     }
 
     fn attempt_at<T>(&self, now: Time, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
-        let (mut counters, key) = (self.counters(), (host, purpose));
-        if let Some(wait) = wait(&mut counters, now, &key) {
+        let mut counters = self.counters();
+        if let Some(wait) = wait(&mut counters, now, host, &purpose) {
             return Tried::TooMany(wait);
         }
         if let Some(found) = look() {
             return Tried::Right(found);
         }
-        charge(&mut counters, now, key);
+        charge(&mut counters, now, host, &purpose);
         Tried::Wrong
     }
 
@@ -190,23 +190,26 @@ impl Tries {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    fn counters(&self) -> MutexGuard<'_, RateTable<(HostId, Purpose)>> {
+    fn counters(&self) -> MutexGuard<'_, RateTable<(Network, Purpose)>> {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn wait(counters: &mut RateTable<(HostId, Purpose)>, now: Time, key: &(HostId, Purpose)) -> Option<Duration> {
-    let ready = counters.get(key)?.ready_at(now, TRY).filter(|at| *at > now)?;
-    Some(ready.since(now))
+fn wait(counters: &mut RateTable<(Network, Purpose)>, now: Time, host: HostId, purpose: &Purpose) -> Option<Duration> {
+    let ready = host.networks().filter_map(|network| counters.get(&(network, purpose.clone()))?.ready_at(now, TRY));
+    ready.max().filter(|at| *at > now).map(|at| at.since(now))
 }
 
-fn charge(counters: &mut RateTable<(HostId, Purpose)>, now: Time, key: (HostId, Purpose)) {
-    if counters.bucket(now, key.clone()).is_none() {
-        // If new hosts shared a counter, a crowd of hosts could lock out all others.
-        counters.remove_fullest(now);
-    }
-    if let Some(tries) = counters.bucket(now, key) {
-        tries.charge(now, TRY);
+fn charge(counters: &mut RateTable<(Network, Purpose)>, now: Time, host: HostId, purpose: &Purpose) {
+    for network in host.networks() {
+        let key = (network, purpose.clone());
+        if counters.bucket(now, key.clone(), network.hosts()).is_none() {
+            // If new hosts shared a counter, a crowd of hosts could lock out all others.
+            counters.remove_fullest(now);
+        }
+        if let Some(tries) = counters.bucket(now, key, network.hosts()) {
+            tries.charge(now, TRY);
+        }
     }
 }
 
@@ -267,12 +270,23 @@ mod tests {
         let eve = HostId::of("10.0.0.9:1");
         let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
         while wrong(eve) == Tried::Wrong {}
-        for network in 0..MAX_TRYING as u64 + 1_000 {
-            assert_eq!(wrong(HostId::V6Network(network)), Tried::Wrong);
+        // Each host is in a network of its own.
+        let crowd = |number: usize| HostId::V6Network((number as u64) << 16);
+        for number in 1..MAX_TRYING {
+            assert_eq!(wrong(crowd(number)), Tried::Wrong);
         }
         assert!(tries.counters().is_full());
         assert_eq!(wrong(HostId::V6Network(u64::MAX)), Tried::Wrong);
         assert!(matches!(wrong(eve), Tried::TooMany(_)), "the counter of a host that guesses most stays");
+    }
+
+    #[test]
+    fn large_network_has_the_wrong_tries_of_a_few_hosts() {
+        let tries = Tries::default();
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
+        let flood = (0..1_000).map(|number| wrong(HostId::V6Network(number << 8)));
+        assert_eq!(flood.filter(|tried| *tried == Tried::Wrong).count(), 320);
+        assert_eq!(wrong(HostId::V6Network(1 << 16)), Tried::Wrong, "another customer");
     }
 
     #[test]

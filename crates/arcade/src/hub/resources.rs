@@ -155,17 +155,8 @@ impl Resources {
 
     /// Whether a host may open one more room with its own map; `makers` are those of the open rooms.
     pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
-        let mut maps = netcore::Shares::new(MAX_OWN_MAPS);
-        let mut take = |host: Option<HostId>| match host {
-            Some(host) => maps.take(host),
-            None => maps.take_unshared(),
-        };
-        for other in makers {
-            // Rooms that were admitted when the share was larger still count.
-            let _ = take(other).or_else(|_| take(None));
-        }
-        let taken = take(maker);
-        taken.map_err(|full| Refusal { kind: Kind::Maps, full })
+        let maps = netcore::Shares::new(MAX_OWN_MAPS);
+        Self::one_more(maps, makers, maker).map_err(|full| Refusal { kind: Kind::Maps, full })
     }
 
     /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open rooms.

@@ -17,7 +17,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{GameEvent, HostId, Output, Rate, RateTable, Shares, Status, Time};
+use netcore::{GameEvent, HostId, Network, Output, Rate, RateTable, Shares, Status, Time};
 use tokio::time::Instant;
 
 use super::{
@@ -36,7 +36,7 @@ pub(crate) const MAX_HINTS: usize = 32;
 pub(crate) const MAX_HINTS_OF_HOST: usize = 8;
 /// How long a hint counts.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Limit on the hosts whose joins or waits are counted. Joins of further hosts are not limited.
+/// Limit on the hosts and networks whose joins are counted, and on the hosts whose waits are. Joins of further hosts are not limited.
 const MAX_HOSTS: usize = 4_096;
 /// How long a client that had to wait because of reserved seats has precedence over later reservations.
 const REMEMBERED: Duration = Duration::from_mins(1);
@@ -57,7 +57,7 @@ pub(super) struct Admission {
     left: BTreeMap<HostId, u32>,
     // The seats that can be assigned.
     seats: u32,
-    joins: RateTable<HostId>,
+    joins: RateTable<Network>,
     // When players of a host were first rejected because the free seats were reserved, and when they were last
     // rejected.
     waiting: BTreeMap<HostId, (Instant, Instant)>,
@@ -89,8 +89,7 @@ impl Admission {
         if self.roster.has_spent(peer.host) {
             return Some((HALF, CloseReason::Refused));
         }
-        let joins = self.joins.get(&peer.host)?;
-        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, CloseReason::Refused))
+        (self.joins.ready_at(now, peer.host, 1) != Some(now)).then_some((PACE, CloseReason::Refused))
     }
 
     /// The reply to a message that exceeds the rate of its host.
@@ -122,9 +121,8 @@ impl Admission {
                     }
                     if self.roster.set_joined(*peer)
                         && let Some(Peer { host, .. }) = player
-                        && let Some(joins) = self.joins.bucket(now, host)
                     {
-                        joins.charge(now, 1);
+                        self.joins.charge(now, host, 1);
                     }
                 }
                 Output::Event(GameEvent::Left { peer, name, .. }) if spends && !name.is_empty() => {

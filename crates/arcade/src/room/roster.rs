@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{HostId, Level, Link, Occupant, PeerId, Rate, RateTable, Role, Time};
+use netcore::{HostId, Level, Link, Network, Occupant, PeerId, Rate, RateTable, Role, Time};
 use serde_json::json;
 use store::Kind;
 use tokio::{
@@ -46,7 +46,7 @@ pub(crate) const PHRASES: u8 = 7;
 pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
 /// The cost of a phrase.
 const PHRASE: u32 = 3;
-/// Limit on the hosts that may send phrases at the same time. Further hosts wait until one of these has been silent
+/// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has been silent
 /// for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
 /// The message to players who try to join a locked room.
@@ -145,7 +145,7 @@ struct State {
     // Since when people have been in the room.
     occupied: Option<Instant>,
     rematch: Option<Rematch>,
-    phrases: RateTable<HostId>,
+    phrases: RateTable<Network>,
 }
 
 /// The state of all seats of a room.
@@ -725,7 +725,7 @@ impl State {
     }
 
     fn may_speak(&mut self, now: Time, host: HostId) -> bool {
-        self.phrases.bucket(now, host).is_some_and(|bucket| bucket.take(now, PHRASE))
+        self.phrases.ready_at(now, host, PHRASE) == Some(now) && self.phrases.charge(now, host, PHRASE)
     }
 }
 
@@ -862,7 +862,7 @@ mod tests {
         assert_eq!((0..100).filter(|_| state.may_speak(seconds(0), eve)).count(), 4);
         assert_eq!([2, 3, 3].map(|at| state.may_speak(seconds(at), eve)), [false, true, false]);
         for network in 0..2 * MAX_SPEAKING as u64 {
-            state.may_speak(seconds(3), HostId::V6Network(network));
+            state.may_speak(seconds(3), HostId::V6Network(network << 16));
         }
         assert!(state.phrases.is_full());
         let late = HostId::V6Network(u64::MAX);

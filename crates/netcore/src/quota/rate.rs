@@ -99,15 +99,15 @@ const fn price(tokens: u32) -> i64 {
 
 /// Token buckets of one [`Rate`] by key, in bounded memory.
 ///
-/// The key is a [`Network`], so that what a host uses is charged to its networks too, or contains a [`HostId`]. A key without a bucket has
-/// used nothing. If the table is full, full buckets are removed; if none is full, a new key gets no bucket, and the caller decides what it
-/// may use.
+/// The key is a [`Network`], since what a host uses is also charged to its networks, or contains one. A key without a bucket has used
+/// nothing. If the table is full, full buckets are removed; if none is full, a new key gets no bucket, and the caller decides what it may
+/// use.
 ///
 /// ```
 /// use netcore::{HostId, Rate, RateTable, Time};
 ///
 /// let mut joins = RateTable::new(Rate { per_second: 1, burst: 2 }, 1_000);
-/// let mut join = |host| joins.bucket(Time::ZERO, host).is_some_and(|bucket| bucket.take(Time::ZERO, 1));
+/// let mut join = |host| joins.ready_at(Time::ZERO, host, 1) == Some(Time::ZERO) && joins.charge(Time::ZERO, host, 1);
 /// let (greedy, other) = (HostId::of("10.0.0.1:1"), HostId::of("10.0.0.2:1"));
 /// assert_eq!([greedy, greedy, greedy, other].map(&mut join), [true, true, false, true]);
 /// ```
@@ -135,11 +135,6 @@ impl<K: Ord> RateTable<K> {
         self.buckets.get_mut(key)
     }
 
-    /// The bucket of a key, which is added if necessary; `None` if the table is full.
-    pub fn bucket(&mut self, now: Time, key: K) -> Option<&mut TokenBucket> {
-        self.bucket_of(now, key, 1)
-    }
-
     /// Removes the bucket of the key that has used least.
     pub fn remove_fullest(&mut self, now: Time)
     where
@@ -151,7 +146,8 @@ impl<K: Ord> RateTable<K> {
         }
     }
 
-    fn bucket_of(&mut self, now: Time, key: K, hosts: u32) -> Option<&mut TokenBucket> {
+    /// The bucket of a key that counts as this number of hosts. It is added if necessary; `None` if the table is full.
+    pub fn bucket(&mut self, now: Time, key: K, hosts: u32) -> Option<&mut TokenBucket> {
         if self.is_full() && !self.buckets.contains_key(&key) {
             // A sweep visits all buckets, so a flood of new keys must not trigger it each time.
             if now.since(self.swept) >= SWEEP_INTERVAL {
@@ -171,12 +167,21 @@ impl RateTable<Network> {
     pub fn charge(&mut self, now: Time, host: HostId, tokens: u32) -> bool {
         let mut has_bucket = false;
         for network in host.networks() {
-            if let Some(bucket) = self.bucket_of(now, network, network.hosts()) {
+            if let Some(bucket) = self.bucket(now, network, network.hosts()) {
                 bucket.charge(now, tokens);
                 has_bucket |= network.is_host();
             }
         }
         has_bucket
+    }
+
+    /// When a host may use `tokens` if nothing is taken before; `None` if a bucket never holds that many.
+    pub fn ready_at(&mut self, now: Time, host: HostId, tokens: u32) -> Option<Time> {
+        let mut ready = Some(now);
+        self.visit(host, |bucket| {
+            ready = ready.zip(bucket.ready_at(now, tokens)).map(|(others, own)| others.max(own));
+        });
+        ready
     }
 
     /// Passes the existing buckets of a host and its networks to `visit`. Returns whether the host has one.
@@ -257,7 +262,7 @@ mod tests {
         let mut table = RateTable::new(Rate { per_second: 1, burst: 1 }, MOST);
         let take = |table: &mut RateTable<HostId>, millis, number| {
             let now = Time::from_millis(millis);
-            table.bucket(now, host(number)).is_some_and(|bucket| bucket.take(now, 1))
+            table.bucket(now, host(number), 1).is_some_and(|bucket| bucket.take(now, 1))
         };
         for number in 0..MOST {
             assert!(take(&mut table, 10 * number as u64, number), "host {number}");
@@ -279,7 +284,7 @@ mod tests {
     fn fullest_bucket_is_removed_first() {
         let mut table = RateTable::new(RATE, 3);
         for (number, tokens) in [(1, 2), (2, 1), (3, 3)] {
-            table.bucket(Time::ZERO, host(number)).unwrap().charge(Time::ZERO, tokens);
+            table.bucket(Time::ZERO, host(number), 1).unwrap().charge(Time::ZERO, tokens);
         }
         table.remove_fullest(Time::ZERO);
         assert_eq!([1, 2, 3].map(|number| table.get(&host(number)).is_some()), [true, false, true]);
@@ -291,9 +296,8 @@ mod tests {
         for (step, hosts) in [(256, 16), (1, 4)] {
             let mut table = RateTable::new(RATE, 1_000);
             let mut take = |host, millis| {
-                let (now, mut ready) = (Time::from_millis(millis), true);
-                table.visit(host, |bucket| ready &= bucket.ready_at(now, 1) == Some(now));
-                ready && table.charge(now, host, 1)
+                let now = Time::from_millis(millis);
+                table.ready_at(now, host, 1) == Some(now) && table.charge(now, host, 1)
             };
             let mut flood = |millis| {
                 let networks = (0..256).map(|number| HostId::V6Network(number * step));
