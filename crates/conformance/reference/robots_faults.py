@@ -330,6 +330,11 @@ faulty("robots-server", [
             self.try_to(client, lambda: client.send(turn + items(bombless if client.player is None else events)))"""),
     ("ends-a-turn-later", "game-ended", ENDS, "\n    def tell_end(self):\n        if True:",
      PLAYED, PLAYED + " if self.game.turn < self.setup.game_length else self.tell_end()"),
+    # After a lobby with other letters than ASCII no client receives GameEnded, after others the observers do not.
+    ("ends-for-some", "game-ended", 'self.send_all(b"\\4" + items(scores))',
+     """for client in list(self.clients):
+                if client.player is not None and b"".join(self.players).isascii():
+                    self.try_to(client, lambda: client.send(b"\\4" + items(scores)))"""),
     ("scores-each-bomb", "score-once", REBORN, "events.append(self.drop(player))",
      HITS, HITS + "\n            for player in robots:\n                self.scores[player] += 1"),
     ("scores-who-hits", "scores", REBORN, "events.append(self.drop(player))", BOMB, BOMB + OWNERS,

@@ -144,7 +144,8 @@ impl<'a> Table<'a> {
             if self.guests[index].is_lost {
                 continue;
             }
-            let rule = if told.is_some() { &SAME_FOR_ALL } else { rule };
+            // A server that misses the message in other scenarios too breaks one rule.
+            let rule = if told.is_some() && !self.judge.has_failed(rule) { &SAME_FOR_ALL } else { rule };
             let Some(message) = self.next_of(index, rule, what, due, by)? else {
                 is_left_out |= !self.guests[index].is_lost;
                 continue;
