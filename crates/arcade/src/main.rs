@@ -4,6 +4,7 @@ mod args;
 mod fleet;
 mod games;
 mod hub;
+mod message;
 mod operator;
 mod replays;
 mod results;

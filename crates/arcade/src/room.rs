@@ -51,7 +51,7 @@ use self::{
     roster::{Roster, address_text},
     transport::Gate,
 };
-use crate::games::Game;
+use crate::{games::Game, message::message};
 
 /// An open room.
 #[derive(Debug)]
@@ -307,7 +307,7 @@ impl Room {
     pub(crate) fn hand_on_to(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot || !player.seat_address().map_or(Ok(false), |address| self.hand_on(address))? {
-            bail!("only somebody with a page can own a room, since the page is told the token");
+            bail!(message!("owner_needs_page", "only a player in a browser can own a room"));
         }
         Ok(())
     }
@@ -344,10 +344,10 @@ impl Room {
     pub(crate) fn remove_by_owner(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot {
-            bail!("this is a bot; say how many bots there are to be");
+            bail!(message!("is_bot", "this player is a bot; set the number of bots instead"));
         }
         if player.owner {
-            bail!("this is your own seat");
+            bail!(message!("own_seat", "this is your own seat"));
         }
         if let Some(host) = self.pseudonym(&player) {
             self.roster.bar(host);

@@ -16,6 +16,8 @@ use super::{
     shown::{Painter, Shown},
 };
 
+use crate::message::message;
+
 /// The form of messages in WebSocket frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
@@ -244,5 +246,12 @@ where
     if range.contains(&number) {
         return Ok(());
     }
-    anyhow::bail!("{name} is a number from {} to {}, not {number}", range.start(), range.end())
+    anyhow::bail!(message!(
+        "out_of_range",
+        "invalid {name} {number}: expected a number from {least} to {most}",
+        name = name,
+        number = number.to_string(),
+        least = range.start().to_string(),
+        most = range.end().to_string()
+    ))
 }

@@ -16,7 +16,10 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::{files::RoomFiles, resources::Resources};
-use crate::room::{Room, info::Info, reservations::Holder};
+use crate::{
+    message::message,
+    room::{Room, info::Info, reservations::Holder},
+};
 
 /// The number of bots that fill a room whose people have requested company.
 pub(super) fn missing(room: &Room) -> usize {
@@ -178,7 +181,7 @@ impl Rooms {
     /// [`Refusal`]: super::shares::Refusal
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
-            bail!("the hub is about to end");
+            bail!(message!("draining", "the hub is shutting down"));
         }
         let rooms = self.all();
         let hosts = rooms.iter().flat_map(|room| room.file().bots.iter().map(|bot| bot.host).collect::<Vec<_>>());
@@ -212,7 +215,11 @@ impl Rooms {
     ) -> anyhow::Result<()> {
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
         if number >= seats.max(1) {
-            bail!("one seat is for a person, so there are at most {} bots", seats.saturating_sub(1));
+            bail!(message!(
+                "bots_at_most",
+                "this room has at most {count} bots, since one seat is for a person",
+                count = seats.saturating_sub(1)
+            ));
         }
         let surplus = room.bots.count().saturating_sub(number);
         if surplus > 0 {
@@ -232,13 +239,16 @@ impl Rooms {
         {
             let info = room.info.borrow();
             if info.options.starts_at_once() {
-                bail!("a match of this room begins by itself soon after its first player");
+                bail!(message!(
+                    "starts_itself",
+                    "matches of this room start automatically after the first player has joined"
+                ));
             }
             if info.phase != "lobby" {
-                bail!("a match goes on already");
+                bail!(message!("already_running", "a match is running already"));
             }
             if !info.players.iter().any(|player| !player.bot) {
-                bail!("nobody has a seat yet");
+                bail!(message!("no_players", "no player has joined yet"));
             }
         }
         room.announce_bots(None);

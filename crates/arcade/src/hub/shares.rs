@@ -14,6 +14,8 @@ use std::{
 use netcore::{Full, HostId, HostQueue};
 use tokio::{sync::oneshot, time::timeout};
 
+use crate::message::{Message, message};
+
 /// Requests of all hosts that wait for one resource.
 const MAX_WAITING: usize = 256;
 /// The maximum waiting time of a request.
@@ -204,16 +206,20 @@ kinds! {
 
 impl Kind {
     /// The message to a caller that is refused for a reason that does not depend on other hosts.
-    pub(crate) const fn sentence(self) -> &'static str {
+    pub(crate) fn message(self) -> Message {
         match self {
-            Self::Requests => "too many requests; wait a moment",
-            Self::Name => "this hub is not known by that name; its host can let it be called so by --name",
-            Self::Origin => "pages of other sites may not do this",
-            Self::Banned => "the host of this hub has banned your address",
-            Self::Tries => "too many wrong codes and words from your address; wait a moment",
-            Self::Reports => "your address has reported enough; the host of this hub has to read it first",
-            Self::Claims => "your address has taken enough names today; come back tomorrow",
-            _ => "the hub is at its limit, or your address has its share; try again in a moment",
+            Self::Requests => message!("too_many_requests", "too many requests; wait a moment"),
+            Self::Name => {
+                message!("unknown_host", "this hub has no such host name; its operator can add it with --name")
+            }
+            Self::Origin => message!("other_site", "pages of other sites may not do this"),
+            Self::Banned => message!("banned", "the operator of this hub has banned your address"),
+            Self::Tries => message!("too_many_tries", "too many wrong codes from your address; wait a moment"),
+            Self::Reports => message!("too_many_reports", "your address has sent enough reports for now"),
+            Self::Claims => {
+                message!("too_many_claims", "your address has taken enough names today; try again tomorrow")
+            }
+            _ => message!("busy", "the hub is busy; try again in a moment"),
         }
     }
 }
@@ -242,33 +248,70 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// The message to the caller.
+    pub(crate) fn message(self) -> Message {
+        if self.is_of_host() { self.message_of_host() } else { self.message_of_hub() }
+    }
+
+    fn message_of_host(self) -> Message {
+        let (Full::All(count) | Full::Share(count)) = self.full;
+        match self.kind {
+            Kind::Connections | Kind::Handshakes | Kind::Files | Kind::Sockets => {
+                message!(
+                    "too_many_connections",
+                    "your address has too many open connections; close some pages and try again"
+                )
+            }
+            Kind::Bodies | Kind::Answers | Kind::Queries => {
+                message!(
+                    "too_many_requests",
+                    "too many requests from your address are in progress; try again in a moment"
+                )
+            }
+            Kind::Replays => {
+                message!("too_many_replays", "your address watches too many replays; try again in a moment")
+            }
+            Kind::Learners | Kind::Slices => {
+                message!("too_many_learners", "your address has too many training sessions; close one and try again")
+            }
+            Kind::Bots => message!("too_many_bots", "your address has too many bots; remove some and try again"),
+            Kind::Maps => {
+                message!(
+                    "too_many_maps",
+                    "your address has too many rooms with maps of their own; close one and try again"
+                )
+            }
+            Kind::Rooms => message!(
+                "too_many_rooms",
+                "your address has opened {count} rooms already; join one of them, or close one",
+                count = count
+            ),
+            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
+                self.kind.message()
+            }
+        }
+    }
+
+    fn message_of_hub(self) -> Message {
+        match self.kind {
+            Kind::Rooms | Kind::Maps => {
+                message!("hub_has_no_room", "the hub has no space for another room; join one of those that are open")
+            }
+            Kind::Bots => message!("hub_has_no_bot", "all bots of the hub are playing; try again later"),
+            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
+                self.kind.message()
+            }
+            _ => message!("busy", "the hub is busy; try again in a moment"),
+        }
+    }
+}
+
 impl std::error::Error for Refusal {}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = if self.is_of_host() { "from your address" } else { "at this hub" };
-        match self.kind {
-            Kind::Connections | Kind::Handshakes | Kind::Files => {
-                write!(f, "too many connections {whose} are open; close some pages and try again")
-            }
-            Kind::Sockets => write!(f, "too many sockets {whose} are open; close some pages and try again"),
-            Kind::Bodies => write!(f, "too many requests {whose} have not arrived yet; try again in a moment"),
-            Kind::Answers => write!(f, "too many answers {whose} are not read yet; try again in a moment"),
-            Kind::Queries => write!(f, "too many look-ups of results {whose} are under way; try again in a moment"),
-            Kind::Replays => write!(f, "too many matches {whose} are being replayed; try again in a moment"),
-            Kind::Learners | Kind::Slices => {
-                write!(f, "too many pages {whose} watch it learn just now; try again later")
-            }
-            Kind::Bots => write!(f, "too many bots {whose} play already; have some of them leave, or try again later"),
-            Kind::Maps => write!(f, "too many rooms {whose} have a map of their own; try again later"),
-            Kind::Rooms => {
-                let (Full::All(count) | Full::Share(count)) = self.full;
-                write!(f, "{count} rooms {whose} are open already; join one of them, or wait until one is closed")
-            }
-            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
-                f.write_str(self.kind.sentence())
-            }
-        }
+        self.message().fmt(f)
     }
 }
 

@@ -21,7 +21,10 @@ use tokio::{
 use tracing::{debug, info};
 
 use super::{info::Info, roster::Roster};
-use crate::games::{Bot as Player, Game, Kind, with_kind};
+use crate::{
+    games::{Bot as Player, Game, Kind, with_kind},
+    message::message,
+};
 
 /// Limit on the bots in all rooms. They are shared fairly among the hosts that request them.
 pub(crate) const MAX_BOTS: usize = 1_000;
@@ -215,10 +218,10 @@ fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();
     if bots.saturating_add(1) >= seats {
-        bail!("one seat is for a person, so no seat is left for another bot");
+        bail!(message!("seat_for_person", "the last seat is for a person, so the room has no seat for another bot"));
     }
     if bots.saturating_add(people) >= seats {
-        bail!("all seats are taken");
+        bail!(message!("room_full", "all seats are taken"));
     }
     Ok(())
 }

@@ -19,14 +19,15 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{ALL_TIME, Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season};
+use store::{ALL_TIME, Claim, Kind, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
 pub(super) use self::failure::ApiError;
 use super::{
     caller::Caller,
-    names::{CLAIMS, Claims, KeyHash, check_name},
+    devices::too_many_names,
+    names::{Claims, KeyHash, check_name, resembles, too_many_claims},
     relay::{self, Asked},
 };
 use crate::{
@@ -36,6 +37,7 @@ use crate::{
         Hub,
         shares::{Kind as Refused, Share},
     },
+    message::message,
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,
@@ -84,7 +86,10 @@ where
     };
     tokio::spawn(asked).await.unwrap_or_else(|why| {
         warn!(%why, "a query of results has failed");
-        Err(ApiError::Later("the results cannot be read just now; try again in a moment".into()))
+        Err(ApiError::Later(message!(
+            "no_results",
+            "the results are not available at the moment; games continue, and no result is lost"
+        )))
     })
 }
 
@@ -105,7 +110,7 @@ pub(super) fn text(what: &str, text: Option<String>) -> Answer<String> {
 pub(super) fn game_of(name: &str) -> Answer<Game> {
     Game::named(name).ok_or_else(|| {
         let known = Game::names(Game::offered(false));
-        ApiError::missing(&format!("there is no such game; there are {known}"))
+        ApiError::missing(message!("no_game", "there is no such game; there are {known}", known = known))
     })
 }
 
@@ -153,7 +158,7 @@ fn views(hub: &Hub, found: &[Match]) -> Vec<Value> {
 pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
     let id = text("id", Some(id))?;
     let found = ask(hub, caller, async move |store| Ok(store.find(&id).await?)).await?;
-    found.ok_or_else(|| ApiError::missing("there is no such match; it may not be over yet"))
+    found.ok_or_else(|| ApiError::missing(message!("no_match", "there is no such match, or it is not over yet")))
 }
 
 async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
@@ -265,7 +270,8 @@ async fn person(store: &Store, name: String, kind: Option<Kind>) -> Answer<(Stri
         Some(kind) => kinds.contains(&kind).then_some(kind),
         None => kinds.first().copied(),
     };
-    let kind = wanted.ok_or_else(|| ApiError::missing("nobody of this name has played to the end of a match"))?;
+    let kind = wanted
+        .ok_or_else(|| ApiError::missing(message!("no_player", "no player of this name has finished a match")))?;
     Ok((name, kind))
 }
 
@@ -344,11 +350,10 @@ async fn claim(
     body: Result<Json<NewName>, JsonRejection>,
 ) -> Answer {
     let Json(NewName { name, key }) = body?;
-    check_name(&name).map_err(ApiError::bad)?;
+    check_name(&name).map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, why))?;
     let Some(hash) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding"));
     };
-    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     let (host, now) = (caller.host(), unix_now());
     let asked = async move |store: Store| {
         // At each visit a browser states which name is its own.
@@ -356,10 +361,7 @@ async fn claim(
             return Ok(Claim::Own);
         }
         if !claims.take(host, now) {
-            let text = format!(
-                "{CLAIMS} names were taken from your address today; play without a name of your own, or come back tomorrow"
-            );
-            return Err(ApiError::TooMany(Refused::Claims, text));
+            return Err(ApiError::TooMany(Refused::Claims, too_many_claims()));
         }
         let claimed = store.claim(&name, &hash.0, now).await;
         if !matches!(claimed, Ok(Claim::Own)) {
@@ -369,11 +371,10 @@ async fn claim(
     };
     match ask(&hub, caller, asked).await? {
         Claim::Own => Ok(StatusCode::NO_CONTENT.into_response()),
-        Claim::Taken => conflict("this name belongs to another browser; choose another".into()),
-        Claim::Resembles(Some(other)) => {
-            conflict(format!("this name looks like '{other}', which is taken; choose another"))
+        Claim::Taken => {
+            Err(ApiError::conflict(message!("name_taken", "another browser owns this name; choose another")))
         }
-        Claim::Resembles(None) => conflict("this name looks like another one that is taken; choose another".into()),
-        Claim::TooMany => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
+        Claim::Resembles(other) => Err(ApiError::conflict(resembles(other.as_deref()))),
+        Claim::TooMany => Err(ApiError::conflict(too_many_names())),
     }
 }

@@ -18,13 +18,13 @@ use super::{
     page,
     response::{counted, error, in_time, later, refused},
 };
-use crate::fleet::seal::Relayed;
 use crate::hub::{
     Hub,
     callers::{self, Callers},
     resources::{Place, Resources},
     shares::Kind,
 };
+use crate::{fleet::seal::Relayed, message::message};
 
 /// The longest name of a hub in an error or a log line, in characters.
 const MAX_SHOWN: usize = 80;
@@ -131,12 +131,13 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
     let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
     let Some(name) = strange else { return Ok(()) };
-    let text = format!(
-        "this hub is not known as '{}'; its host can let it be called so by --name, as in --name play.example.org",
-        shown(name)
+    let unknown = message!(
+        "unknown_host",
+        "this hub has no host name '{name}'; its operator can add it with --name, as in --name play.example.org",
+        name = shown(name)
     );
-    resources.callers.complain(Kind::Name, &text);
-    Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text))))
+    resources.callers.complain(Kind::Name, &unknown.to_string());
+    Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &unknown))))
 }
 
 /// The only layer of read-only pages: checks the name in a request, and bounds its time.
@@ -152,11 +153,11 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     let callers = &hub.resources().callers;
     let caller = of(request.extensions(), request.headers(), callers);
     if hub.bans().has(caller.host()) {
-        return Err(Box::new(counted(Kind::Banned, error(StatusCode::FORBIDDEN, Kind::Banned.sentence()))));
+        return Err(Box::new(counted(Kind::Banned, error(StatusCode::FORBIDDEN, &Kind::Banned.message()))));
     }
     let cost = if page::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
     if let Some(wait) = callers.request(caller.host(), cost) {
-        let response = error(StatusCode::TOO_MANY_REQUESTS, Kind::Requests.sentence());
+        let response = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Requests.message());
         return Err(Box::new(later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1))));
     }
     // Pages of other sites must not change anything here on behalf of their visitors.
@@ -193,7 +194,7 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
         shown(host)
     );
     callers.complain(Kind::Origin, &text);
-    Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence())))
+    Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, &Kind::Origin.message())))
 }
 
 // A value sent by a client, escaped for a log or an error.

@@ -24,6 +24,7 @@ use crate::{
         self, Hub,
         codes::{self, LINK_LIVES, Purpose, Tried},
     },
+    message::{Message, message},
     results::clock::unix_now,
 };
 
@@ -48,8 +49,13 @@ struct Own {
     key: String,
 }
 
-fn not_owner() -> ApiError {
-    ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into())
+pub(super) fn not_owner() -> ApiError {
+    ApiError::Wrong(StatusCode::FORBIDDEN, message!("wrong_key", "this key does not own this name"))
+}
+
+/// The message to a browser that would own too many names.
+pub(super) fn too_many_names() -> Message {
+    message!("too_many_names", "you have {count} names already; use one of them", count = MAX_NAMES)
 }
 
 async fn link(
@@ -61,8 +67,9 @@ async fn link(
 ) -> Answer {
     let Json(Own { name, key }) = body?;
     let key = hash(&key, "key")?;
-    let code = codes::draw().map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
-    let code_hash = codes::hash(&code).ok_or_else(|| ApiError::Later("no code can be made just now".into()))?;
+    let code = codes::draw()
+        .map_err(|error| ApiError::Later(Message::new("no_random", format!("no code can be drawn: {error:#}"))))?;
+    let code_hash = codes::hash(&code).ok_or_else(|| ApiError::Later(message!("no_random", "no code can be drawn")))?;
     let expires = unix_now() + u64::try_from(LINK_LIVES.as_millis()).unwrap_or(u64::MAX);
     let issued = async move |store: Store| Ok(store.issue_code(&name, &key.0, &code_hash, expires).await?);
     if !ask(&hub, caller, issued).await? {
@@ -101,14 +108,18 @@ async fn redeem(
         Tried::Wrong => Redeemed::Unknown,
         Tried::TooMany(wait) => return Ok(too_many(wait)),
     };
-    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     match redeemed {
         Redeemed::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
-        Redeemed::Unknown => Err(ApiError::missing("no name has this code; it is valid once, and for ten minutes")),
-        Redeemed::TooManyKeys => {
-            conflict(format!("this name is on {MAX_KEYS} devices already; give it a new key first"))
-        }
-        Redeemed::TooManyNames => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
+        Redeemed::Unknown => Err(ApiError::missing(message!(
+            "unknown_device_code",
+            "no name has this code; a code is valid once, for ten minutes"
+        ))),
+        Redeemed::TooManyKeys => Err(ApiError::conflict(message!(
+            "too_many_devices",
+            "this name is on {count} devices already; give it a new key first",
+            count = MAX_KEYS
+        ))),
+        Redeemed::TooManyNames => Err(ApiError::conflict(too_many_names())),
     }
 }
 
@@ -132,9 +143,7 @@ async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
             Ok(StatusCode::NO_CONTENT.into_response())
         }
         Replaced::NotOwner => Err(not_owner()),
-        Replaced::TooManyNames => {
-            Err(ApiError::Wrong(StatusCode::CONFLICT, format!("the new key has {MAX_NAMES} names already")))
-        }
+        Replaced::TooManyNames => Err(ApiError::conflict(too_many_names())),
     }
 }
 

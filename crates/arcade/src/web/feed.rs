@@ -57,6 +57,7 @@ use crate::{
         publisher::Step,
         subscription::{Ask, Channel},
     },
+    message::message,
     room::{Room, mailbox::CloseReason},
 };
 
@@ -97,7 +98,10 @@ pub(super) async fn feed(
     let room = hub.rooms.get(&id).filter(|room| is_node && room.access.is_public());
     let Some(room) = room else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
     let Some(step) = hub.elsewhere().and_then(|elsewhere| elsewhere.feeding.feed(&elsewhere.fleet, &room)) else {
-        return error(StatusCode::SERVICE_UNAVAILABLE, "the directory has not told yet that the room is this hub's");
+        return error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            &message!("not_owner", "the directory does not assign this room to this hub yet"),
+        );
     };
     connections::bounded(upgrade, MAX_LINE).on_upgrade(async move |socket| {
         let mut feed = Feed { hub, room, hosts: BTreeMap::new() };

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     games::Game,
     hub::{resources::Resources, shares::Share},
+    message::message,
     replays::{MAX_STRETCH, ReplayError, Replays},
     results::views::{date, match_json},
 };
@@ -43,7 +44,7 @@ pub(crate) struct Film {
 impl Film {
     fn find(&self, id: &str) -> Answer<&Match> {
         let found = self.matches.iter().find(|found| found.id == id);
-        found.ok_or_else(|| ApiError::missing("there is no such match in this journal"))
+        found.ok_or_else(|| ApiError::missing(message!("no_match", "this journal has no such match")))
     }
 }
 

@@ -16,7 +16,10 @@ use super::{
     caller,
     response::{error, missing},
 };
-use crate::hub::{Hub, metrics};
+use crate::{
+    hub::{Hub, metrics},
+    message::message,
+};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -62,8 +65,11 @@ async fn numbers(
     headers: HeaderMap,
 ) -> Response {
     if !is_local(peer, &headers) {
-        let text = "the numbers are for programs on the machine of the hub; --metrics serves them to others";
-        return error(StatusCode::FORBIDDEN, text);
+        let local = message!(
+            "local_only",
+            "metrics are for programs on the machine of the hub; --metrics serves them to others"
+        );
+        return error(StatusCode::FORBIDDEN, &local);
     }
     all_numbers(State(hub), headers).await
 }

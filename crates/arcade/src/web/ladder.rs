@@ -25,9 +25,10 @@ use tokio::sync::mpsc;
 use super::{
     api::{Answer, ApiError, ask, game_of},
     caller::{Caller, SocketPermit},
-    connections, devices,
+    connections,
+    devices::{self, not_owner},
     keepalive::{Beat, Beats, Pulse, send},
-    names::{CLAIMS, Claims},
+    names::{Claims, resembles, too_many_claims},
     response::too_many,
 };
 use crate::{
@@ -41,6 +42,7 @@ use crate::{
         },
         shares::Kind as Refused,
     },
+    message::{self, message},
     results::{clock::unix_now, views::LeaderView},
 };
 
@@ -58,7 +60,9 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
 }
 
 fn ladders(hub: &Hub) -> Answer<&Ladders> {
-    hub.ladders().ok_or_else(|| ApiError::missing("this hub has no ladder; its host opens one with --ladder"))
+    hub.ladders().ok_or_else(|| {
+        ApiError::missing(message!("no_ladder", "this hub has no ladder; its operator can open one with --ladder"))
+    })
 }
 
 // The games with the ports for programs.
@@ -84,7 +88,7 @@ async fn all(State(hub): State<Arc<Hub>>) -> Answer {
 
 async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<String>) -> Answer {
     let game = game_of(&game)?;
-    let none = || ApiError::missing("this hub has no ladder of this game");
+    let none = || ApiError::missing(message!("no_ladder_of_game", "this hub has no ladder for this game"));
     let board = Arc::clone(ladders(&hub)?.get(game).ok_or_else(none)?);
     let asked = async move |store: Store| {
         let of = store::Board { game: game.name(), class: LADDER, season: ALL_TIME };
@@ -120,13 +124,15 @@ async fn join(
 ) -> Answer {
     let Json(Newcomer { name }) = body?;
     let games = games(ladders(&hub)?);
-    program::check(&name).map_err(ApiError::bad)?;
-    let key = program::draw().map_err(|error| ApiError::Later(format!("no key can be made just now: {error:#}")))?;
+    program::check(&name)
+        .map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, message::Message::new("invalid_name", why)))?;
+    let key = program::draw().map_err(|error| {
+        ApiError::Later(message::Message::new("no_random", format!("no key can be drawn: {error:#}")))
+    })?;
     let (host, now, of, hash) = (caller.host(), unix_now(), name.clone(), program::hash(&key));
     let asked = async move |store: Store| {
         if !claims.take(host, now) {
-            let text = format!("{CLAIMS} names were taken from your address today; come back tomorrow");
-            return Err(ApiError::TooMany(Refused::Claims, text));
+            return Err(ApiError::TooMany(Refused::Claims, too_many_claims()));
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
@@ -138,19 +144,14 @@ async fn join(
         }
         Ok(claimed?)
     };
-    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     match ask(&hub, caller, asked).await? {
         Claim::Own => {
             let login = format!("{name}{MARK}{key}");
             let answer = json!({ "name": name, "key": key, "login": login, "host": host_of(&headers), "games": games });
             Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
         }
-        Claim::Resembles(Some(other)) => {
-            conflict(format!("this name looks like '{other}', which is taken; choose another"))
-        }
-        Claim::Taken | Claim::Resembles(None) | Claim::TooMany => {
-            conflict("this name, or one that looks like it, is taken; choose another".into())
-        }
+        Claim::Resembles(Some(other)) => Err(ApiError::conflict(resembles(Some(&other)))),
+        Claim::Taken | Claim::Resembles(None) | Claim::TooMany => Err(ApiError::conflict(resembles(None))),
     }
 }
 
@@ -176,7 +177,7 @@ async fn leave(
 ) -> Answer<Response> {
     let Json(Leaver { name, key }) = body?;
     ladders(&hub)?;
-    let wrong = || ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into());
+    let wrong = || not_owner();
     // No program has an invalid name. The check also bounds the length of the names of counters.
     if program::check(&name).is_err() {
         return Err(wrong());
@@ -209,7 +210,8 @@ async fn socket(
 ) -> Response {
     let board = Game::named(&game).and_then(|game| hub.ladders()?.get(game).cloned());
     let Some(board) = board else {
-        return ApiError::missing("this hub has no ladder of this game").into_response();
+        return ApiError::missing(message!("no_ladder_of_game", "this hub has no ladder for this game"))
+            .into_response();
     };
     connections::bounded(upgrade, MAX_FRAME).on_upgrade(async move |socket| {
         tunnel(socket, &board, caller.host()).await;

@@ -38,10 +38,10 @@ use super::{
     caller::SocketPermit,
     connections::bounded,
     keepalive::{Beats, Pulse, beat, send},
-    response::refused,
+    response::{invalid, refused},
     socket,
 };
-use crate::{hub::Hub, room::mailbox::CloseReason};
+use crate::{hub::Hub, message::message, room::mailbox::CloseReason};
 
 /// The longest message of a page, in bytes.
 const MAX_MESSAGE: usize = 1024;
@@ -49,8 +49,6 @@ const MAX_MESSAGE: usize = 1024;
 const MESSAGES: Rate = Rate { per_second: 10, burst: 20 };
 /// How often one page may restart its learner. A restart costs as much as hundreds of rounds.
 const STARTS: Rate = Rate { per_second: 2, burst: 5 };
-/// The error for a page that restarts more often.
-const TOO_OFTEN: &str = "it begins anew at most twice a second; wait a moment";
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -144,12 +142,14 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     Message::Close(_) => return,
                     _ => continue,
                 };
-                let wish = serde_json::from_str::<Wish>(&text).map_err(|error| error.to_string());
+                let wish = serde_json::from_str::<Wish>(&text).map_err(|error| invalid(error.to_string()));
                 let done = match wish {
-                    Ok(Wish::Start { .. }) if !starts.take(now(), 1) => Err(TOO_OFTEN.to_owned()),
+                    Ok(Wish::Start { .. }) if !starts.take(now(), 1) => {
+                        Err(message!("too_many_restarts", "training restarts at most twice a second; wait a moment"))
+                    },
                     Ok(wish) => {
                         let worked = study.work(move || {
-                            let done = session.wish(wish).map_err(str::to_owned);
+                            let done = session.wish(wish).map_err(invalid);
                             (session, done)
                         });
                         let Some((back, done, text)) = worked.await else { return };
@@ -160,7 +160,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     Err(error) => Err(error),
                 };
                 if let Err(error) = done
-                    && !tell(&mut socket, &json!({ "error": error }).to_string()).await
+                    && !tell(&mut socket, &error.to_json().to_string()).await
                 {
                     return;
                 }

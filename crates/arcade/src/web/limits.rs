@@ -15,7 +15,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, StatusCode, header},
     middleware::Next,
-    response::{IntoResponse as _, Response},
+    response::Response,
 };
 use hyper::body::{Frame, SizeHint};
 use tokio::{
@@ -27,7 +27,10 @@ use super::{
     caller, page,
     response::{error, in_time, refused},
 };
-use crate::hub::{resources::Resources, shares::Share};
+use crate::{
+    hub::{resources::Resources, shares::Share},
+    message::message,
+};
 
 /// Responses up to this length are not counted: every connection may have one.
 const SMALL: usize = 4 << 10;
@@ -64,7 +67,7 @@ pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Re
 }
 
 fn too_long() -> Response {
-    error(StatusCode::SERVICE_UNAVAILABLE, "this answer is too long; ask for less").into_response()
+    error(StatusCode::SERVICE_UNAVAILABLE, &message!("too_long", "the response is too long; request less"))
 }
 
 fn has_body(headers: &HeaderMap) -> bool {

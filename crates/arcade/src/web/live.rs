@@ -27,11 +27,15 @@ use super::{
     caller::SocketPermit,
     connections::bounded,
     keepalive::{Beats, Pulse, beat, send},
+    response::invalid,
 };
-use crate::hub::{
-    Hub,
-    lobby::{Lists, Look, Looking, MAX_VIEWS_OF_HOST, PAUSE},
-    pictures::Shot,
+use crate::{
+    hub::{
+        Hub,
+        lobby::{Lists, Look, Looking, MAX_VIEWS_OF_HOST, PAUSE},
+        pictures::Shot,
+    },
+    message::message,
 };
 
 /// The longest message of a page, in bytes.
@@ -151,7 +155,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
     fn hear(&mut self, text: &str) -> Option<Utf8Bytes> {
         let said: Said = match serde_json::from_str(text) {
             Ok(said) => said,
-            Err(why) => return Some(serde_json::json!({ "error": why.to_string() }).to_string().into()),
+            Err(why) => return Some(invalid(why.to_string()).to_json().to_string().into()),
         };
         let mut answer = None;
         if let Some(look) = said.look {
@@ -161,17 +165,18 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
             let is_other = !looking.is_of(look);
             self.view = Some(View { looking, has: None });
             if is_other {
-                let why = format!(
-                    "pages from your address look at {MAX_VIEWS_OF_HOST} different lists of rooms already; these are the first rooms"
+                let why = message!(
+                    "too_many_lists",
+                    "your address has {count} different lists of rooms open; this list has the first rooms",
+                    count = MAX_VIEWS_OF_HOST
                 );
-                answer = Some(serde_json::json!({ "error": why }).to_string().into());
+                answer = Some(why.to_json().to_string().into());
             }
         }
         if let Some(rooms) = said.pictures {
             if rooms.len() > MAX_PICTURES {
-                let why =
-                    format!("{} pictures are too many; a page is sent those of {MAX_PICTURES} rooms", rooms.len());
-                return Some(serde_json::json!({ "error": why }).to_string().into());
+                let why = format!("'pictures' has {} rooms: at most {MAX_PICTURES} are accepted", rooms.len());
+                return Some(invalid(why).to_json().to_string().into());
             }
             self.seen.retain(|id, _| rooms.contains(id));
             for id in rooms {

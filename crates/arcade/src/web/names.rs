@@ -11,7 +11,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use netcore::HostId;
+use netcore::{HostId, Network};
 use sha2::{Digest as _, Sha256};
 use store::KEY_HASH_LENGTH;
 use tokio::time::sleep;
@@ -19,7 +19,11 @@ use tracing::debug;
 use unicode_normalization::is_nfc;
 use unicode_security::{GeneralSecurityProfile as _, MixedScript as _, general_security_profile::IdentifierType};
 
-use crate::{results::Results, room::Room};
+use crate::{
+    message::{Message, message},
+    results::Results,
+    room::Room,
+};
 
 /// Bytes of a key.
 const KEY_LENGTH: usize = 32;
@@ -44,21 +48,25 @@ impl KeyHash {
 ///
 /// All its characters are visible, are of one script (or of none, like digits), and are composed where possible. So no
 /// two names differ only in invisible characters, and no letter is that of another script that looks the same.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
+pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     if name.is_empty() || name.len() > MAX_NAME {
-        return Err(format!("a name has 1 to {MAX_NAME} bytes"));
+        return Err(message!("name_length", "a name has 1 to {most} bytes", most = MAX_NAME));
     }
     if name.trim() != name || name.contains("  ") {
-        return Err("a name has no spaces around it, and no two beside each other".into());
+        return Err(message!("name_spaces", "a name has no spaces at its ends, and no two in a row"));
     }
     if let Some(hidden) = name.chars().find(|&letter| !is_visible(letter)) {
-        return Err(format!("a name has only characters that can be seen, and not U+{:04X}", u32::from(hidden)));
+        let letter = format!("U+{:04X}", u32::from(hidden));
+        return Err(message!("name_invisible", "a name has visible characters only, not {letter}", letter = letter));
     }
     if !is_nfc(name) {
-        return Err("a name has its letters composed with their accents (Unicode NFC)".into());
+        return Err(message!("name_not_composed", "a name has composed letters (Unicode NFC)"));
     }
     if !name.is_single_script() {
-        return Err("a name has the letters of one script, since letters of others may look the same".into());
+        return Err(message!(
+            "name_scripts",
+            "a name has letters of one script, since letters of others may look the same"
+        ));
     }
     Ok(())
 }
@@ -75,9 +83,28 @@ fn is_visible(letter: char) -> bool {
     !(letter.is_control() || is_other_space || hides || letter == BLANK_BRAILLE)
 }
 
+/// The message about a name that looks like a name of another browser.
+pub(crate) fn resembles(other: Option<&str>) -> Message {
+    match other {
+        Some(other) => {
+            message!("name_resembles", "this name looks like '{other}', which is taken; choose another", other = other)
+        }
+        None => message!("name_resembles_one", "this name looks like another one, which is taken; choose another"),
+    }
+}
+
+/// The message to a host that has taken [`CLAIMS`] names today.
+pub(crate) fn too_many_claims() -> Message {
+    message!(
+        "too_many_claims",
+        "your address has taken {count} names today; play as a guest, or try again tomorrow",
+        count = CLAIMS
+    )
+}
+
 /// Names that one host may take in a day.
 pub(crate) const CLAIMS: u32 = 30;
-/// Hosts whose names are counted. Above that, the hosts with the fewest names are forgotten.
+/// Hosts and networks whose names are counted. Above that, those with the fewest names are forgotten.
 const MAX_HOSTS: usize = 16_384;
 /// Milliseconds in a day.
 const DAY: u64 = 24 * 3600 * 1000;
@@ -89,7 +116,7 @@ pub(crate) struct Claims(Mutex<Today>);
 #[derive(Debug, Default)]
 struct Today {
     day: u64,
-    hosts: HashMap<HostId, u32>,
+    taken: HashMap<Network, u32>,
 }
 
 impl Claims {
@@ -98,23 +125,30 @@ impl Claims {
     pub(crate) fn take(&self, host: HostId, now: u64) -> bool {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if today.day != now / DAY {
-            *today = Today { day: now / DAY, hosts: HashMap::new() };
+            *today = Today { day: now / DAY, taken: HashMap::new() };
         }
-        if today.hosts.len() >= MAX_HOSTS && !today.hosts.contains_key(&host) {
-            let fewest = today.hosts.values().copied().min().unwrap_or(0);
-            today.hosts.retain(|_, taken| *taken > fewest);
+        let is_below =
+            |network: Network| today.taken.get(&network).is_none_or(|&taken| taken < CLAIMS * network.hosts());
+        if !host.networks().all(is_below) {
+            return false;
         }
-        let taken = today.hosts.entry(host).or_default();
-        let may = *taken < CLAIMS;
-        *taken += u32::from(may);
-        may
+        for network in host.networks() {
+            if today.taken.len() >= MAX_HOSTS && !today.taken.contains_key(&network) {
+                let fewest = today.taken.values().copied().min().unwrap_or(0);
+                today.taken.retain(|_, taken| *taken > fewest);
+            }
+            *today.taken.entry(network).or_default() += 1;
+        }
+        true
     }
 
     /// Takes back a count for a name that was not available.
     pub(crate) fn give_back(&self, host: HostId) {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken) = today.hosts.get_mut(&host) {
-            *taken = taken.saturating_sub(1);
+        for network in host.networks() {
+            if let Some(taken) = today.taken.get_mut(&network) {
+                *taken = taken.saturating_sub(1);
+            }
         }
     }
 }
@@ -215,12 +249,12 @@ mod tests {
             "Ann\u{34f}",
         ];
         for name in unseen {
-            assert!(check_name(name).unwrap_err().contains("can be seen"), "{name:?}");
+            assert!(check_name(name).unwrap_err().to_string().contains("visible"), "{name:?}");
         }
         for name in ["\u{410}nn", "Ann\u{3b1}", "\u{43e}liver", "Bob\u{5d0}"] {
-            assert!(check_name(name).unwrap_err().contains("one script"), "{name:?}");
+            assert!(check_name(name).unwrap_err().to_string().contains("one script"), "{name:?}");
         }
-        assert!(check_name("Zoe\u{308}").unwrap_err().contains("composed"));
+        assert!(check_name("Zoe\u{308}").unwrap_err().to_string().contains("composed"));
     }
 
     #[test]
@@ -232,9 +266,11 @@ mod tests {
         assert!(claims.take(ann, DAY));
         claims.give_back(eve);
         assert!(claims.take(eve, DAY) && !claims.take(eve, 2 * DAY - 1));
-        for network in 0..2 * MAX_HOSTS as u64 {
-            assert!(claims.take(HostId::V6Network(network), DAY));
-            assert!(claims.0.lock().unwrap().hosts.len() <= MAX_HOSTS);
+        let customer = (0..1_000).filter(|number| claims.take(HostId::V6Network(number << 8), DAY)).count();
+        assert_eq!(customer, 16 * CLAIMS as usize, "a large network counts as a few hosts");
+        for number in 1..MAX_HOSTS as u64 {
+            assert!(claims.take(HostId::V6Network(number << 16), DAY));
+            assert!(claims.0.lock().unwrap().taken.len() <= MAX_HOSTS);
         }
         assert!(!claims.take(eve, DAY), "whoever has had most is remembered");
         assert!(claims.take(eve, 2 * DAY));

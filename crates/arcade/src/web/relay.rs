@@ -34,6 +34,7 @@ use crate::{
         seal::{self, Answered, PATH, Relayed, dial},
     },
     hub::Hub,
+    message::message,
 };
 
 /// How long a request waits for a room that moves to another node, how often it checks, and after how many seconds to retry.
@@ -76,8 +77,8 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
     {
-        let text = "the room is moving to another hub; try again in a moment";
-        return later(error(StatusCode::SERVICE_UNAVAILABLE, text), MOMENT);
+        let moving = message!("room_moves", "the room is moving to another hub; try again in a moment");
+        return later(error(StatusCode::SERVICE_UNAVAILABLE, &moving), MOMENT);
     }
     let is_new = request.extensions().get::<Relayed>().is_none();
     let node = if is_new { owner(&hub, request.uri().path()) } else { None };
@@ -161,11 +162,12 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
             if is_hidden {
                 return no_such_room();
             }
-            let text = format!(
-                "the hub '{}', which has this room, does not answer just now; try again in a moment",
-                node.name
+            let silent = message!(
+                "no_answer",
+                "the hub '{node}', which has this room, does not answer; try again in a moment",
+                node = node.name.to_string()
             );
-            later(error(StatusCode::SERVICE_UNAVAILABLE, &text), SOON)
+            later(error(StatusCode::SERVICE_UNAVAILABLE, &silent), SOON)
         }
     }
 }
@@ -268,11 +270,11 @@ async fn promise(
     Query(asked): Query<seal::Asked>,
 ) -> Response {
     let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
-        return error(StatusCode::FORBIDDEN, "this is for the other hubs of the arcade");
+        return error(StatusCode::FORBIDDEN, &message!("nodes_only", "this is for other hubs of the arcade"));
     };
     match elsewhere.fleet.promise(asked.into()).await {
         Some(promise) => Json(Answered::from(promise)).into_response(),
-        None => error(StatusCode::SERVICE_UNAVAILABLE, "the hub is busy"),
+        None => error(StatusCode::SERVICE_UNAVAILABLE, &message!("busy", "the hub is busy")),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{
         reports::{MAX_REPORT_TEXT, NotKept, Reason, Report},
         shares::Kind,
     },
+    message::message,
     results::clock::unix_now,
 };
 
@@ -53,7 +54,7 @@ async fn report(
     }
     let found = find(&hub, caller, id).await?;
     let player = found.players.into_iter().find(|player| player.seat == seat);
-    let player = player.ok_or_else(|| ApiError::missing("nobody had this seat in this match"))?;
+    let player = player.ok_or_else(|| ApiError::missing(message!("no_seat", "this match has no such seat")))?;
     let report = Report {
         id: 0,
         at: unix_now(),
@@ -67,10 +68,10 @@ async fn report(
     };
     match block_in_place(|| hub.reports.add(report)) {
         Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
-        Err(NotKept::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.sentence().into())),
+        Err(NotKept::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.message())),
         Err(NotKept::Failed(why)) => {
             warn!("a report is not kept: {why:#}");
-            Err(ApiError::Later("the report cannot be written down just now; try again in a moment".into()))
+            Err(ApiError::Later(message!("no_reports", "the report cannot be stored at the moment; try again later")))
         }
     }
 }

@@ -1,20 +1,27 @@
 //! Error responses.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use axum::{
     Json,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::json;
 use tokio::time::timeout;
 
-use crate::hub::shares::{Kind, Refusal};
+use crate::{
+    hub::shares::{Kind, Refusal},
+    message::{Message, message},
+};
 
 /// An error response.
-pub(crate) fn error(status: StatusCode, text: &str) -> Response {
-    (status, Json(json!({ "error": text }))).into_response()
+pub(crate) fn error(status: StatusCode, message: &Message) -> Response {
+    (status, Json(message.to_json())).into_response()
+}
+
+/// The message about a request that no page sends, such as one with a wrong field.
+pub(crate) fn invalid(text: impl Into<Cow<'static, str>>) -> Message {
+    Message::new("invalid_request", text)
 }
 
 /// The response for an unknown address.
@@ -32,20 +39,25 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
-    later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
+    later(counted(refusal.kind, error(status, &refusal.message())), refusal.after().as_secs())
 }
 
 /// The response for a room that does not exist, or that is unlisted for this caller.
 pub(crate) fn no_such_room() -> Response {
-    error(StatusCode::NOT_FOUND, "there is no such room")
+    error(StatusCode::NOT_FOUND, &message!("no_room", "no room has this address"))
 }
 
 /// The response if the state of a room does not allow a command, or a limit is reached.
 pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     match why.downcast_ref::<Refusal>() {
         Some(refusal) => refused(*refusal),
-        None => error(StatusCode::CONFLICT, &format!("{why:#}")),
+        None => error(StatusCode::CONFLICT, &message_of(why, "impossible")),
     }
+}
+
+/// The message in an error, or its text with this code.
+pub(crate) fn message_of(why: &anyhow::Error, code: &'static str) -> Message {
+    why.downcast_ref::<Message>().cloned().unwrap_or_else(|| Message::new(code, format!("{why:#}")))
 }
 
 /// Adds the time until a retry.
@@ -66,12 +78,15 @@ const ANSWER: Duration = Duration::from_mins(1);
 pub(super) async fn in_time(response: impl Future<Output = Response>) -> Response {
     match timeout(ANSWER, response).await {
         Ok(response) => response,
-        Err(_) => later(error(StatusCode::REQUEST_TIMEOUT, "this request took too long; try again"), 1),
+        Err(_) => {
+            let slow = message!("too_slow", "the request took too long; try again");
+            later(error(StatusCode::REQUEST_TIMEOUT, &slow), 1)
+        }
     }
 }
 
 /// The response to a client with too many wrong codes, words or keys.
 pub(super) fn too_many(wait: Duration) -> Response {
-    let refused = error(StatusCode::TOO_MANY_REQUESTS, Kind::Tries.sentence());
+    let refused = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Tries.message());
     later(counted(Kind::Tries, refused), wait.as_secs().saturating_add(1))
 }

@@ -23,7 +23,7 @@ use super::{
     names::{KeyHash, check_name},
     page::Page,
     relay::{self, Asked},
-    response::{error, impossible, later, missing, no_such_room, refused, too_many},
+    response::{error, impossible, invalid, later, message_of, missing, no_such_room, refused, too_many},
 };
 use crate::{
     games::{self, Game, Options},
@@ -33,6 +33,7 @@ use crate::{
         matchmaking::{Led, MAX_RESERVATION, Seeker},
         opening,
     },
+    message::{Message, message},
     room::Room,
 };
 
@@ -79,12 +80,12 @@ async fn open(
 ) -> Response {
     let Json(mut body) = match body {
         Ok(body) => body,
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
     };
     let wish = body.remove("room").map_or_else(|| Ok(opening::Wish::default()), serde_json::from_value);
     let (options, wish) = match (serde_json::from_value::<Options>(body.into()), wish) {
         (Ok(options), Ok(wish)) => (options, wish),
-        (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &why.to_string()),
+        (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &invalid(why.to_string())),
     };
     if let Some(Err(why)) = wish.name.as_deref().map(check_name) {
         return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
@@ -128,13 +129,13 @@ async fn play(
     body: Bytes,
 ) -> Response {
     let Some(game) = Game::named(&game) else {
-        return error(StatusCode::NOT_FOUND, "there is no such game");
+        return error(StatusCode::NOT_FOUND, &message!("no_game", "there is no such game"));
     };
     let who = if body.is_empty() { Ok(Who::default()) } else { serde_json::from_slice::<Who>(&body) };
     let Ok(Who { key }) = who else {
         return error(
             StatusCode::UNPROCESSABLE_ENTITY,
-            "the body is empty, or an object with the 'key' of the browser",
+            &invalid("the body is empty, or an object with the 'key' of the browser"),
         );
     };
     let key = key.as_deref().and_then(KeyHash::of);
@@ -218,12 +219,12 @@ fn not_your_word(hub: &Hub, id: &str, room: &Room, Word { owner, seat }: Word) -
     if !room.access.is_listed() && !hub.has_token(id, room, &Proof { owner, seat, ..Proof::default() }) {
         return no_such_room();
     }
-    let text = if room.is_owned() {
-        "bots of this room come and go by the word of its owner, whose token is 'owner'"
+    let forbidden = if room.is_owned() {
+        message!("not_room_owner", "only the owner of this room adds and removes bots; 'owner' is the owner's token")
     } else {
-        "bots come and go by the word of those who play in the room, whose seat token is 'seat'"
+        message!("not_player", "only players of this room add and remove bots; 'seat' is the token of a seat")
     };
-    error(StatusCode::FORBIDDEN, text)
+    error(StatusCode::FORBIDDEN, &forbidden)
 }
 
 async fn add_bot(
@@ -234,7 +235,7 @@ async fn add_bot(
 ) -> Response {
     let Json(Wanted { level, fill, owner, seat }) = match wanted {
         Ok(wanted) => wanted,
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
     };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     let word = Word { owner, seat };
@@ -256,7 +257,7 @@ async fn remove_bots(
 ) -> Response {
     let Json(word) = match word {
         Ok(word) => word,
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
     };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     if !word.counts(&hub, &id, &room) {
@@ -270,11 +271,13 @@ fn not_opened(why: &OpenError) -> Response {
     match why {
         OpenError::TooMany(refusal) => refused(*refusal),
         OpenError::Draining => {
-            let text = "the hub is about to end and opens no rooms; try again in a minute";
-            later(error(StatusCode::SERVICE_UNAVAILABLE, text), LATER)
+            let draining = message!("draining", "the hub is shutting down and opens no rooms; try again in a minute");
+            later(error(StatusCode::SERVICE_UNAVAILABLE, &draining), LATER)
         }
-        OpenError::Unclaimed(why) => later(error(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()), SOON),
-        OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{why:#}")),
+        OpenError::Unclaimed(why) => {
+            later(error(StatusCode::SERVICE_UNAVAILABLE, &Message::new("no_lease", why.to_string())), SOON)
+        }
+        OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &message_of(why, "invalid_options")),
     }
 }
 
@@ -323,14 +326,14 @@ async fn command(
 ) -> Response {
     let Json(command) = match command {
         Ok(command) => command,
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
     };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     if !room.has_owner(&command.token) {
         if !room.access.is_listed() {
             return no_such_room();
         }
-        return error(StatusCode::FORBIDDEN, "this is not the token of the owner of this room");
+        return error(StatusCode::FORBIDDEN, &message!("not_room_owner", "this room has another owner"));
     }
     room.set_owner_active(caller.host());
     // Changes are written to the disk.
@@ -355,7 +358,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &Command, host: HostId) -> anyhow:
         Deed::Unlock => room.lock(false),
         Deed::Rename if name.is_empty() => room.rename(None),
         Deed::Rename => {
-            check_name(name).map_err(anyhow::Error::msg)?;
+            check_name(name)?;
             room.rename(Some(name.clone()));
         }
     }
@@ -411,7 +414,7 @@ async fn join(
 ) -> Response {
     let join = match body {
         Ok(Json(join)) => join,
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
     };
     let found = match &join {
         Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
@@ -428,15 +431,25 @@ async fn join(
             let proof = Proof { word: Some(word.clone()), ..Proof::default() };
             match hub.admits(caller.host(), (id, Some(&room)), &proof).await {
                 Tried::Right(()) => Tried::Right(room),
-                Tried::Wrong => return error(StatusCode::FORBIDDEN, "this is not the word of this room"),
+                Tried::Wrong => {
+                    return error(
+                        StatusCode::FORBIDDEN,
+                        &message!("wrong_word", "this is not the password of this room"),
+                    );
+                }
                 Tried::TooMany(wait) => Tried::TooMany(wait),
             }
         }
-        _ => return error(StatusCode::BAD_REQUEST, "give the 'code' of a link, or a 'room' and its 'word'"),
+        _ => {
+            return error(
+                StatusCode::BAD_REQUEST,
+                &invalid("expected the 'code' of a link, or a 'room' and its 'word'"),
+            );
+        }
     };
     match found {
         Tried::Right(room) => Json(room.info.borrow().clone()).into_response(),
-        Tried::Wrong => error(StatusCode::NOT_FOUND, "no room has this code; it may be closed"),
+        Tried::Wrong => error(StatusCode::NOT_FOUND, &message!("unknown_code", "no open room has this code")),
         Tried::TooMany(wait) => too_many(wait),
     }
 }

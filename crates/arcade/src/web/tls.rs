@@ -34,7 +34,7 @@ use tracing::{info, warn};
 use webpki::{EndEntityCert, KeyUsage};
 
 use super::{caller::Link, response::error};
-use crate::fleet::seal::Relayed;
+use crate::{fleet::seal::Relayed, message::message};
 
 /// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -114,8 +114,8 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     if is_relayed || request.extensions().get::<Link>() != Some(&Link::Stray) {
         return Ok(());
     }
-    let text = "this port speaks TLS; use an address that begins with https:// or wss://";
-    let refused = error(StatusCode::BAD_REQUEST, text);
+    let plain = message!("tls", "this port requires TLS; use an address that starts with https:// or wss://");
+    let refused = error(StatusCode::BAD_REQUEST, &plain);
     // A browser that opens a socket, or a client that sends a body, would not follow.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);

@@ -6,6 +6,8 @@ use anyhow::{Context as _, bail};
 use cmdkit::{file_name, read_file};
 use tracing::{info, warn};
 
+use crate::message::message;
+
 /// The built-in maps.
 const BUILT_IN: [(&str, &[u8]); 6] = [
     ("main", nuggets::BUILT_IN_MAP),
@@ -39,10 +41,10 @@ pub(super) fn names() -> Vec<&'static str> {
 
 /// The map with this name.
 pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
-    all()
-        .find(|(other, _)| *other == name)
-        .map(|(_, text)| text)
-        .with_context(|| format!("there is no map '{}'; choose one of {}", name.escape_debug(), names().join(", ")))
+    all().find(|(other, _)| *other == name).map(|(_, text)| text).ok_or_else(|| {
+        let (map, maps) = (name.escape_debug().to_string(), names().join(", "));
+        message!("no_map", "there is no map '{map}': choose one of {maps}", map = map, maps = maps).into()
+    })
 }
 
 /// Checks a map drawn by a user, as `nuggets-server --check-map` does.
@@ -51,7 +53,7 @@ pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
 /// If it is too long or breaks the rules for maps; the message states where.
 pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     if text.len() > MAX_OWN_MAP {
-        bail!("a map of your own has at most {MAX_OWN_MAP} bytes");
+        bail!(message!("map_too_large", "a map has at most {count} bytes", count = MAX_OWN_MAP));
     }
     let mut report = nuggets::check_map(text);
     if report.breaches.is_empty() {
@@ -59,7 +61,8 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     }
     report.breaches.truncate(TOLD);
     report.notes.clear();
-    bail!("the map breaks the rules for maps:\n{}", report.to_string().trim_end())
+    let faults = report.to_string().trim_end().to_owned();
+    bail!(message!("invalid_map", "the map breaks the rules for maps:\n{faults}", faults = faults))
 }
 
 /// Offers the maps in this directory too, as long as the process runs. Files that are not maps are logged.

@@ -111,9 +111,9 @@ impl Keeper {
         let mut gone = vec![];
         for (program, newcomer) in &self.programs {
             let why = if hub.bans().has(newcomer.host) {
-                Kind::Banned.sentence()
+                Kind::Banned.message().to_string()
             } else if revoked.contains(&newcomer.name) {
-                "your key does not prove this name any more"
+                "this key does not own this name any more".to_owned()
             } else {
                 continue;
             };

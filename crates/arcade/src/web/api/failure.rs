@@ -1,5 +1,7 @@
 //! Error responses of the interface for programs.
 
+use std::borrow::Cow;
+
 use axum::{
     extract::rejection::{JsonRejection, QueryRejection},
     http::StatusCode,
@@ -10,8 +12,9 @@ use tracing::warn;
 
 use crate::{
     hub::shares::{Kind, Refusal},
+    message::{Message, message},
     replays::ReplayError,
-    web::response::{counted, error, later, refused},
+    web::response::{counted, error, invalid, later, refused},
 };
 
 /// `Retry-After` while the database does not answer, in seconds.
@@ -23,22 +26,27 @@ const HOUR: u64 = 3_600;
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// The status, and a message for the user.
-    Wrong(StatusCode, String),
+    Wrong(StatusCode, Message),
     /// A limit has refused the request.
     Refused(Refusal),
     /// The caller's host has reached a limit and has to wait for some time.
-    TooMany(Kind, String),
+    TooMany(Kind, Message),
     /// The request is valid and may succeed a moment later.
-    Later(String),
+    Later(Message),
 }
 
 impl ApiError {
-    pub(crate) fn bad(text: impl Into<String>) -> Self {
-        Self::Wrong(StatusCode::BAD_REQUEST, text.into())
+    /// The request itself is invalid, which no page causes.
+    pub(crate) fn bad(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Wrong(StatusCode::BAD_REQUEST, invalid(text))
     }
 
-    pub(crate) fn missing(text: &str) -> Self {
-        Self::Wrong(StatusCode::NOT_FOUND, text.into())
+    pub(crate) const fn missing(message: Message) -> Self {
+        Self::Wrong(StatusCode::NOT_FOUND, message)
+    }
+
+    pub(crate) const fn conflict(message: Message) -> Self {
+        Self::Wrong(StatusCode::CONFLICT, message)
     }
 }
 
@@ -67,7 +75,7 @@ impl From<QueryRejection> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
-        Self::Wrong(rejection.status(), rejection.body_text())
+        Self::Wrong(rejection.status(), invalid(rejection.body_text()))
     }
 }
 
@@ -75,8 +83,10 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let error = format!("{:#}", anyhow::Error::from(error));
         warn!(error, "a query of results failed");
-        let text = "the results cannot be read just now; the games go on, and nothing is lost";
-        Self::Later(text.into())
+        Self::Later(message!(
+            "no_results",
+            "the results are not available at the moment; games continue, and no result is lost"
+        ))
     }
 }
 
@@ -87,6 +97,13 @@ impl From<ReplayError> for ApiError {
             ReplayError::Gone | ReplayError::NoSeat(_) => StatusCode::NOT_FOUND,
             ReplayError::Damaged(_) | ReplayError::Unfinished => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        Self::Wrong(status, error.to_string())
+        let code = match error {
+            ReplayError::Today => "replay_today",
+            ReplayError::Gone => "replay_gone",
+            ReplayError::NoSeat(_) => "replay_no_seat",
+            ReplayError::Damaged(_) => "replay_damaged",
+            ReplayError::Unfinished => "replay_unfinished",
+        };
+        Self::Wrong(status, Message::new(code, error.to_string()))
     }
 }
