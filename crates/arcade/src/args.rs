@@ -49,17 +49,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "arcade-data", global = true)]
     pub(crate) data: PathBuf,
 
-    /// Directory with maps of nuggets that rooms can be asked for, beside those of the hub: text files named NAME.txt
+    /// Directory with further maps of nuggets for rooms: text files named NAME.txt
     #[arg(long, value_name = "DIR")]
     pub(crate) maps: Option<PathBuf>,
 
-    /// PostgreSQL database for results, as in `postgres://user@host/arcade`; by default they are in a file in the data directory.
-    /// A password is better set in PGPASSWORD
+    /// PostgreSQL database for results, as in `postgres://user@host/arcade`; the default is a file in the data
+    /// directory. Pass a password in PGPASSWORD instead
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,
 
-    /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. With a
-    /// password, as in `nats://USER:PASSWORD@HOST:4222`, they are better set in `ARCADE_NATS`
+    /// NATS servers that connect several hubs to one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see
+    /// docs/fleet.md. Pass addresses with a password, as in `nats://USER:PASSWORD@HOST:4222`, in `ARCADE_NATS` instead
     #[arg(
         long,
         env = "ARCADE_NATS",
@@ -70,25 +70,25 @@ pub(crate) struct Args {
     )]
     pub(crate) nats: Vec<String>,
 
-    /// Name of the arcade, where several use the same NATS servers
+    /// Name of the arcade, if several use the same NATS servers
     #[arg(long, value_name = "NAME", value_parser = node_name, default_value = "arcade", hide_short_help = true)]
     pub(crate) arcade: Name,
 
-    /// Name of this hub among those of the arcade, with --nats
+    /// Unique name of this hub in the arcade, with --nats
     #[arg(long, value_name = "NAME", value_parser = node_name, hide_short_help = true, requires_all = ["nats", "advertise", "database"])]
     pub(crate) node: Option<Name>,
 
-    /// Host at which native clients and the other hubs of the arcade reach this one, with --nats
+    /// Host at which native clients and other hubs of the arcade reach this one, with --nats
     #[arg(long, value_name = "HOST", value_parser = host_name, hide_short_help = true, requires = "node")]
     pub(crate) advertise: Option<String>,
 
-    /// Open the ladder to programs, in these games, which are paired by rating and play day and night. A port may follow a game, as in
-    /// robots=2021,nuggets=2022; by default any free one. See docs/ladder.md
+    /// Open the ladder for programs in these games. Programs are paired by rating and play continuously. A port may
+    /// follow a game, as in robots=2021,nuggets=2022; the default is any free one. See docs/ladder.md
     #[arg(long, value_name = "GAMES", value_delimiter = ',', value_parser = ladder_game)]
     pub(crate) ladder: Vec<(Game, u16)>,
 
-    /// What of a room survives the loss of this hub's machine, with --nats: with `node` what other hubs have been sent until then, with
-    /// `cluster` everything, for which nothing is told before the NATS servers have it
+    /// Which part of a room survives the loss of this hub's machine, with --nats: with `node` the part that was copied
+    /// to the NATS servers until then, with `cluster` everything, since output is sent only after it is stored there
     #[arg(long, value_name = "WHAT", value_parser = durability, default_value = "node", hide_short_help = true)]
     pub(crate) durability: Durability,
 
@@ -100,71 +100,73 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) examples: bool,
 
-    /// Close rooms that somebody made after they were empty for this many seconds
+    /// Close user-created rooms after they have been empty for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
 
-    /// Hand a room on to whoever has been there longest when its owner has been away for this many seconds
+    /// Transfer a room to the client that has been present longest after its owner has been away for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(1..=86_400_u64, 60), allow_negative_numbers = true)]
     pub(crate) owner_away: u64,
 
-    /// Keep the seat of a player whose page has lost its connection for this many seconds
+    /// Reserve the seat of a player whose page has lost its connection for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(0..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) keep_seats: u64,
 
-    /// Show those who look on a match that counts this many seconds later, so that nobody tells its players what they cannot see
+    /// Delay rated matches by this many seconds for spectators, so that they cannot help the players
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = whole_number(0..=3_600_u64, 30), allow_negative_numbers = true)]
     pub(crate) watch_delay: u64,
 
-    /// Remove old journals, whose matches have no replay any more, until no more is left than this: an age in hours, days or weeks, a
-    /// number of journals, a total size, or several of these, as in 30d,100,10G. Those of rooms stay, and those without people or
-    /// results go first. Without it nothing is removed
+    /// Remove the oldest journals, and with them the replays of their matches, until the rest is within this limit: an
+    /// age in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G.
+    /// Journals of rooms stay, and those without people or results are removed first. Without this option all journals
+    /// stay
     #[arg(long, value_name = "WHAT", value_parser = retention)]
     pub(crate) journal_keep: Option<Retention>,
 
-    /// When asked to end, let running matches go on for this many seconds; they are resumed at the next start
+    /// Before the hub ends, continue running matches for this many seconds; the next start resumes them
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]
     pub(crate) drain: u64,
 
-    /// Name by which browsers may call the hub, as in play.example.org, may be repeated. Addresses of this machine and localhost are known
+    /// Host name by which browsers may address the hub, as in play.example.org, may be repeated. Addresses of this
+    /// machine and localhost are always accepted
     #[arg(long, value_name = "HOST", value_parser = host_name)]
     pub(crate) name: Vec<String>,
 
-    /// Rooms that one host may have opened at the same time, if its share of all would be more
+    /// Rooms that one host may have open at the same time, unless its fair share is smaller
     #[arg(long, value_name = "N", default_value_t = MAX_ROOMS, value_parser = whole_number(0..=MAX_ROOMS, MAX_ROOMS), allow_negative_numbers = true)]
     pub(crate) rooms_per_host: usize,
 
-    /// Sockets of browsers that one host may have at the same time, if its share of all would be more
+    /// Browser sockets that one host may have open at the same time, unless its fair share is smaller
     #[arg(long, value_name = "N", default_value_t = MAX_SOCKETS, value_parser = whole_number(1..=MAX_SOCKETS, MAX_SOCKETS), allow_negative_numbers = true)]
     pub(crate) sockets_per_host: usize,
 
-    /// Address of a reverse proxy whose X-Forwarded-For tells who its clients are, may be repeated
+    /// Address of a reverse proxy whose X-Forwarded-For header is trusted, may be repeated
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) proxy: Vec<IpAddr>,
 
-    /// Serve the page by HTTPS, with this certificate and its key, both in PEM. They are read again on SIGHUP
+    /// Serve the page over HTTPS with this certificate and key, both in PEM format. SIGHUP reloads them
     #[arg(long, num_args = 2, value_names = ["CERTIFICATE", "KEY"], action = clap::ArgAction::Set)]
     pub(crate) tls: Option<Vec<PathBuf>>,
 
-    /// Address and port that serve /metrics to everybody who can reach them, as in 10.0.0.5:9100; the page's own port serves it to
-    /// programs on this machine only
+    /// Additional address for /metrics without access control, as in 10.0.0.5:9100; the port of the page serves
+    /// /metrics only to programs on this machine
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
 
-    /// Tell Agones, which runs the hub in a Kubernetes cluster, that it is ready and works, and how many rooms it has; see docs/fleet.md
+    /// Report readiness, health and the number of rooms to Agones, for hubs in a Kubernetes cluster; see docs/fleet.md
     #[arg(long, hide_short_help = true)]
     pub(crate) agones: bool,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// What to do instead of hosting
+    /// The command to run instead of hosting
     #[cfg(unix)]
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-// A game, and the port of its ladder.
+// Parses a game and the port of its ladder.
 fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
     let (name, port) = typed.split_once('=').unwrap_or((typed, "0"));
     let game = Game::named(name).ok_or_else(|| format!("choose some of {}", Game::names(Game::offered(true))))?;
@@ -185,10 +187,11 @@ fn node_name(typed: &str) -> Result<Name, String> {
 }
 
 impl Args {
-    /// Where this hub joins others, if it does. `port` is that of its page.
+    /// Returns how this hub joins an arcade of several hubs, if it does. `port` is that of its page.
     ///
     /// # Errors
-    /// When it has brokers and no name. Commands are not concerned, which may find `ARCADE_NATS` in the environment of their hub.
+    /// If NATS servers are given without the name of the node. Commands do not fail: `ARCADE_NATS` may be set in the
+    /// environment of their hub.
     pub(crate) fn joins(&self, port: u16) -> anyhow::Result<Option<fleet::Settings>> {
         anyhow::ensure!(
             self.nats.is_empty() || self.node.is_some(),
@@ -205,7 +208,6 @@ impl Args {
         Some(fleet::Settings { servers, arcade, name, host, address, durability, runs })
     }
 
-    /// The addresses of the page.
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
     }
@@ -216,7 +218,6 @@ impl Args {
         Some(Files { certificate: certificate.clone(), key: key.clone() })
     }
 
-    /// The addresses of rooms.
     pub(crate) fn room_addresses(&self) -> Vec<IpAddr> {
         if self.bind_rooms.is_empty() { self.page_addresses() } else { self.bind_rooms.clone() }
     }
@@ -233,7 +234,7 @@ mod tests {
         assert!(parse(&names).unwrap().joins(80).unwrap().is_some());
         assert!(parse(&names[..4]).is_err() && parse(&names[2..]).is_err());
         assert!(parse(&[]).unwrap().joins(80).unwrap_err().to_string().contains("--node"));
-        // As in the container of a hub that has them in its environment.
+        // A command in the container of a hub may have `ARCADE_NATS` in its environment.
         #[cfg(unix)]
         assert!(parse(&["status"]).unwrap().command.is_some());
         assert!(Args::try_parse_from(["arcade"].iter().chain(&names)).is_err());

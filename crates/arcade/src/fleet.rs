@@ -46,8 +46,7 @@ use self::{
 const MAX_COMMANDS: usize = 1_024;
 /// Timeout for claiming the name or a code of a room.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a starting node waits for its entry in the directory. Longer than the entry of a crashed node stays
-/// there.
+/// How long a starting node waits for its entry in the directory: longer than the entry of a crashed node remains.
 const WELCOME: Duration = Duration::from_secs(30);
 /// Timeout for notifying the directory that the node leaves.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -221,19 +220,19 @@ impl Fleet {
         Arc::clone(&self.host)
     }
 
-    /// Whether the directory has this node, to the knowledge of this node. If not, its view of other nodes may be
+    /// Whether the directory contains this node, as far as this node knows. If not, its view of other nodes may be
     /// outdated.
     pub(crate) fn is_present(&self) -> bool {
         self.pulse.borrow().present
     }
 
-    /// The delay until the directory returns a change: that of the last heartbeat, or of one in flight if that is
-    /// longer.
+    /// The delay until the directory returns a change: that of the last heartbeat, or of the heartbeat in flight if
+    /// that is longer.
     pub(crate) fn lag(&self) -> Duration {
         self.pulse.borrow().lag
     }
 
-    /// The stream of the results of all nodes, from which they are written to the database.
+    /// The queue of results from all nodes, for the common database.
     pub(crate) fn results(&self) -> Option<Arc<dyn mesh::Results>> {
         self.broker.clone().map(|broker| Arc::new(broker) as Arc<dyn mesh::Results>)
     }
@@ -280,7 +279,7 @@ impl Fleet {
         self.shared.view().highest()
     }
 
-    /// The secret from which all nodes derive tokens.
+    /// The common secret of all nodes, from which tokens are derived.
     pub(crate) fn secret(&self) -> &str {
         &self.secrets.secret
     }
@@ -418,7 +417,7 @@ impl Fleet {
         self.tell(room, Command::Stay).await;
     }
 
-    /// Reports that a room sends no more output and that its copy is complete.
+    /// Reports that a room has stopped sending output and that its copy is complete.
     ///
     /// Waits until the directory has recorded the hand-over, however long that takes. Returns whether this node has
     /// handed the room over.
@@ -714,8 +713,8 @@ mod tests {
         let holder =
             |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
         let ask = |to| Plea { to, from: ("bob".parse().unwrap(), other) };
-        // It receives changes of the directory, so it promises the time that is left until it would expire the other
-        // node.
+        // It receives changes of the directory, so it promises only the time until it would remove the entry of the
+        // other node.
         let promise = ann.promise(ask(holder("data-of-ann", own))).await;
         assert!(matches!(promise, Some(Promise::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{promise:?}");
         // Another data directory at this address, and a life that is over.

@@ -107,7 +107,7 @@ pub(crate) struct Hub {
     handles: Handles,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
-    // Ends the process, with the time that running matches still have.
+    // Ends the process. The value is the remaining time of running matches.
     drain: watch::Sender<Option<Duration>>,
     lists: Arc<Lists>,
     pictures: Arc<Pictures>,
@@ -145,8 +145,8 @@ pub(crate) struct Parts {
 }
 
 impl Hub {
-    /// Creates a hub without rooms in `directory`, and returns the rooms that were open there before.
-    /// Fails if the secret can be neither read nor created, or if the rooms cannot be read.
+    /// Creates a hub without rooms in `directory`, and returns the rooms that were open there before. Fails if the
+    /// secret cannot be read or created, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } =
             parts;
@@ -186,7 +186,7 @@ impl Hub {
         Ok((Arc::new(hub), before))
     }
 
-    /// How long the seat of a player is kept after the page has lost its connection.
+    /// How long the seat of a player is retained after its page has lost the connection.
     pub(crate) const fn keep_seats(&self) -> Duration {
         self.place.keep_seats
     }
@@ -378,11 +378,11 @@ impl Hub {
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The time for journals to reach the disk at the end; the state that rooms need is safe before that.
+/// How long journals may take to reach the disk at the end; the state that rooms need is stored before.
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
-    /// Requests the end of the process, and gives running matches this long.
+    /// Requests the end of the process. Running matches may continue for this long.
     pub(crate) fn ask_to_end(&self, patience: Duration) {
         self.drain.send_replace(Some(patience));
     }

@@ -19,8 +19,8 @@ use cmdkit::{EXIT_USAGE, Usage};
 use crate::operator::{commands, doctor, ladder, replay, restore, results as results_of};
 use crate::{args::Args, operator::host};
 
-// A hub works on the states of a thousand rooms in turn, which is cheaper in large pages. Development builds keep the allocator of the system,
-// for tools that look into it and for tests of what the hub holds.
+// A hub accesses the states of a thousand rooms in turn, which is faster with large pages. Development builds keep the
+// allocator of the system, for memory tools and for tests of the hub's memory use.
 #[cfg(all(target_os = "linux", not(debug_assertions)))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -42,10 +42,10 @@ fn main() -> ExitCode {
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }
-        // Before any file is read, and before there are threads.
+        // This precedes reading any file and starting threads.
         #[cfg(unix)]
         cmdkit::become_owner(&args.data)?;
-        // What the client of the broker has to say the hub says in its own words.
+        // The hub logs problems with the broker itself, so the client of the broker logs only errors.
         args.log.start("info,async_nats=error")?;
         host::host(&args)
     })

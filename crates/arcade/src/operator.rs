@@ -1,5 +1,4 @@
-//! What the operator does with a hub: host it, command it while it runs, back it up and restore it, move its results, and look for what
-//! keeps it from working.
+//! Operation of a hub: hosting, commands, backup and restore, copies of results, and diagnostics.
 
 mod agones;
 #[cfg(unix)]

@@ -55,7 +55,7 @@ impl Replays {
 
     /// Returns the events of a match.
     ///
-    /// The seats are omitted while they may not be seen; `today` is in days since 1970. `turn` is held until the work
+    /// The seats are omitted while they must stay secret; `today` is in days since 1970. `turn` is held until the work
     /// is done, even if the caller is dropped before that.
     pub(crate) async fn timeline(
         &self,

@@ -238,7 +238,7 @@ impl Room {
     // The host of a player, by its pseudonym.
     fn pseudonym(&self, player: &Player) -> Option<HostId> {
         let address = player.seat_address()?;
-        // Only over datagrams, the address is not yet a pseudonym.
+        // The address of a native client over datagrams is not a pseudonym.
         let is_true = matches!(self.game.wire(), servekit::Wire::Udp) && !self.roster.has_seat(address);
         Some(if is_true { self.roster.mask.host(address.into()) } else { address.into() })
     }
@@ -266,8 +266,7 @@ impl Room {
         }
     }
 
-    /// Whether the owner is present: with a page, or as a native player of the host from which the token was last
-    /// used.
+    /// Whether the owner is present: with a page, or as a native player of the host that last used the token.
     pub(crate) fn has_present_owner(&self) -> bool {
         let Some(host) = self.file().owner.as_ref().map(|owner| owner.host) else { return false };
         let is_native = |player: &Player| {

@@ -1,7 +1,8 @@
 //! The web server: the page, its sockets, and the interface for programs.
 //!
-//! A request passes four layers: [`observe`] counts it and sets headers of its response, [`admit`] checks who makes it,
-//! [`limits::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] passes it on to the hub that has its room.
+//! A request passes four layers: [`observe`] counts it and sets headers of its response, [`admit`] checks its caller,
+//! [`limits::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] forwards it to the hub of
+//! its room.
 
 mod api;
 mod caller;
@@ -77,7 +78,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(relay::routes())
         .fallback(not_found);
     let state = || Arc::clone(&hub);
-    // Without other nodes a request has no such costs.
+    // Without other nodes, requests skip these layers.
     let router = if hub.elsewhere().is_some() {
         router.layer(from_fn_with_state(state(), relay::elsewhere)).layer(from_fn_with_state(state(), feed::elsewhere))
     } else {
@@ -125,7 +126,8 @@ async fn headers(mut response: Response) -> Response {
     response
 }
 
-// Rejects requests that call the hub by another name, come from banned hosts or too often, or should have come over TLS.
+// Rejects requests with a foreign host name, requests from banned hosts, requests above the rate, and requests that
+// should have used TLS.
 async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
     relay::recognize(&hub, &mut request);
     let refusal = caller::check_name(hub.resources(), &request)

@@ -197,7 +197,7 @@ impl Entry {
         Some(room.fence.unwrap_or(Fence(self.revision.0)))
     }
 
-    /// Returns the revision up to which a node knows all nodes that joined; `None` if the entry does not state it.
+    /// Returns the `seen` field of a node; `None` if the entry has none.
     pub fn seen(&self) -> Option<Revision> {
         let Value::Node(node) = &self.value else { return None };
         node.seen
@@ -247,8 +247,8 @@ impl Delta {
 /// Entries expire [`ENTRY_AGE_SECONDS`] after they were written, except for [`Key::Lasting`].
 ///
 /// Every write names the revision that it expects, and is stored only if that revision is current. If two nodes claim
-/// the same code, seat or room at the same time, one claim succeeds. A write that arrives twice or late changes
-/// nothing. A caller can repeat a write whose reply was lost: the conflict returns the caller's own value.
+/// the same code, seat or room at the same time, one claim succeeds. A duplicate or late write has no effect. A caller
+/// can repeat a write whose reply was lost: the conflict returns the caller's own value.
 ///
 /// The revision of the write that claims a room is the *fence* of the claim. Revisions only grow, so a later claim has
 /// a greater fence, even if the room was removed and created again.
@@ -267,9 +267,9 @@ pub trait Directory: Send + Sync {
 
     /// Watches all entries and then every change, in the order of revisions; with `since`, only changes after it.
     ///
-    /// A change that a later one has overwritten may be omitted. Without `since`, or if the history does not reach
-    /// back to it, the watch starts with [`Delta::Reset`]. Heartbeats start with the last one of each node, whatever
-    /// `since` is, and are ordered only among themselves.
+    /// A change that a later one has overwritten may be omitted. Without `since`, or if the history no longer contains
+    /// it, the watch starts with [`Delta::Reset`]. For heartbeats, `since` has no effect: the watch starts with the
+    /// last one of each node, and only their own order is guaranteed.
     fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>>;
 }
 

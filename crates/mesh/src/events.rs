@@ -9,7 +9,7 @@ use crate::{
 
 /// The number of changes of a room after which its owner must publish a snapshot.
 pub const MAX_CHANGES: u32 = 1_000;
-/// The size of the changes, in bytes, after which the owner of a room must publish a snapshot.
+/// The number of bytes of changes after which the owner of a room must publish a snapshot.
 pub const MAX_CHANGES_BYTES: u64 = 4 << 20;
 /// The lifetime of an event, in seconds. A snapshot is due after half of it.
 pub const EVENTS_AGE_SECONDS: u64 = 60 * 60;
@@ -37,7 +37,7 @@ pub struct Event {
 ///
 /// Only the owner of a room publishes, under the fence of its claim; an event with an older fence is rejected. The
 /// first event of a claim is a snapshot, and so is at least every [`MAX_CHANGES`]th event. Events expire after one
-/// hour. If a room has published nothing for that long, a new follower receives its state with the next snapshot.
+/// hour. If a room has not published for that long, a new follower receives its state with the next snapshot.
 pub trait Events: Send + Sync {
     /// Appends an event to the stream of a room. A repeated attempt whose first reply was lost is stored once.
     fn publish<'a>(&'a self, room: &'a Name, event: &'a Append) -> Answer<'a, Result<Appended, MeshError>>;

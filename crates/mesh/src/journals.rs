@@ -1,4 +1,4 @@
-//! Journals of matches, from which another node can resume them.
+//! Journals that let another node resume a match.
 
 use bytes::Bytes;
 

@@ -4,8 +4,8 @@
 //!
 //! - [`Directory`]: nodes, rooms and their owners, codes and seats.
 //! - [`Events`]: event streams of rooms for watchers and lobbies.
-//! - [`Results`]: the queue of results that are to be stored in the database.
-//! - [`Journals`]: journals of matches, from which another node can resume them.
+//! - [`Results`]: the queue of results for the database.
+//! - [`Journals`]: journals that let another node resume a match.
 //!
 //! [`Local`] implements all of them in one process. With the feature `nats`, `Nats` implements them over NATS
 //! `JetStream`. [`Node`] implements heartbeats and claims of a hub, and [`Writer`] its appends to a log: both are

@@ -37,8 +37,8 @@ pub enum Kind {
 pub struct Append {
     /// The fence of the claim.
     pub fence: Fence,
-    /// The last record, which must have the same fence. With `None`, an anchor takes the log over, whatever the last
-    /// record is.
+    /// The last record, which must have the same fence. With `None`, an anchor takes the log over, regardless of the
+    /// last record.
     pub after: Option<Sequence>,
     /// Whether a reader can start at this record.
     pub is_anchor: bool,
@@ -51,7 +51,7 @@ pub struct Append {
 pub enum Appended {
     /// The record is stored at this position, by this attempt or an earlier one.
     Stored(Sequence),
-    /// A later claim exists: nothing can be stored under the fence of the append.
+    /// A later claim exists, so the fence of the append is outdated.
     Fenced(Fence),
     /// The last record, at this position, is not the expected one.
     Misplaced(Sequence),
@@ -101,9 +101,10 @@ pub(crate) struct Record {
 /// Whether a record can be appended.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// It can, with this head, if the last record is unchanged. Records before the sequence are no longer needed.
+    /// The record can be stored with this head if the last record is unchanged. Records before the sequence are no
+    /// longer needed.
     Store(Head, Option<Sequence>),
-    /// It is rejected.
+    /// The record is rejected.
     Refuse(Appended),
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The maximum length of a [`Name`], in characters.
 pub const MAX_NAME: usize = 64;
 
-/// A name that can be part of any key: 1 to [`MAX_NAME`] letters, digits, `-` and `_` of ASCII.
+/// A name that can be part of any key: 1 to [`MAX_NAME`] ASCII letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);

@@ -48,7 +48,7 @@ pub struct Settings {
     pub identity: Name,
     /// The address at which peers reach the node.
     pub address: String,
-    /// The number of rooms up to which the node takes rooms over, at most [`MAX_ROOMS`].
+    /// The node takes rooms over only while it has fewer rooms than this; at most [`MAX_ROOMS`].
     pub most_rooms: usize,
     /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
@@ -102,7 +102,7 @@ impl Ask {
     }
 }
 
-/// The outcome of an [`Ask`].
+/// The outcome of a directory request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The reply of the directory.
@@ -153,8 +153,8 @@ pub enum How {
     /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] the
     /// journal in the mesh holds it too, and survives failures that the files may not.
     Returned,
-    /// Another node owned the room, and the journal in the mesh holds the state. If there is no journal, nothing was
-    /// published, and the room is to be closed.
+    /// Another node owned the room, and the journal in the mesh holds the state. A room without a journal has not
+    /// published anything and is to be closed.
     TakenOver,
 }
 
@@ -176,7 +176,7 @@ pub enum Output {
     Plead(Ticket, Plea),
     /// The node owns a room under this fence from now on.
     Own(Name, Fence, How),
-    /// The node has lost the room, which must not publish anything more and ends here.
+    /// The node has lost the room, which ends here and must not publish anything further.
     Lost(Name),
     /// A room cannot be opened: its name is taken, or the node cannot accept it.
     Taken(Name),
@@ -211,7 +211,7 @@ pub struct Node {
     said: Said,
     // Whether another node has joined since that write, so that the entry is due immediately.
     hurries: bool,
-    // The lease has expired, and heartbeats may have been missed meanwhile. The silence of other nodes proves nothing
+    // Whether the lease has expired, so that heartbeats may have been missed. Entries of silent nodes are not removed
     // then.
     is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
@@ -228,7 +228,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Creates a node that knows no entries yet.
+    /// Creates a node with an empty view of the directory.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -323,7 +323,7 @@ impl Node {
         let others = own.chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
-            // Few of a thousand rooms are due before everything else, so a key is built only for those.
+            // Few of a thousand rooms are due before the other deadlines, so a key is built only for those.
             let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
             let key = Key::Room(name.clone());
             if self.asked.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }

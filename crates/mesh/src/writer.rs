@@ -40,7 +40,7 @@ impl LogAsk {
         })
     }
 
-    /// Sends the request to the events of a room, which can neither be opened nor read.
+    /// Sends the request to the event stream of a room, which supports only appends.
     ///
     /// # Errors
     /// Returns the error of the events. The reply is [`LogReply::Failed`].
@@ -136,8 +136,8 @@ impl Writer {
         Self::new(fence, if is_wrong { Step::Read { end: None } } else { Step::Open { then_read: true } })
     }
 
-    /// Adds a piece. Returns its number, from 1, or `None` if too many bytes are waiting or an anchor is required and
-    /// this piece is none. A required anchor replaces all waiting pieces.
+    /// Adds a piece. Returns its number, from 1. Returns `None` if too many bytes are waiting, or if an anchor is
+    /// required and this piece is not one. A required anchor replaces all waiting pieces.
     #[must_use]
     pub fn write(&mut self, is_anchor: bool, body: Bytes) -> Option<u64> {
         if self.wants_anchor {
@@ -163,8 +163,7 @@ impl Writer {
         self.wants_anchor && matches!(self.step, Step::Append(_))
     }
 
-    /// Returns the number of stored pieces. With the durability of the cluster, effects of later pieces must not be
-    /// published.
+    /// Returns the number of stored pieces. With cluster durability, effects of later pieces must not be published.
     pub fn stored(&self) -> u64 {
         if probe::has(Planted::ToldBeforeStored) { self.written } else { self.stored }
     }

@@ -411,7 +411,7 @@ async fn lasting_entry_outlives_the_directory() {
     let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
     stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
-    // As if all of it had expired.
+    // As if all entries had expired.
     plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
     let nats = connect(&place).await;
     assert_eq!(nats.entry(&code("A")).await, Ok(None));
@@ -504,7 +504,7 @@ impl Running {
         Time::from_nanos(u64::try_from(self.begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1))
     }
 
-    /// Executes the outputs of the node, and waits for a moment.
+    /// Executes the outputs of the node, and waits briefly.
     async fn step(&mut self) {
         let (mut out, now) = (vec![], self.now());
         let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));

@@ -1,4 +1,4 @@
-//! The command line, and the plan that follows from it.
+//! The command line, and the mode of play that it selects.
 
 use std::{
     path::{Path, PathBuf},
@@ -51,7 +51,7 @@ Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when 
 without QUIT, did not wait for your answer or says what makes no sense, or a table cannot be read, or not be saved at the end; \
 2 for wrong usage.";
 
-/// Play the game of 21 by a table, learn one, or let a person play
+/// Play the game of 21 with a table, train a table, or play yourself
 #[derive(Debug, Clone, Parser)]
 #[command(name = "player", version, after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(required_unless_present = "practice", value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
     pub(crate) name: Option<Name>,
 
-    /// Name or address of the dealer; with --directory it may be left out with its port
+    /// Name or address of the dealer; optional with --directory, as is the port
     #[arg(required_unless_present_any = ["practice", "directory"], requires = "port", value_parser = parse_host)]
     pub(crate) host: Option<String>,
 
@@ -68,83 +68,82 @@ pub struct Args {
     #[arg(required_unless_present_any = ["practice", "directory"], value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
-    /// Where the room of an arcade of several hubs is.
+    /// The room of an arcade with several hubs.
     #[command(flatten)]
     pub(crate) directory: DirectoryArgs,
 
-    /// Learn while playing, and save the table
+    /// Train the table while playing, and save it
     #[arg(long, conflicts_with_all = ["human", "practice"])]
     pub(crate) train: bool,
 
-    /// Play yourself: in the terminal, or by lines if standard input or output is none
+    /// Play yourself: in the terminal, or by lines of text if standard input or output is not a terminal
     #[arg(long)]
     pub(crate) human: bool,
 
-    /// Play yourself against a dealer in this program, whose hand is shown at the end of each round and who waits as long as
-    /// it takes
+    /// Play yourself against a dealer in this program. It shows its hand after each round and has no time limit
     #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds", "directory"])]
     pub(crate) practice: bool,
 
-    /// How many seconds the dealer waits for your answer, for the time that is shown: the wire does not tell it. 0 shows none
+    /// Time limit of the dealer in seconds, for the countdown: the protocol does not contain it. 0 hides the countdown
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT.as_secs(), value_parser = whole_number(0..=86_400_u64, 30),
           requires = "human", allow_negative_numbers = true)]
     pub(crate) think: u64,
 
-    /// How many rounds the dealer deals, for the time left that is shown while a table plays or learns: the wire does not
-    /// tell it
+    /// Number of rounds of the dealer, to show the remaining time while a table plays or learns: the protocol does not
+    /// contain it
     #[arg(long, value_name = "ROUNDS", value_parser = count(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
           allow_negative_numbers = true)]
     pub(crate) rounds: Option<u64>,
 
-    /// The table to play by, to train or to be advised by [default: 'qtable'; if that is not there, training makes it, and
-    /// advice is the best table's]
+    /// The table to play with, to train or to use for advice
+    /// [default: 'qtable'; if the file does not exist, training creates it, and advice follows best play]
     #[arg(long, visible_alias = "qtable", value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
-    /// Play by the best table that there is, or be advised by it; it is worked out, not learned
+    /// Play with the best table, or use it for advice; it is computed, not learned
     #[arg(long, conflicts_with_all = ["train", "table"])]
     pub(crate) best: bool,
 
-    /// Which facts make a state: coarse (total and upcard) or soft (whether an ace counts 11, too) [default: as the table
-    /// has it; coarse for a new one, soft for the best]
+    /// The facts in a state: coarse (total and upcard) or soft (also whether an ace counts 11)
+    /// [default: as in the table; coarse for a new one, soft for the best]
     #[arg(long, value_name = "SPACE", value_parser = parse_space)]
     pub(crate) state: Option<StateSpace>,
 
-    /// Speak the binary dialect
+    /// Use the binary protocol
     #[arg(long)]
     pub(crate) binary: bool,
 
-    /// How a learner decides
+    /// How the learner chooses its actions
     #[arg(long, value_enum, default_value_t = Exploring::Random, requires = "train", help_heading = "Training")]
     pub(crate) explore: Exploring,
 
-    /// The chance of a random move with --explore epsilon [default: 0.1]
+    /// Probability of a random action with --explore epsilon [default: 0.1]
     #[arg(long, value_name = "CHANCE", value_parser = str::parse::<Chance>, requires = "train",
           help_heading = "Training", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<Chance>,
 
-    /// Make the learner's random moves by this number, or deal the cards of --practice by it [default: the system's entropy]
+    /// Seed of the learner's random actions, or of the cards with --practice [default: random]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
-    /// Save the table after so many rounds, and at the end
+    /// Save the table after this number of rounds, and at the end
     #[arg(long, value_name = "ROUNDS", default_value_t = 10_000, value_parser = count(1..=u64::MAX, 10_000),
           requires = "train", help_heading = "Training", allow_negative_numbers = true)]
     pub(crate) save_every: u64,
 
-    /// What is logged, and where.
+    /// Log level and destination.
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 }
 
-/// How a learner decides.
+/// How the learner chooses its actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Exploring {
-    /// By a coin, always
+    /// Always at random
     Random,
-    /// By the table, and by a coin now and then
+    /// By the table, and sometimes at random
     Epsilon,
-    /// By a coin until the better action is known with confidence, then by the table
+    /// At random until the better action is known with confidence, then by the table
     #[value(alias = "doubt")]
     UntilConfident,
 }
@@ -165,7 +164,7 @@ fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
     StateSpace::from_word(typed).ok_or("give coarse or soft")
 }
 
-/// What the command line asks for.
+/// The mode of play that the arguments select.
 #[derive(Debug)]
 pub(crate) enum Plan {
     Human(Box<Advisor>),
@@ -173,8 +172,8 @@ pub(crate) enum Plan {
 }
 
 impl Args {
-    /// Reads the plan off the arguments, and the table off its file.
-    /// Fails when the table is damaged, is not there though it was named, or has other states than were asked for.
+    /// Returns the selected mode, and reads its table. Fails if the table is damaged, if a table given by name does not
+    /// exist, or if it has other states than requested.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
             let wrong = "--seed is for --train and --practice; otherwise nothing here is random";
@@ -198,7 +197,7 @@ impl Args {
         self.human || self.practice
     }
 
-    /// How long the dealer waits for an answer; none shows no time.
+    /// The dealer's time limit for an answer; `None` shows no countdown.
     pub(crate) fn limit(&self) -> Option<Duration> {
         (self.think > 0 && !self.practice).then(|| Duration::from_secs(self.think))
     }
@@ -214,7 +213,7 @@ impl Args {
         }
         let path = self.path();
         let table = load_table(path, self.state)?;
-        // A place that cannot be written to is found now and not after an hour at the table.
+        // A file that cannot be written is reported now, not after an hour of training.
         cmdkit::check_replaceable(path)
             .map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))?;
         if let Some(table) = &table {
@@ -239,7 +238,7 @@ impl Args {
         })
     }
 
-    // The policy, and whether it is that of a table file.
+    // Returns the policy, and whether it is from a table file.
     fn policy(&self, solver: &Solver) -> anyhow::Result<(Policy, bool)> {
         let path = self.path();
         let name = file_name(path);
@@ -249,7 +248,7 @@ impl Args {
             info!("plays by the table {name}");
             return Ok((table.policy(), true));
         }
-        // A person decides for themselves, so advice from the best is at hand; whoever plays by a table needs one.
+        // People can play without a table file and get advice from best play. Play by a table requires the file.
         let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");

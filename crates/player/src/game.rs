@@ -181,7 +181,7 @@ impl Game {
     /// The result of the last round; `None` before the first one has ended.
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
-        // A forfeited hand, which is always the last one, has no result of its own.
+        // A forfeited hand has no result. It is always the last hand.
         let round = self.session.score.rounds() - self.session.forfeits;
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),

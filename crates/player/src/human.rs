@@ -1,4 +1,4 @@
-//! A person at the table: on a screen, or by lines if standard input or output is not a terminal.
+//! Play by a person: on a screen, or by lines if standard input or output is not a terminal.
 
 mod lines;
 
@@ -643,7 +643,7 @@ impl Clock {
         self.asked.take().map_or(Duration::ZERO, |asked| now.saturating_duration_since(asked))
     }
 
-    /// Lowers the limit, because the dealer waited no longer than this.
+    /// Lowers the limit to the time that the dealer has waited, if that is shorter.
     pub(crate) fn learn(&mut self, waited: Duration) {
         self.limit = self.limit.map(|limit| limit.min(waited));
     }

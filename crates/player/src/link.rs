@@ -66,7 +66,8 @@ pub(crate) struct Practice {
 }
 
 impl Practice {
-    /// Creates a table with the cards of this seed. Fails if the rules reject a table for one, which they do not.
+    /// Creates a table with the cards of this seed. Fails if the rules reject a table for one player, which never
+    /// happens.
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =

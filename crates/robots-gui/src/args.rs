@@ -19,26 +19,26 @@ F1 or ? shows the keys; Q leaves.
 
 Exit status: 0 when you leave, 1 when something fails or the usage is wrong.";
 
-/// Show games of robots in the terminal, and tell a client which keys you press
+/// Show games of robots in the terminal, and send the pressed keys to a client
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-gui", version, after_help = EXAMPLES, disable_help_flag = true,
           override_usage = "robots-gui [-c CLIENT:PORT] [-p PORT] [OPTIONS]")]
 pub(crate) struct Args {
-    /// Where the client listens, as `name:port`, `1.2.3.4:port` or `[::1]:port`
+    /// Address of the client, as `name:port`, `1.2.3.4:port` or `[::1]:port`
     #[arg(short, long, value_name = "HOST:PORT", default_value = "localhost:2023", value_parser = host_port,
           allow_hyphen_values = true)]
     pub(crate) client_address: HostPort,
 
-    /// UDP port on which pictures come; 0 is any free one
+    /// UDP port that receives pictures; 0 is any free one
     #[arg(short, long, default_value_t = 2024, value_parser = whole_number(0..=u16::MAX, 2024),
           allow_negative_numbers = true)]
     pub(crate) port: u16,
 
-    /// Which player you are, by number or name: its row and robot are marked, and it is kept in view on a large board
+    /// Your player, by number or name: its row and robot are marked, and it stays in view on a large board
     #[arg(long, value_name = "ID|NAME", value_parser = follow)]
     pub(crate) follow: Option<Follow>,
 
-    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    /// Address to listen on, may be repeated; the default is all addresses, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
@@ -46,12 +46,12 @@ pub(crate) struct Args {
     #[arg(short = 'h', long, action = ArgAction::Help)]
     help: (),
 
-    /// What is logged, and where.
+    /// Log level and destination.
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 }
 
-// What can be a player's number is one.
+// A number from 0 to 255 selects a player by number, other text by name.
 fn follow(typed: &str) -> Result<Follow, TextTooLong> {
     match typed.parse() {
         Ok(id) if typed.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Follow::Id(PlayerId(id))),

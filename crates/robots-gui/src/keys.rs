@@ -1,16 +1,16 @@
-//! What a key means, and when.
+//! The actions of keys.
 
 use robots::{Direction, InputMessage};
 use termkit::{Key, Pad};
 
-/// What to do with a key.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Send(InputMessage),
     Leave,
     /// Show the help, or close it.
     ToggleHelp,
-    /// Show another part of the board.
+    /// Scroll the board.
     Scroll(Direction),
     /// Keep the next robot in view.
     FollowNext,
@@ -28,7 +28,7 @@ pub(crate) enum Action {
     Ignore,
 }
 
-/// What the screen shows.
+/// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// A picture, or the notice that there is none yet.

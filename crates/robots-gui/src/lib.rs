@@ -3,7 +3,7 @@
 //! The GUI stores no game state: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys are
 //! sent back as datagrams ([`robots::InputMessage`]).
 //!
-//! - [`View`] draws a picture into a buffer. It uses neither sockets nor clocks.
+//! - [`View`] draws a picture into a buffer. It does not use sockets or clocks.
 //! - [`Window`] combines the terminal, the sockets and the main loop.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! What the screen shows.
+//! Draws a view.
 
 use ratatui::{
     buffer::Buffer,

@@ -113,7 +113,7 @@ impl Widget for &Roster<'_> {
         let with_number = LABEL + digits + 1 + NAME + 1 + wanted <= width || LABEL + NAME + 1 + wanted > width;
         let digits = if with_number { digits } else { 0 };
         let name_at = if with_number { LABEL + digits + 1 } else { LABEL };
-        // A score or an address is shown whole or not at all.
+        // A score or an address is never truncated, only omitted.
         let last_width = if name_at + NAME + 1 + wanted <= width { wanted } else { 0 };
         let name_width = width.saturating_sub(name_at + if last_width > 0 { last_width + 1 } else { 0 });
         let longest = self.rows.iter().map(|row| Span::raw(&*row.name).width()).max().unwrap_or(0);

@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Switches to the next address after a refusal, and sends the newest key there unless all addresses have refused it.
+    /// Switches to the next address after a refusal. Sends the newest key there, unless all addresses have refused it.
     pub(crate) fn try_next(&mut self) {
         self.refusals = (self.refusals + 1).min(self.addresses.len());
         for step in 1..self.addresses.len() {
@@ -187,8 +187,8 @@ const IN_LOBBY: Duration = Duration::from_secs(30);
 /// The turns that are measured before their length is shown, and the number of turns in the median.
 const MEASURED: usize = 3;
 const REMEMBERED: usize = 9;
-/// A turn that takes this many times longer than the median is the first live one after the history of a game, whose turns
-/// arrive without pauses.
+/// If a turn takes this many times longer than the median, it is the first live one after the history of a game, whose
+/// turns arrive without pauses.
 const SLOWER: u32 = 10;
 const NOTICEABLE: Duration = Duration::from_millis(20);
 
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(hear(&mut pulse, 150, 100), None);
         assert_eq!(hear(&mut pulse, 200, 101), None);
         assert_eq!(hear(&mut pulse, 210, 102), Some(200));
-        // Two pictures were lost, and one came late.
+        // Two pictures were lost, and one was late.
         assert_eq!(hear(&mut pulse, 600, 105), Some(200));
         assert_eq!(hear(&mut pulse, 900, 106), Some(200));
         assert_eq!(hear(&mut pulse, 100, 0), None, "another game");

@@ -203,8 +203,7 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    // The event displayed after a game in which each player is in a corner, Ann and Bob place bombs, and a player is
-    // destroyed.
+    // Returns the event displayed after bombs were placed and players destroyed. Ann, Bob and Cid are in a corner each.
     fn told(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());
@@ -256,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_is_left_open() {
-        // The picture in which the bomb was placed is missing.
+        // The first picture with the bomb is missing.
         assert_eq!(told(Some(0), &[(2, 0)], &[0], true).unwrap(), "A bomb got you");
         assert_eq!(told(None, &[(2, 0)], &[0], true).unwrap(), "A bomb got Ann");
         // No player was on that field.

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
 /// How many columns and rows of fields a key moves the board.
 const SCROLL: (i32, i32) = (6, 4);
-/// A result stays for this long even if the next game starts.
+/// The minimum display time of a result if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
 /// The player whose robot is kept in view.
@@ -55,7 +55,7 @@ pub enum UserRole {
     Bot,
 }
 
-// What the user has chosen to look at.
+// The part of the board that the user has selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Look {
     #[default]
@@ -226,7 +226,7 @@ impl View {
         self.story.is_moving(now)
     }
 
-    /// What the screen shows, for the meaning of keys.
+    /// Returns the content of the screen, which determines the actions of keys.
     pub(crate) fn shown(&self) -> Shown {
         match (self.is_too_small(), self.help, self.showing) {
             (true, ..) => Shown::TooSmall,
@@ -354,11 +354,11 @@ impl View {
 pub(crate) const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// Beside a large board, the score board takes one part in this many of the width of the window, within these bounds.
+/// Beside a large board, the score board takes this fraction (1/N) of the window width, within these bounds.
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;
-/// The width of a score board without the numbers of the players, where a board fits only beside that.
+/// The width of a score board without player numbers, for windows where the board fits only beside that.
 const SCORES_NARROW: u16 = 17;
 /// The greatest width of the score board where the board leaves room, and the gap before it.
 const SCORES_MOST: u16 = 44;

@@ -66,7 +66,7 @@ impl Left {
     pub fn tell(self) {
         info!(why = ?self.why, "left");
         if let Some(result) = self.result {
-            // A reader that closed the pipe needs no more output.
+            // The reader may have closed the pipe.
             let _ = writeln!(io::stdout(), "{result}");
         }
     }

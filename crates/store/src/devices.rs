@@ -1,7 +1,7 @@
-//! Names on several devices, each with a key of its own: codes that add a key, and changes that revoke keys.
+//! Names on several devices, each with its own key: codes that add a key, and changes that revoke keys.
 //!
-//! Every change checks in its own transaction that the key of the caller proves the name, so a revoked key can no
-//! longer change anything.
+//! The transaction of every change checks that the key of the caller proves the name, so a revoked key cannot change
+//! anything.
 
 use std::{
     collections::HashSet,

@@ -28,7 +28,7 @@ pub enum StoreError {
         /// Its mode.
         mode: u32,
     },
-    /// The file can be neither inspected nor created.
+    /// The file cannot be inspected or created.
     #[error("the database '{path}' cannot be opened")]
     File {
         /// The file.
@@ -100,7 +100,7 @@ pub enum StoreError {
     NotAFile,
 }
 
-/// The kind of a database problem. The messages disclose nothing about the machine, so they may be public.
+/// The kind of a database problem. The messages contain no details of the machine, so they may be public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Trouble {
     /// There is no space left.
@@ -165,7 +165,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the transaction conflicted with another one, so that it was rolled back and can be repeated
+    /// Whether the transaction was rolled back because it conflicted with another one, so that it can be repeated
     /// immediately.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };

@@ -1,5 +1,4 @@
-//! Records of journals: the position up to which their results are stored and, for journals of earlier versions, their
-//! rooms and seats.
+//! Records of journals: how far their results are stored and, for journals of earlier versions, their rooms and seats.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,7 +23,7 @@ pub struct JournalNote {
     pub class: String,
     /// Why its matches are casual, as in [`Match::casual`](crate::Match::casual).
     pub casual: String,
-    /// The position in the journal up to which its results are stored.
+    /// Results before this position in the journal are stored.
     pub examined: u64,
     /// Where a replay must start to find further results.
     pub known: Known,

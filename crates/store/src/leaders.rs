@@ -14,7 +14,7 @@ use crate::{
 const MAX_HISTORY: i64 = 200;
 /// The maximum number of boards of a player.
 const MAX_BOARDS: i64 = 200;
-/// The factor by which a query reads more rows than are wanted, because inactive players fall behind others.
+/// How many times the requested number of rows a query reads, because inactive players fall behind others.
 const MARGIN: u32 = 2;
 /// The maximum number of listed seasons: 50 years.
 const MAX_SEASONS: usize = 200;
@@ -54,7 +54,7 @@ pub struct Score {
     pub ranked: bool,
     /// The number of counted matches.
     pub matches: u64,
-    /// The number of matches in which the player was first.
+    /// The number of won matches.
     pub wins: u64,
     /// The mean score in the game's own unit.
     pub mean_score: f64,
@@ -70,11 +70,11 @@ pub struct Score {
 pub enum Order {
     /// The lower bound of the rating, highest first: for games between players.
     Rating,
-    /// The mean score, lowest first: for games with a single player, in which the score is the effort.
+    /// The mean score, lowest first: for single-player games, where the score is the effort.
     LowestScore,
 }
 
-/// The columns of a row, in the order in which [`score`] reads them.
+/// The columns of a row, in the order that [`score`] expects.
 macro_rules! columns {
     () => {
         "name, kind, mean, deviation, last, ranked, matches, wins, score"
@@ -163,7 +163,7 @@ impl Store {
         Ok(seasons)
     }
 
-    /// Returns the kinds in which a name has played, in the order proven, unproven, bot.
+    /// Returns the kinds with which a name has played, in the order proven, unproven, bot.
     pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         // One query for each kind, since a player may have played any number of matches.
         let mut kinds = vec![];

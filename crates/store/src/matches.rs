@@ -32,7 +32,7 @@ pub struct Match {
     pub ended: u64,
     /// Whether it was played to its end.
     pub complete: bool,
-    /// The board of its game on which it counts.
+    /// The board of its game that the match counts for.
     #[serde(default)]
     pub class: String,
     /// Why it does not count there; empty if it does.
@@ -73,7 +73,7 @@ pub struct MatchPlayer {
     pub level: String,
 }
 
-/// The columns of a match `m` and its players `p`, in the order in which [`collect`] reads them.
+/// The columns of a match `m` and its players `p`, in the order that [`collect`] expects.
 macro_rules! columns {
     () => {
         "m.id, m.game, m.title, m.room, m.journal, m.number, m.begins, m.ends, m.started, m.ended, m.complete, \
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// Assembles matches from rows in which the players of a match are adjacent.
+/// Assembles matches from rows. The rows of a match must be adjacent.
 pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
     let mut matches: Vec<Match> = vec![];
     for row in rows {

@@ -191,7 +191,7 @@ impl Store {
     }
 
     async fn read_names(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
-        // The keys are random and compared as hashes, so the duration of the query reveals nothing.
+        // The keys are random and compared as hashes, so the duration of the query does not help to guess a key.
         let digits = digits(key_hash);
         let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";

@@ -16,10 +16,10 @@ use crate::Kind;
 
 /// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
-/// The number of deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
+/// The number of deviations in the displayed uncertainty. In 19 of 20 cases the strength is within it.
 const SURE: f64 = 2.0;
-/// The uncertainty that a day without a match adds. A rating that was certain is as uncertain as that of a new player
-/// after three years, and twice as uncertain as before after a season.
+/// The uncertainty that a day without a match adds. After a season, a certain rating is twice as uncertain as before,
+/// and after three years as uncertain as that of a new player.
 const DRIFT: f64 = 0.25;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;

@@ -131,8 +131,8 @@ const fn rank(player: &MatchPlayer) -> u32 {
     if player.quit { LAST } else { player.rank }
 }
 
-// Returns the players who take part in the rating. Of a person with several seats only the best one counts, so playing
-// against oneself gains nothing. Each bot counts.
+// Returns the players who take part in the rating. Only the best seat of a person counts, so playing against oneself
+// has no benefit. Each bot counts.
 fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     let mut all: Vec<(Person, &MatchPlayer)> = vec![];
     for player in players {
@@ -235,8 +235,8 @@ async fn opponents(
     Ok(opponents)
 }
 
-// Returns the host and the names of two players who may be the same person. An unknown host matches every host. All
-// unproven names of a host count as one name, since they are free.
+// Returns the host and the names of two players who may be the same person. An unknown host matches every host. Since
+// unproven names are free, all unproven names of a host count as one name.
 fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
     if one.kind == Kind::Bot || other.kind == Kind::Bot {
         return None;

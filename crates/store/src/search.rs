@@ -69,8 +69,8 @@ impl<'a> Statement<'a> {
         self
     }
 
-    // Adds the newest matches of a person before a point in time, as `ended` and `match_id`: the newest of each kind,
-    // and of those the newest.
+    // Adds the newest matches of a person before a point in time, as `ended` and `match_id`: first the newest of each
+    // kind, then the newest of those.
     fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
         let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
         let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
@@ -101,7 +101,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The position after all matches.
+/// A position after all matches.
 const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {

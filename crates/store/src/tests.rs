@@ -207,8 +207,8 @@ fn numbers(connection: &Connection, most: u32) -> String {
     }
 }
 
-/// Fills the tables with matches of Ann, who plays in all, Bob, who plays in most, and others, and with as many
-/// players of one match.
+/// Fills the tables. Ann plays in all matches and Bob in most. The other tables get up to as many rows as there are
+/// matches.
 async fn fill(connection: &mut Connection, matches: u32) {
     let numbers = numbers(connection, matches);
     if connection.is_sqlite() {
@@ -308,7 +308,7 @@ async fn neither_results_nor_players_wait_for_questions() {
         assert!(store.record(&a_match(1)).await.unwrap());
         store.note_examined("a.journal", 1, Known::default()).await.unwrap();
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
-        // Nothing else happens until waiting for a reader times out.
+        // With the clock paused, the wait for a reader times out without a delay.
         pause();
         assert_eq!(store.find("j1-1").await.unwrap_err().trouble(), Trouble::Busy);
         resume();

@@ -1,4 +1,4 @@
-//! The secrets that all nodes have in common: the first node draws them.
+//! The secrets that all nodes have in common. The first node draws them.
 //!
 //! They are entries of the directory that do not expire, and each node stores them in its data directory. They
 //! therefore survive a shutdown of the whole arcade, even if the broker loses all its data.
@@ -20,7 +20,7 @@ use super::seal::{self, RelayKey};
 
 /// The file in the data directory.
 const FILE: &str = "fleet";
-/// The entry with the secret from which all nodes derive tokens.
+/// The entry with the common secret for tokens.
 const SECRET: &str = "secret";
 /// Former secrets that a data directory remembers.
 const MAX_FORMER: usize = 8;
@@ -88,7 +88,7 @@ impl Secrets {
         Ok(RelayKey::read(&relay))
     }
 
-    /// Whether the value of an entry for nodes of earlier versions equals the secret of that name. Returns `true` for
+    /// Whether the value of an entry for nodes of earlier versions equals the secret with that name. Also `true` for
     /// other names.
     pub(super) fn agrees(&self, name: &Name, value: &Value) -> bool {
         let own = match name.as_str() {
@@ -282,8 +282,7 @@ mod tests {
         start(&other, first.path(), "ann").await;
         let joined = start(&other, data.path(), "cid").await;
         assert_eq!((&*joined.secret, &joined.former), ("ann", &vec![before.secret]));
-        // Another start does not change that; and the secret of one arcade never becomes that of an empty one with
-        // another name.
+        // Another start does not change that, and an empty arcade with another name does not adopt this secret.
         assert_eq!(start(&other, data.path(), "cid").await.former, ["cid"]);
         let (empty, _) = mesh();
         let third = Secrets::establish(&empty, (data.path(), &name("third")), "own").await.unwrap();

@@ -97,7 +97,7 @@ impl RelayKey {
     fn mac(&self, front: &str, (method, path): (&str, &str)) -> Hmac<Sha256> {
         // HMAC accepts keys of any length; this one has the size of the hash.
         let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
-        // None of the parts contains a line feed.
+        // The parts contain no line feeds.
         mac.update(format!("{front}\n{method}\n{path}").as_bytes());
         mac
     }

@@ -64,7 +64,7 @@ pub(super) struct Task {
     shared: Arc<Shared>,
     copies: Arc<Copies>,
     secrets: Secrets,
-    // Fences of rooms, for the removal of their copies.
+    // Fences of rooms, with which their copies are removed.
     fences: BTreeMap<Name, Fence>,
     // Senders that wait for the name of a room.
     waiting: BTreeMap<Name, Answer>,
@@ -73,7 +73,7 @@ pub(super) struct Task {
     codes: Codes,
     handings: Handings,
     asks: JoinSet<Done>,
-    // Until then, copies of closed rooms are not searched for.
+    // The earliest time of the next search for copies of closed rooms.
     next_discard: Instant,
     // When the heartbeat in flight was sent.
     sent: Option<Instant>,
@@ -119,7 +119,7 @@ impl Task {
             events,
             left: None,
         };
-        // This precedes the reading of the directory, so that existing entries for these rooms are matched with them.
+        // This precedes reading the directory, so that existing entries for these rooms are matched with them.
         for ((room, needs), answer) in claims {
             task.open(room, (needs, true), answer);
         }

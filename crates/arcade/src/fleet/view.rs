@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
 
-/// Higher room numbers are ignored. No arcade opens that many rooms, and one wrong entry would use up all names.
+/// Higher room numbers are ignored: no arcade opens that many rooms, and one wrong entry would use up all names.
 const MAX_NUMBER: u32 = u32::MAX / 2;
 
 /// A room of another node.

@@ -1,5 +1,5 @@
-//! The board that the matches of a room count for. They are rated unless a user has chosen the seed, or options with
-//! which results are not comparable.
+//! The board that the matches of a room count for. They are rated unless a user has chosen the seed, or options that
+//! make results incomparable.
 
 use serde::Serialize;
 use store::LADDER;
@@ -11,7 +11,7 @@ use super::Options;
 pub(crate) enum Casual {
     /// A user has chosen the seed and therefore knows the outcome of random choices.
     Seed,
-    /// The options differ from those with which results are comparable.
+    /// The options differ from those of comparable matches.
     Options,
     /// The game had rules that differ from those of its room.
     Rules,

@@ -21,11 +21,11 @@ use crate::message::message;
 /// The form of messages in WebSocket frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// Text frames that hold the message.
+    /// Text frames that contain the message.
     Text,
-    /// Text frames that hold the message without the zero byte at its end.
+    /// Text frames that contain the message without its final zero byte.
     ZeroEndedText,
-    /// Binary frames that hold the message.
+    /// Binary frames that contain the message.
     Binary,
 }
 
@@ -125,7 +125,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         false
     }
 
-    /// The number of players up to which bots fill a room with this number of seats on request.
+    /// The number of players in a room with this number of seats after bots have filled it on request.
     fn party(&self, seats: u32) -> u32 {
         seats
     }

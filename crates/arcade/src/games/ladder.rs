@@ -1,6 +1,5 @@
-//! The games as programs play them on the ladder: the first message of a program, which contains its name and its
-//! key, and the messages that request a move. None of the protocols has a field for a key, so the key follows the
-//! name.
+//! The games as programs play them on the ladder: the first message of a program, which contains its name and its key,
+//! and the messages that request a move. The protocols have no field for a key, so the key follows the name.
 
 use std::time::Duration;
 
@@ -26,8 +25,8 @@ pub(crate) enum First {
 }
 
 impl First {
-    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes are neither such a
-    /// message nor its start.
+    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes cannot be such a message
+    /// or the start of one.
     pub(super) fn text(bytes: &[u8], word: &str, end: u8) -> Option<Self> {
         let front = bytes.len().min(word.len());
         if !bytes[..front].eq_ignore_ascii_case(&word.as_bytes()[..front]) {

@@ -26,7 +26,7 @@ use super::{
 const PARTY: u32 = 4;
 
 /// How long a player keeps a seat without sending a key. Over UDP a room does not notice that a client has
-/// disconnected, and its seat would keep the room open forever.
+/// disconnected, and the seat of that client would keep the room open forever.
 const IDLE: Duration = Duration::from_mins(15);
 
 /// Seconds from the first player to the start of a match, so that other players can join before it.
@@ -59,7 +59,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A match that starts as soon as both players have joined, which they do at the same moment.
+    /// A match that starts as soon as both players have joined, since they join at the same moment.
     pub(super) fn soon() -> Self {
         Self { countdown: 1, ..Self::default() }
     }

@@ -171,7 +171,7 @@ impl Default for BoardPainter {
 
 impl Painter for BoardPainter {
     fn receive(&mut self, message: &[u8]) {
-        // A room sends whole messages. After one that cannot be read, the picture no longer changes.
+        // A room sends complete messages. After an unreadable one, the picture does not change any further.
         let _ = self.0.receive(Time::ZERO, message);
         while self.0.take_outgoing().is_some() {}
     }

@@ -91,7 +91,7 @@ impl Address {
     }
 }
 
-/// A picture of an address, as SVG; none if the address is too long.
+/// A picture of an address as SVG, or `None` if the address is too long.
 pub(crate) fn picture(address: &str) -> Option<String> {
     if address.len() > MAX_ADDRESS {
         return None;

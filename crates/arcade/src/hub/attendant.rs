@@ -151,7 +151,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
 struct Company {
     // When bots join, if they were requested.
     due: Option<Instant>,
-    // Whether it was logged already why they cannot.
+    // Whether the reason why they cannot was logged already.
     is_logged: bool,
 }
 
@@ -206,7 +206,7 @@ fn journal_is_old(room: &Room) -> bool {
     is_old(room.journal.length(), now.saturating_sub(room.file().begun))
 }
 
-// A short journal is not worth another file, however old it is.
+// A short journal is not replaced, regardless of its age.
 const fn is_old(bytes: u64, seconds: u64) -> bool {
     bytes >= LARGE || (seconds >= OLD && bytes >= LARGE / 256)
 }

@@ -12,18 +12,19 @@ use tracing::warn;
 
 use super::shares::Kind;
 
-/// The rate of the cost of one host's requests: see [`REQUEST`] and [`FILE`].
+/// Cost units per second of one host's requests: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 /// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it together.
+/// The cost of a file of the page, which is in memory. A page has some 60 files, and several clients may share an
+/// address.
 pub(crate) const FILE: u32 = 1;
 /// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
-/// Hosts and networks whose requests are counted. Other hosts share one limit.
+/// The maximum number of hosts and networks whose requests are counted separately. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
-/// Entries of an `X-Forwarded-For` header that are read, counted from the end.
+/// The number of entries of an `X-Forwarded-For` header that are read, counted from the end.
 const MAX_FORWARDED: usize = 16;
 
 /// The clients of the hub.
@@ -46,8 +47,8 @@ impl Callers {
         Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
 
-    /// Logs a warning that the operator may have to act on, since a refused client rarely can. Equal warnings in a row are logged once, and
-    /// each kind has a rate limit.
+    /// Logs a warning for the operator, because a refused client rarely can solve the problem. Equal warnings in a row
+    /// are logged once, and each kind has a rate limit.
     pub(crate) fn complain(&self, kind: Kind, text: &str) {
         let now = self.now();
         let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,8 +87,8 @@ impl Callers {
 
     /// The address of a client: the other end of its connection, or the one that a trusted reverse proxy forwards.
     ///
-    /// Each proxy appends the address of its client to the header, so the last address that is not that of a proxy counts. The client may
-    /// have forged all addresses before it.
+    /// Each proxy appends the address of its client to the header. The last address that is not a trusted proxy counts,
+    /// because the client may have forged all addresses before it.
     pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
         let mut client = peer;
         let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
@@ -119,7 +120,8 @@ impl HostNames {
         Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
     }
 
-    /// Whether `host` is a name of the hub in a `Host` header. `arrived` is the address of this machine that received the request.
+    /// Whether `host` is a name of the hub in a `Host` header. `arrived` is the address of this machine that received
+    /// the request.
     pub(crate) fn knows(&self, host: &str, arrived: Option<IpAddr>) -> bool {
         let name = without_port(host);
         if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {

@@ -16,11 +16,11 @@ use crate::room::{
     file::{Access, SHORT_CODE, draw_code, read_code},
 };
 
-/// How long a look-up of a host that has used up its tries takes. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS) it bounds the rate
-/// at which all such hosts together guess codes: 16 a second.
+/// How long a look-up takes for a host without remaining tries. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS),
+/// all such hosts together can guess 16 codes a second.
 const LOOKUP: Duration = Duration::from_millis(250);
 
-/// What a client shows to enter a room. Each part may be missing.
+/// The credentials of a client for a room. All are optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Proof {
@@ -46,7 +46,7 @@ pub(crate) enum Coded {
 }
 
 impl Hub {
-    /// Looks up a code that the hub has drawn. The right one always passes: a host with too many wrong ones only waits for its turn.
+    /// Looks up a code that the hub has drawn. The right one always passes: a host with too many wrong ones only waits.
     pub(crate) async fn look_up<T>(
         &self,
         host: HostId,
@@ -91,8 +91,8 @@ impl Hub {
         }
     }
 
-    /// Whether a client at this host may enter the room with this id. Tries at a missing room cost and take the same as
-    /// at an unlisted one.
+    /// Whether a client at this host may enter the room with this id. A try at a missing room costs and takes as much
+    /// as at an unlisted one.
     pub(crate) async fn admits(&self, host: HostId, (id, room): (&str, Option<&Room>), proof: &Proof) -> Tried<()> {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
             return Tried::Right(());
@@ -114,7 +114,8 @@ impl Hub {
     }
 }
 
-/// Wrong tries of one host for one purpose, which cost [`TRY`] each: twenty in one batch, and then one in half a minute.
+/// Wrong tries of one host for one purpose, with the cost [`TRY`] each: a burst of twenty, and then one every 30
+/// seconds.
 pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 /// The cost of a wrong try.
 const TRY: u32 = 30;
@@ -226,7 +227,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     Ok(draw_code(HALF)? + "-" + &draw_code(HALF)?)
 }
 
-/// The hash of a code, which is stored; none if the text is not a code. Case, spaces and hyphens do not matter.
+/// The hash of a code for storage, or `None` if the text is not a code. Case, spaces and hyphens do not matter.
 pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
     let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
     let (first, second) = letters.split_at_checked(HALF)?;

@@ -30,7 +30,7 @@ const NAMED: usize = 8;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) game: Game,
-    /// Seats that are free and not reserved; none if no player may join.
+    /// Free seats that are not reserved; 0 if no player may join.
     pub(crate) free: usize,
     /// The number of connected people.
     pub(crate) people: usize,
@@ -109,13 +109,13 @@ impl Elsewhere {
         self.rooms().get(id).is_some_and(|far| far.row.info.is_none())
     }
 
-    /// The other node that has a journal, by the name of its file, if that node is there.
+    /// The other node that has a journal with this file name, if it is present.
     pub(crate) fn keeper_of(&self, game: &str, journal: &str) -> Option<NodeShown> {
         let others = self.fleet.nodes().into_iter().filter(|node| node.name.as_str() != self.fleet.name());
         others.into_iter().find(|node| is_of(game, node.name.as_str(), journal))
     }
 
-    /// The nodes, and how many rooms and people each has, for the operator.
+    /// The nodes and the number of rooms and people of each, for the operator.
     pub(super) fn status(&self, own: &Rooms) -> Value {
         let shown = |(NodeShown { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
         let copies = self.fleet.copies.shown();
@@ -149,8 +149,8 @@ impl Elsewhere {
         self.fleet.nodes().into_iter().map(load).collect()
     }
 
-    /// The other node that is the best for a client that wants to play: that of the room with the most people and a free seat, and if
-    /// all are empty, the node with the fewest people.
+    /// The best other node for a client that wants to play: the node of the room with the most people and a free seat
+    /// or, if all rooms are empty, the node with the fewest people.
     pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeShown> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
@@ -162,7 +162,7 @@ impl Elsewhere {
             None if most_here > 0 => None,
             None => {
                 let serving = loads.iter().filter(|(node, _)| !node.draining);
-                // If this node is as empty as others, it is preferred, since then no request has to be forwarded.
+                // If several nodes are equally empty, this node is preferred, because it need not forward requests.
                 let emptiest = serving
                     .min_by_key(|(node, load)| (load.people, load.rooms, node.name.as_str() != self.fleet.name()));
                 emptiest.map(|(node, _)| node.clone()).filter(|node| node.name.as_str() != self.fleet.name())

@@ -1,4 +1,4 @@
-//! The files of rooms, from which rooms are restored when the hub is started again.
+//! The files of rooms. A starting hub restores the rooms from them.
 //!
 //! Each open room has its own file, which is replaced as a whole. An unreadable file stays in place, and its name is
 //! logged: one damaged room must not prevent the restoration of the other rooms.

@@ -7,7 +7,7 @@
 //! - `line.rs` has the two ends of a forwarded connection: the program, and its room.
 //! - `board.rs` has the state of ladders that is visible outside of their tasks.
 //!
-//! For its room a program is an ordinary client, so results, journals and watchers work as in all rooms.
+//! To its room a program is an ordinary client, so results, journals and watchers work as in all rooms.
 
 pub(crate) mod board;
 mod keeper;
@@ -28,11 +28,11 @@ use self::{
 use super::Hub;
 use crate::{games::Game, results::Results};
 
-/// Programs of a ladder at the same time, waiting or playing.
+/// The maximum number of programs of a ladder, waiting or playing.
 pub(crate) const MAX_PROGRAMS: usize = 64;
-/// Programs of a ladder from one host. A class may share one.
+/// The maximum number of programs of a ladder from one host. A class may share one.
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
-/// Matches of a ladder at the same time.
+/// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
 /// Messages that are queued for a keeper. If the queue is full, programs are read later.
 const QUEUE: usize = 1_024;

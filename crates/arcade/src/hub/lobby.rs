@@ -296,7 +296,7 @@ struct Row<'a, P> {
     rated: bool,
 }
 
-/// The one option in the row of a room, which decides how lists show the room.
+/// The only option in the row of a room. It determines how lists show the room.
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -403,7 +403,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Serializes the boards without the matches of rooms for which `hides` returns true.
+    /// Serializes the boards without the matches of rooms that `hides` selects.
     fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
         let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =

@@ -1,4 +1,4 @@
-//! *Play now*: a room with a seat, which is kept for a moment, and how long the wait will be.
+//! *Play now*: finds a room, reserves a seat in it for a moment, and estimates the wait.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,7 +17,7 @@ use crate::{
 
 /// The maximum number of names whose ratings are looked up for one player.
 pub(crate) const MAX_RATED: usize = 16;
-/// How far ratings may differ immediately, and how much more with each second of waiting.
+/// How far ratings may differ at first, and how much more after each second of waiting.
 const NEAR: (u64, u64) = (100, 10);
 
 /// A client that wants to play.
@@ -25,7 +25,7 @@ const NEAR: (u64, u64) = (100, 10);
 pub(crate) struct Seeker {
     /// Distinguishes the browsers of a host.
     pub(crate) browser: u64,
-    /// The level of bots that join if no other players do; none if no bots are wanted.
+    /// The level of bots that join if no other players do; `None` if no bots are wanted.
     pub(crate) company: Option<Level>,
     /// Its rating in the game, if it has one.
     pub(crate) rating: Option<i64>,
@@ -37,9 +37,9 @@ pub(crate) struct Seeker {
 #[derive(Debug)]
 pub(crate) struct Led {
     pub(crate) room: Arc<Room>,
-    /// Whether the seat is kept.
+    /// Whether the seat is reserved.
     pub(crate) kept: bool,
-    /// In how many seconds the match is expected to begin, if there is an estimate.
+    /// The expected number of seconds until the match starts, if there is an estimate.
     pub(crate) wait: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
     mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
 }
 
-// How many players are missing in a room for a match, after one more has joined.
+// How many players a match in the room still lacks after one more has joined.
 fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
     if info.options.starts_at_once() || info.phase == "playing" {
@@ -72,7 +72,7 @@ impl Hub {
         })
     }
 
-    /// The other node that is the best for a client that wants to play.
+    /// The best other node for a client that wants to play.
     pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
         let elsewhere = self.elsewhere()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
@@ -164,7 +164,8 @@ impl Players {
         between
     }
 
-    /// Reserves a seat for a browser in this room, and ends its reservation in another one. Returns whether it may have one.
+    /// Reserves a seat for a browser in this room, and ends its reservation in another one. Returns whether a seat is
+    /// reserved.
     pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -1,7 +1,7 @@
 //! Live migration of rooms to other hubs, so that this hub can be replaced by a later version.
 //!
-//! The hub suspends a room: the room takes no more input and sends no more output, its sockets are closed, and the rest
-//! of its journal is copied. Then the directory releases the room, and the next owner resumes it from the copy. If any
+//! The hub suspends a room: the room stops processing input and sending output, its sockets are closed, and the rest of
+//! its journal is copied. Then the directory releases the room, and the next owner resumes it from the copy. If any
 //! step fails, the room resumes here.
 
 use std::{
@@ -41,8 +41,8 @@ const AT_ONCE: usize = 4;
 const LATE: Duration = Duration::from_millis(100);
 /// How long a copy may take to catch up before the room is suspended, and after that.
 const COPYING: Duration = Duration::from_secs(3);
-/// How long a journal may take to be closed on disk before its room resumes here, and how long all users of the old
-/// room may take to drop it.
+/// How long a journal may take to be closed on disk before its room resumes here, and how long the other parts of the
+/// hub may take to drop the old room.
 const CLOSING: Duration = Duration::from_secs(5);
 /// The interval of the checks for that.
 const LOOK: Duration = Duration::from_millis(20);
@@ -132,7 +132,7 @@ impl Hub {
             return Outcome::Gone;
         }
         self.moves.hand(&id);
-        // With cluster durability, the room ends only when the copy has everything on which its last outputs depend.
+        // With cluster durability, the room ends only after everything that its last outputs depend on is copied.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
             fleet.stay(&id).await;
@@ -190,7 +190,7 @@ impl Hub {
         .await;
     }
 
-    // Reopens a suspended room. Its journal is free when no part of the hub holds the room.
+    // Reopens a suspended room. Its journal is free once no part of the hub holds the room.
     async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
@@ -320,7 +320,7 @@ impl Hub {
                 None
             }
         };
-        // Every hub opens the usual rooms at its start, so their number would grow with each upgrade.
+        // Every hub opens the usual rooms when it starts, so their number would grow with each upgrade.
         if file.permanent
             && Options::permanent(self.examples).any(|usual| usual == file.options)
             && self.has_permanent(&file.options)

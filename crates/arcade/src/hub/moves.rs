@@ -15,7 +15,7 @@ use crate::room::Room;
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     pub(super) begun: AtomicBool,
-    // Why all remaining rooms stay: a room could not move for a reason that applies to all of them.
+    // The reason why all remaining rooms stay, if one room could not move for a reason that applies to all of them.
     pub(super) stopped: OnceLock<Why>,
     // The tasks that wait for the end of a room, by its id.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,

@@ -57,7 +57,8 @@ impl Hub {
             self.has_place(options, maker)?;
             return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
         };
-        // Limits are checked before a name is claimed, and the opening lock is not held meanwhile, since the directory may take seconds.
+        // Limits are checked before a name is claimed. The opening lock is not held during the claim, since the
+        // directory may take seconds.
         self.has_place(options, maker)?;
         let id = self.claim_name(&elsewhere.fleet, options)?;
         let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
@@ -117,7 +118,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Whether the hub has a permanent room of the same game that, like these options, has the daily puzzle or not.
+    /// Whether the hub has a permanent room of the same game, with the daily puzzle if and only if these options have
+    /// it.
     pub(super) fn has_permanent(&self, options: &Options) -> bool {
         let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
         self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))

@@ -1,8 +1,8 @@
 //! Small pictures of rooms for the lobby, made from a watcher's messages once for all pages that show a room.
 //!
-//! The hub has one watcher in each room that a page looks at. It is not counted: it keeps no room open, and no page
-//! shows it. The watcher applies the messages of the room and publishes the changes of the picture, at most four times
-//! a second.
+//! The hub has one watcher in each room whose picture a page shows. It is not counted: it keeps no room open, and pages
+//! do not show it. The watcher applies the messages of the room and publishes the changes of the picture, at most four
+//! times a second.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ use crate::{
 
 /// Rooms that are watched for pictures at the same time. Each counts for the host whose page has requested it first.
 const MAX_ROOMS: usize = 256;
-/// How long a room is watched after the last page has stopped looking.
+/// How long a room is watched after the last page has stopped showing it.
 const LINGER: Duration = Duration::from_secs(5);
 /// The pause before the hub reconnects to a room that has closed the connection, which it does after each game.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -140,7 +140,7 @@ impl Pictures {
         self.state().watched.len()
     }
 
-    // Forgets a room that no page looks at, and returns whether it did.
+    // Forgets a room if no page shows it. Returns whether it was forgotten.
     fn leave(&self, id: &str) -> bool {
         let mut state = self.state();
         let unseen = state.watched.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
@@ -151,7 +151,7 @@ impl Pictures {
     }
 }
 
-// Watches a room until it is closed or no page looks at it.
+// Watches a room until it is closed or no page shows it.
 async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Shot>>) {
     let mut before = Picture::new();
     loop {
@@ -172,7 +172,7 @@ async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Sh
     }
 }
 
-// Resolves when no page has looked for a while.
+// Resolves when no page has shown the room for a while.
 async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
     loop {
         shots.closed().await;

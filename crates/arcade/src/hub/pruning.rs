@@ -16,7 +16,7 @@ const PRUNING: Duration = Duration::from_hours(1);
 const FOLLOWING: Duration = Duration::from_secs(2);
 
 impl Hub {
-    /// Removes journals above the limits of number and age, as long as the hub runs.
+    /// Removes journals above the limits of number, size and age, for as long as the hub runs.
     pub(crate) async fn prune(self: Arc<Self>, retention: Retention) {
         self.results().caught_up().await;
         loop {

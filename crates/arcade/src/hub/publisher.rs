@@ -96,7 +96,7 @@ impl Feeding {
 
 /// Bytes of one event before the next one begins; a single message may be longer.
 const GATHERED: usize = 256 << 10;
-/// How long the brokers may be away until the publication ends, and watchers at other nodes get sockets of their own.
+/// How long the brokers may be away before the publication ends and watchers at other nodes get their own sockets.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// The pause before a retry.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -180,7 +180,7 @@ async fn run(
     }
 }
 
-// Waits for messages, and takes those that are queued. Also returns whether the stream has ended.
+// Waits for messages, and takes all queued ones. Also returns whether the stream has ended.
 async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
@@ -252,7 +252,7 @@ impl Log<'_> {
         let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
-                // The message is not in the snapshot, since followers take only one of the two.
+                // Followers take either the snapshot or the message, so the snapshot does not contain it.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is wanted again at once");

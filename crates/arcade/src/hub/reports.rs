@@ -66,7 +66,7 @@ pub(crate) enum NotKept {
 }
 
 impl Reports {
-    /// Reads the reports in the file at `path`; none if there is no such file.
+    /// Reads the reports in the file at `path`. A missing file contains no reports.
     ///
     /// # Errors
     /// If the file cannot be read or is damaged.

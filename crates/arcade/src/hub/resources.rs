@@ -11,31 +11,32 @@ use super::{
 };
 use crate::room::bots::MAX_BOTS;
 
-/// Rooms that are open at the same time.
+/// The maximum number of open rooms.
 pub(crate) const MAX_ROOMS: usize = 3_000;
-/// Open rooms with a map that a user has drawn.
+/// The maximum number of open rooms with a map drawn by a user.
 pub(crate) const MAX_OWN_MAPS: usize = 256;
-/// Connections that carry requests. A browser opens six. A connection that becomes a socket is counted as a socket.
+/// The maximum number of connections that carry requests. A browser opens six. A connection that becomes a socket is
+/// counted as a socket.
 pub(crate) const MAX_CONNECTIONS: usize = 4_096;
-/// TLS handshakes at the same time, from the first byte to the last.
+/// The maximum number of concurrent TLS handshakes, from the first byte to the last.
 pub(crate) const MAX_HANDSHAKES: usize = 1_024;
-/// Sockets of browsers at the same time.
+/// The maximum number of open browser sockets.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
-/// Requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
+/// The maximum number of requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
 const MAX_BODIES: usize = 1_024;
 /// The longest body of a request, in bytes.
 pub(crate) const MAX_BODY: usize = 16 << 10;
-/// Bytes of responses that are not sent yet.
+/// The maximum number of bytes of responses that are not sent yet.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// Matches that are replayed at the same time.
+/// The maximum number of concurrent replays.
 const MAX_REPLAYS: usize = 2;
-/// Learners that are watched at the same time. They learn in turns, so a class with one address can watch.
+/// The maximum number of watched learners. They learn in turns, so a class with one address can watch.
 const MAX_LEARNERS: usize = 128;
-/// Codes that are looked up at the same time for hosts with too many wrong ones.
+/// The maximum number of concurrent code look-ups for hosts with too many wrong codes.
 pub(crate) const MAX_LOOKUPS: usize = 4;
 /// Open files for other purposes than connections and rooms: the database, listeners and the runtime.
 const RESERVED_FILES: usize = 128;
-/// Open files of a room: its port and its journal, which has two files for a moment.
+/// Open files of a room: its port and its journal, which may have two files temporarily.
 const FILES_OF_ROOM: usize = 3;
 
 /// The limits that the operator sets.
@@ -185,7 +186,7 @@ impl Resources {
             (Some(host), Some(other)) => host.networks().any(|network| other.networks().any(|its| its == network)),
             _ => false,
         };
-        // Those of this host and its networks first, as if they had been taken before all others.
+        // The items of this host and its networks are taken first.
         let (near, far): (Vec<_>, Vec<_>) = owners.partition(is_near);
         for other in near.into_iter().flatten() {
             // Items that were taken when the share was larger still count, for example after a restart with other

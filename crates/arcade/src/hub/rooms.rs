@@ -157,7 +157,7 @@ impl Rooms {
         }
     }
 
-    // Whether this is the room of its name, and not one that was replaced.
+    // Whether the room is the current one of its name, and was not replaced.
     pub(super) fn is_current(&self, room: &Room) -> bool {
         self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
     }
@@ -202,10 +202,10 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
-    /// Sets the number of bots in a room; new ones play at this level, and the newest ones leave first.
+    /// Sets the number of bots in a room. New ones play at this level, and the newest ones leave first.
     ///
     /// # Errors
-    /// As [`seat_bot`](Self::seat_bot). Bots that have joined stay.
+    /// As [`seat_bot`](Self::seat_bot). Bots that have joined before the error stay.
     pub(crate) fn set_bots(
         &self,
         room: &Room,
@@ -263,7 +263,7 @@ impl Rooms {
         }
     }
 
-    /// Whether the hub is about to end, and opens no more rooms.
+    /// Whether the hub is about to end and rejects new rooms.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
@@ -273,12 +273,12 @@ impl Rooms {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether players of a room have waited for long, because the disk of its journal does not respond.
+    /// Whether players of a room have been waiting for long, because the disk of its journal does not respond.
     pub(crate) fn is_stalled(&self) -> bool {
         self.open().values().any(|room| room.journal.is_stalled())
     }
 
-    /// The number of matches in which people play.
+    /// The number of running matches with people.
     pub(crate) fn running(&self) -> usize {
         let plays = |room: &&Arc<Room>| {
             let info = room.info.borrow();

@@ -1,8 +1,8 @@
 //! Tokens by which a browser returns to its seat.
 //!
 //! A token contains the journal of the match and the address of the seat, which is random, and a message authentication
-//! code over both and the room. So the hub stores nothing for each seat. Tokens stay valid if the hub restarts with the
-//! same secret and resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
+//! code over both and the room. The hub therefore needs no storage per seat. Tokens stay valid if the hub restarts with
+//! the same secret and resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
 
 use std::{
     io::Write as _,
@@ -25,8 +25,8 @@ const FILE: &str = "secret";
 #[derive(Clone)]
 pub(crate) struct Secret {
     key: [u8; 32],
-    // Earlier keys, with which their tokens and words stay valid: that of this hub alone, before it joined an arcade,
-    // and earlier keys of an arcade.
+    // Earlier keys, so that their tokens and words stay valid: the key of this hub from before it joined an arcade, and
+    // earlier keys of an arcade.
     before: Vec<[u8; 32]>,
 }
 
@@ -66,8 +66,8 @@ impl Secret {
         URL_SAFE_NO_PAD.encode(self.key)
     }
 
-    /// Returns the common secret of all hubs of an arcade, with which tokens of earlier secrets stay valid. An invalid
-    /// text has no effect.
+    /// Returns the common secret of all hubs of an arcade. Tokens of earlier secrets stay valid. An invalid text has no
+    /// effect.
     #[must_use]
     pub(crate) fn shared(self, text: &str, former: &[String]) -> Self {
         let read = |text: &str| URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok();
@@ -110,12 +110,12 @@ impl Secret {
         is_genuine.then(|| Ticket::from_bytes(&ticket))
     }
 
-    /// The hash of the word of a room, which is stored.
+    /// Returns the hash of a room's word for storage.
     pub(crate) fn word(&self, room: &str, word: &str) -> String {
         URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, word).finalize().into_bytes())
     }
 
-    /// Whether `kept` is the stored hash of this word. Takes the same time wherever they differ.
+    /// Whether `kept` is the stored hash of this word. The duration does not depend on where they differ.
     pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
         let is_it = |key, kept: &[u8]| word_mac(key, room, word).verify_slice(kept).is_ok();
         URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.keys_of_all_times().any(|key| is_it(key, &kept)))

@@ -1,6 +1,7 @@
 //! Limited resources of the hub, shared among hosts.
 //!
-//! [`netcore::Shares`] has the amounts, and a [`HostQueue`] the requests that wait. A refused request has a [`Kind`] and a message.
+//! [`netcore::Shares`] has the amounts, and a [`HostQueue`] has the waiting requests. A refusal has a [`Kind`] and a
+//! message.
 
 use std::{
     fmt,
@@ -32,7 +33,7 @@ pub(crate) struct Shares {
 struct State {
     given: netcore::Shares,
     waiting: netcore::Shares,
-    // Hosts in the queue cannot have more at the moment.
+    // Requests of hosts that cannot be granted more at the moment.
     queue: HostQueue<oneshot::Sender<Share>, 0>,
 }
 
@@ -55,7 +56,7 @@ impl Shares {
     /// Takes `amount` for a host.
     ///
     /// # Errors
-    /// If too little is left, or the host has its share.
+    /// If too little is left, or the host has reached its share.
     pub(crate) fn take(self: &Arc<Self>, host: HostId, amount: usize) -> Result<Share, Refusal> {
         let taken = self.state().given.take_many(host, amount);
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
@@ -70,14 +71,14 @@ impl Shares {
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
     }
 
-    /// Waits until it is the turn of a host, and takes one for it.
+    /// Waits for the turn of a host, and takes one for it.
     ///
     /// # Errors
     /// If too many requests wait, or it takes too long.
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
         let mut request = {
             let mut state = self.state();
-            // The waiting requests of other hosts could not get this one.
+            // No waiting request of another host could be granted this one.
             if !state.queue.has_host(host) && state.given.take(host).is_ok() {
                 return Ok(self.share(Some(host), 1));
             }
@@ -119,7 +120,7 @@ impl Shares {
             }
         }
         for (give, share) in served {
-            // If the request does not wait any more, the share is given back here, which takes the lock.
+            // If the request no longer waits, the share is returned here, which takes the lock.
             drop(give.send(share));
         }
     }
@@ -129,7 +130,7 @@ impl Shares {
     }
 }
 
-/// The share of a host. It is given back when dropped.
+/// The share of a host. It is returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Arc<Shares>,
@@ -232,7 +233,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the host of the caller has its share. Otherwise the hub is busy.
+    /// Whether the host of the caller has reached its share. Otherwise the hub is busy.
     pub(crate) fn is_of_host(self) -> bool {
         matches!(self.full, Full::Share(_))
     }
@@ -382,7 +383,7 @@ mod tests {
         let of_third = third.as_mut().now_or_never().expect("it is the turn of the third host").unwrap();
         drop(of_second);
         for request in &mut greedy[1..3] {
-            // Each gives its share back when this statement ends.
+            // Each returns its share when this statement ends.
             assert!(request.as_mut().now_or_never().is_some(), "no other host waits");
         }
         // The next request is served too, and is dropped before it notices.
@@ -403,7 +404,7 @@ mod tests {
         assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
         drop(greedy);
         assert!(shares.state().queue.is_empty());
-        // A request that is dropped while it is served gives back its share.
+        // A request that is dropped while it is served returns its share.
         let dropped = queue(&shares, host(3));
         drop((held, dropped));
         assert_eq!(shares.taken(), 0);

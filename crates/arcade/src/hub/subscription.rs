@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// How long watchers of a room get sockets of their own after it could not be followed.
+/// How long watchers of a room get their own sockets after following the room has failed.
 const BARRED: Duration = Duration::from_secs(30);
 
 /// The rooms that are followed.
@@ -38,7 +38,7 @@ pub(crate) struct Following {
 #[derive(Debug, Default)]
 struct Channels {
     channels: BTreeMap<String, Arc<Channel>>,
-    // Rooms that cannot be followed, until then.
+    // Rooms that are not followed until this time.
     barred: BTreeMap<String, Instant>,
 }
 
@@ -47,8 +47,8 @@ impl Following {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The channel of a public room of another node, unless following it has failed recently. If no task follows it yet, also returns the
-    /// requests of the channel: the caller has to start one.
+    /// The channel of a public room of another node, unless following it has failed recently. If no task follows the
+    /// room yet, also returns the requests of the channel, and the caller has to start a task.
     pub(crate) fn channel(&self, id: &str, game: Game) -> Option<(Arc<Channel>, Option<mpsc::UnboundedReceiver<Ask>>)> {
         let mut state = self.state();
         if let Some(until) = state.barred.get(id) {
@@ -65,7 +65,7 @@ impl Following {
         Some((channel, Some(asks)))
     }
 
-    /// Stops following a room. If following has failed, its watchers get sockets of their own for a while.
+    /// Stops following a room. If following has failed, its watchers get their own sockets for a while.
     pub(crate) fn unfollow(&self, id: &str, channel: &Arc<Channel>, failed: bool) {
         channel.end(None);
         let mut state = self.state();
@@ -109,14 +109,14 @@ pub(crate) struct Channel {
     game: Game,
     state: Mutex<State>,
     asks: mpsc::UnboundedSender<Ask>,
-    // None until the first snapshot or the first failure.
+    // `None` until the first snapshot or the first failure.
     ready: watch::Sender<Option<bool>>,
 }
 
 #[derive(Debug)]
 struct State {
     backlog: Backlog,
-    // The current run, and the number of its messages so far; none before the first snapshot.
+    // The current run, and the number of its messages so far; `None` before the first snapshot.
     at: Option<(u64, u64)>,
     // The parts of a snapshot that have arrived.
     coming: Option<(u64, u64, Vec<Item>)>,
@@ -329,7 +329,7 @@ impl Channel {
         self.ready.send_if_modified(|ready| ready.is_none().then(|| *ready = Some(false)).is_some());
     }
 
-    // Gives a watcher with an empty queue the snapshot.
+    // Sends the snapshot to a watcher with an empty queue.
     fn catch_up(&self, queue: &Queue) {
         let mut state = self.state();
         if state.at.is_none() {
@@ -465,7 +465,7 @@ mod tests {
         assert!(publish(&channel, Kind::Change, (1, 4), vec![frame("d")]));
         assert_eq!(taken(&early).await, items(&[frame("d")]));
         assert_eq!(taken(&late).await, items(&[frame("d")]));
-        // Nor does it hide that a message is missing.
+        // Such a snapshot does not hide a missing message.
         assert!(publish(&channel, SNAPSHOT, (1, 9), vec![frame("x")]));
         assert_eq!(taken(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));

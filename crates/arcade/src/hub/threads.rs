@@ -8,9 +8,9 @@ use crate::games::Game;
 
 /// Two runtimes: one for rooms with timed turns, and one for everything else.
 ///
-/// A runtime serves its tasks in the order in which they are woken. With a single runtime, a turn would wait for all
-/// keys and pages that arrived before it. The system, on the other hand, divides the processors among threads, so
-/// threads with little work are scheduled promptly.
+/// A runtime serves its tasks in the order of their wake-ups. With a single runtime, a turn would wait for all keys and
+/// pages that arrived before it. The system, in contrast, divides the processors among threads, so threads with little
+/// work are scheduled promptly.
 #[derive(Debug)]
 pub(crate) struct Threads {
     turns: Runtime,

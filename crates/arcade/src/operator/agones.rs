@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 
-/// The environment variable in which Agones sets the port of its SDK server.
+/// The environment variable with the port of the SDK server.
 const PORT: &str = "AGONES_SDK_HTTP_PORT";
 /// The default port.
 const USUAL_PORT: u16 = 9358;
@@ -117,7 +117,7 @@ pub(super) struct Told {
     task: JoinHandle<()>,
 }
 
-/// Reports that the hub is ready, and from then on its health and the number of its rooms.
+/// Reports that the hub is ready, and then regularly its health and the number of its rooms.
 pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {

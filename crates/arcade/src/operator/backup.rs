@@ -19,7 +19,7 @@ use super::data::{CONTROL, LOCK, RESULTS};
 
 /// The entry that describes the contents of a backup.
 pub(crate) const MANIFEST: &str = "backup.json";
-/// The front of a journal, which states how much of it is known to be on disk. It is read before the length, so that it
+/// The front of a journal, which states how much of the journal is on disk. It is read before the length, so that it
 /// never promises more than was copied.
 const FRONT: u64 = 1_536;
 /// Files that are not needed elsewhere or only have a meaning on this machine.
@@ -280,7 +280,7 @@ mod tests {
         assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 
-    /// Starts a journal of small segments, and a match in which a player joins and leaves until `stop` is set.
+    /// Starts a journal of small segments, and a match. A player joins and leaves until `stop` is set.
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };

@@ -1,4 +1,4 @@
-//! The operator's commands: they ask the running hub over the socket in its data directory.
+//! The operator's commands. They send requests to the running hub over the socket in its data directory.
 
 use std::{
     env,
@@ -29,13 +29,13 @@ use crate::{
     room::bans::host,
 };
 
-/// How long a hub may take to answer; a backup may be large.
+/// The timeout of a reply; a backup may be large.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// What to do instead of hosting.
+/// The command to run instead of hosting
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Command {
-    /// Show what the running hub does
+    /// Show the status of the running hub
     Status {
         /// Print JSON
         #[arg(long)]
@@ -54,7 +54,7 @@ pub(crate) enum Command {
     /// Ban a host from the page and all rooms, list the banned hosts, or lift a ban
     #[command(arg_required_else_help = true)]
     Ban {
-        /// The address of the host; an IPv6 address stands for its network of 64 bits
+        /// The address of the host; an IPv6 address represents its 64-bit network
         #[arg(value_name = "HOST", value_parser = host, conflicts_with_all = ["list", "remove"])]
         host: Option<HostId>,
         /// List the banned hosts
@@ -64,52 +64,52 @@ pub(crate) enum Command {
         #[arg(long, value_name = "HOST", value_parser = host)]
         remove: Option<HostId>,
     },
-    /// End the hub: no new rooms, and running matches go on for a while; they are resumed at the next start
+    /// End the hub: reject new rooms, and continue running matches for some time; the next start resumes them
     Drain {
-        /// How long matches go on
+        /// How long matches continue
         #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(0..=86_400_u64, 60), allow_negative_numbers = true)]
         seconds: u64,
-        /// First hand the rooms over to the other hubs of the arcade, where their matches go on
+        /// First hand the rooms over to other hubs of the arcade, which continue the matches
         #[arg(long = "move")]
         moving: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write everything that the hub keeps into one file, while it runs
+    /// Write all data of the hub into one file while it runs
     Backup {
         /// The file, which must not exist
         file: PathBuf,
     },
-    /// Write the backup to standard output as the hub sends it: the part of `arcade backup` that reaches the hub
+    /// Write the backup to standard output as the hub sends it; used by `arcade backup`
     #[command(hide = true)]
     RelayBackup,
-    /// Put a backup into the data directory, after looking whether it is whole; no hub may run there
+    /// Check a backup and unpack it into the data directory, which no hub may be using
     Restore {
         /// The file that `arcade backup` has written
         file: PathBuf,
-        /// Put what is in the directory aside; without this it has to be empty
+        /// Move existing data of the directory aside; without this option the directory must be empty
         #[arg(long)]
         replace: bool,
     },
     /// Move results between databases
     #[command(subcommand)]
     Results(ResultsCommand),
-    /// Show the matches of a journal on a page of this machine, until Ctrl-C; no hub is needed
+    /// Show the matches of a journal on a page of this machine, until Ctrl-C; works without a hub
     Replay {
-        /// The journal, of a hub or of a server
+        /// The journal of a hub or a server
         file: PathBuf,
         /// TCP port of the page; 0 is any free one
         #[arg(long, short, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 0_u16), allow_negative_numbers = true)]
         port: u16,
     },
-    /// Take part in the ladder of a hub with a program, look at it, and leave it
+    /// Join the ladder of a hub with a program, show the ladder, or leave it
     #[command(subcommand)]
     Ladder(LadderCommand),
-    /// List and clear what players have reported of others
+    /// List and clear the reports of players about other players
     #[command(subcommand)]
     Report(ReportCommand),
-    /// Look for what keeps a hub from working on this machine; give it the options of the hub
+    /// Find problems that keep a hub from working on this machine; use the same options as for the hub
     Doctor {
         /// Print JSON
         #[arg(long)]
@@ -117,21 +117,24 @@ pub(crate) enum Command {
     },
 }
 
-/// What to do with results.
+/// Commands for results
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ResultsCommand {
-    /// Copy all results, ratings and names to another database, while no hub uses either. What is there already is not copied again
+    /// Copy all results, ratings and names to another database. No hub may use either of them. Existing rows are
+    /// skipped
     Copy {
-        /// Where they are: the address of a PostgreSQL database or the path of a SQLite file; by default where the hub has them
+        /// The source: the address of a PostgreSQL database or the path of a SQLite file; the default is the database
+        /// of the hub
         #[arg(long, value_name = "DATABASE")]
         from: Option<String>,
-        /// Where they go: `postgres://user@host/arcade`, or the path of a SQLite file. A password is better set in PGPASSWORD
+        /// The target: `postgres://user@host/arcade`, or the path of a SQLite file. Pass a password in PGPASSWORD
+        /// instead
         #[arg(long, value_name = "DATABASE")]
         to: String,
     },
 }
 
-/// What to do with rooms.
+/// Commands for rooms
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum RoomCommand {
     /// List the open rooms
@@ -148,15 +151,15 @@ pub(crate) enum RoomCommand {
         /// Its options, as in map=donuts, players=2 or repeats=false
         #[arg(value_name = "NAME=VALUE")]
         options: Vec<String>,
-        /// Keep it open though nobody is in it
+        /// Keep it open while it is empty
         #[arg(long)]
         permanent: bool,
     },
-    /// Close a room for good
+    /// Close a room permanently
     Close {
         /// The room, as in nuggets-1
         room: String,
-        /// Why, for those who are in it
+        /// The reason, for clients in the room
         #[arg(long, default_value = "the host of this hub has closed the room")]
         reason: String,
     },
@@ -171,8 +174,8 @@ fn game(typed: &str) -> Result<Game, String> {
     Game::named(typed).ok_or_else(|| format!("choose one of {}", Game::names(Game::offered(true))))
 }
 
-/// Runs a command of the running hub, and prints what it does.
-/// Fails when no hub runs with this data, or it cannot do that.
+/// Runs a command that the running hub executes, and prints its outcome. Fails if no hub uses this data directory, or
+/// if the hub rejects the command.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     if let Command::Backup { file } = command {
         return back_up(data, &file);
@@ -236,7 +239,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Report(ReportCommand::List { json }) => {
             let reports = ask(data, &Request::Reports)?;
-            // The page as it is reached from this machine.
+            // The address of the page on this machine.
             let page = ask(data, &Request::Status)?;
             write!(out, "{}", if json { pretty(&reports) } else { reports::text(&reports, &word(&page, "address")) })?;
         }
@@ -257,12 +260,12 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the running hub. Fails when none runs with this data, or it refuses.
+/// Sends a request to the running hub. Fails if no hub uses this data directory, or if the hub rejects the request.
 pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
     converse(data, request).map(|(reply, _)| reply)
 }
 
-// Gives the reply, and what may follow it.
+// Returns the reply, and the stream of the data that follows it.
 fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<UnixStream>)> {
     let path = wire::path(data);
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
@@ -291,8 +294,8 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     }
 }
 
-// Receives a backup into a new file, which has its name when all of it is there. Root keeps its privileges until then, to write where the
-// user of the hub may not, so a child process reaches the socket as that user.
+// Receives a backup into a new file, which gets its name when it is complete. Root keeps its privileges, because it may
+// write where the user of the hub may not. A child process reaches the socket as that user.
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {
@@ -307,7 +310,7 @@ fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
             let stream = relay.stdout.take().context("the process has no standard output")?;
             let received = receive(BufReader::new(stream), &mut file).with_context(cannot);
             if !relay.wait()?.success() {
-                // It has printed the reason.
+                // The child has printed the reason.
                 return Ok(ExitCode::from(EXIT_FAILURE));
             }
             received?
@@ -332,7 +335,7 @@ fn relay(data: &Path, owner: Owner) -> io::Result<Child> {
     command.arg("--data").arg(data).arg("relay-backup").uid(owner.uid).gid(owner.gid).stdout(Stdio::piped()).spawn()
 }
 
-// The options of a room as they are typed.
+// Parses the typed options of a room.
 fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
     let mut options = Map::from_iter([("game".to_owned(), game.name().into())]);
     for option in typed {

@@ -122,7 +122,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     let ends = ends.filter(|_| result.is_ok());
     let reply = result.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Done);
     let replied = reply_with(&mut stream, &reply).await;
-    // Only after the reply, since a hub without matches ends immediately.
+    // This follows the reply, since a hub without matches ends immediately.
     if let Some(patience) = ends {
         hub.ask_to_end(patience);
     }

@@ -251,7 +251,7 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
         writeln!(stdout, "The ladder of {} is open to programs at port {}", board.game.name(), board.port)?;
     }
     if args.log.log_format == LogFormat::Json {
-        // The reader is a program.
+        // A program reads the output.
         info!(address = address.here, friends = address.friends, "the page is open");
         return Ok(());
     }

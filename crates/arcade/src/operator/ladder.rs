@@ -1,4 +1,4 @@
-//! Commands of those who take part in a ladder. They ask a hub anywhere, over HTTP.
+//! Commands for participants of a ladder. They send requests to any hub over HTTP.
 
 use std::{
     fmt::Write as _,
@@ -15,49 +15,49 @@ use serde_json::{Value, json};
 
 use crate::{games::Game, hub::address::PORT, operator::listing::pretty};
 
-/// How long a hub may take.
+/// The timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest answer, in bytes.
+/// The longest response, in bytes.
 const MAX_ANSWER: u64 = 4 << 20;
 
-/// What to do with the ladder.
+/// Commands for the ladder
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum LadderCommand {
-    /// Take a name for a program, and get the key that proves it
+    /// Register a name for a program, and get its key
     Join {
         /// 1 to 24 letters, digits, '.', '_' or '-'
         name: String,
-        /// Where the page of the hub is, as in play.example.org:8080
+        /// Host and port of the hub's page, as in play.example.org:8080
         #[arg(long, value_name = "HOST[:PORT]", default_value = "localhost")]
         server: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show the ranking, who plays and who waits
+    /// Show the ranking, running matches and waiting programs
     Show {
-        /// nuggets, robots, blackjack or mastermind; by default which of them there are
+        /// nuggets, robots, blackjack or mastermind; the default is a list of the games
         game: Option<String>,
-        /// Where the page of the hub is, as in play.example.org:8080
+        /// Host and port of the hub's page, as in play.example.org:8080
         #[arg(long, value_name = "HOST[:PORT]", default_value = "localhost")]
         server: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Give a name back: its key proves nothing any more
+    /// Release a name; its key becomes invalid
     Leave {
         /// The name
         name: String,
-        /// Its key, as `arcade ladder join` has printed it
+        /// Its key, as printed by `arcade ladder join`
         key: String,
-        /// Where the page of the hub is, as in play.example.org:8080
+        /// Host and port of the hub's page, as in play.example.org:8080
         #[arg(long, value_name = "HOST[:PORT]", default_value = "localhost")]
         server: String,
     },
 }
 
-/// Does what a command says.
+/// Runs a command.
 pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let text = match command {
@@ -83,13 +83,13 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             format!("{name} is free again.\n")
         }
     };
-    // The hub may be any, and send text where numbers belong.
+    // The hub may be any server, and may send text in place of numbers.
     out.write_all(cmdkit::printable_lines(&text).as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-// Asks a hub; gives null for an empty answer.
+// Sends a request to a hub. Returns null for an empty response.
 fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
     if server.starts_with("https://") {
         let data = body.map_or_else(String::new, |body| format!(" -H 'content-type: application/json' -d '{body}'"));
@@ -121,7 +121,7 @@ fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> 
     let method = if body.is_some() { "POST" } else { "GET" };
     let body = body.map(Value::to_string).unwrap_or_default();
     let length = body.len();
-    // Of HTTP 1.0, so that the answer comes in one piece and ends with the connection.
+    // With HTTP 1.0, the response is not chunked and ends with the connection.
     let request = format!(
         "{method} {path} HTTP/1.0\r\nHost: {server}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     );
@@ -131,7 +131,7 @@ fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> 
     read(&String::from_utf8_lossy(&answer)).with_context(|| format!("the hub at {}", server.escape_debug()))
 }
 
-// What an answer of HTTP says.
+// Parses an HTTP response.
 fn read(answer: &str) -> anyhow::Result<Value> {
     let (head, body) = answer.split_once("\r\n\r\n").context("it does not speak HTTP, or it wants TLS")?;
     let status: u16 =
@@ -146,7 +146,7 @@ fn read(answer: &str) -> anyhow::Result<Value> {
     }
 }
 
-// Names are of letters that are shown as they are, but the hub may be any.
+// Names have printable characters only, but the hub may be any server.
 fn word(value: &Value) -> String {
     value.as_str().unwrap_or_default().escape_debug().to_string()
 }

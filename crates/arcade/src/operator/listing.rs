@@ -12,7 +12,7 @@ pub(super) fn pretty(value: &Value) -> String {
     cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
-/// The lobby, with the address of each player: one that can be banned, or null while it is unknown.
+/// The lobby with the address of each player in the form for bans; null while the address is unknown.
 pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;
     for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! `arcade report`: what players have reported of others.
+//! `arcade report`: reports of players about other players.
 
 use std::{
     borrow::Cow,
@@ -9,7 +9,7 @@ use std::{
 use clap::Subcommand;
 use serde_json::Value;
 
-/// What to do with reports.
+/// Commands for reports
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ReportCommand {
     /// List the reports with links to their matches
@@ -18,14 +18,14 @@ pub(crate) enum ReportCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Forget a report
+    /// Remove a report
     Clear {
         /// Its number
         id: u64,
     },
 }
 
-// What players have written must not change the terminal.
+// Text from players must not control the terminal.
 fn word(value: &Value) -> Cow<'_, str> {
     cmdkit::printable(value.as_str().unwrap_or_default())
 }

@@ -1,7 +1,7 @@
 //! `arcade restore`: puts a backup into a data directory.
 //!
-//! The backup is unpacked into a directory inside the data directory and checked there. Only then it replaces the
-//! previous data, which is moved aside.
+//! The backup is unpacked into a directory inside the data directory and checked there. After that, the previous data
+//! is moved aside, and the unpacked data replaces it.
 
 use std::{
     ffi::OsString,
@@ -39,7 +39,7 @@ const MAX_MANIFEST: u64 = 64 << 10;
 /// The prefix of the directories for the unpacked files and for the previous data.
 const UNPACKED: &str = ".restore-";
 const REPLACED: &str = ".replaced-";
-/// An entry that an empty directory may have: that of a new file system.
+/// An entry that new file systems contain.
 const OF_SYSTEM: &str = "lost+found";
 
 /// The contents of a data directory.
@@ -179,7 +179,7 @@ fn bounded(entry: &mut Entry<'_, impl Read>, most: u64) -> anyhow::Result<Vec<u8
     Ok(bytes)
 }
 
-// Whether a name is a path inside the directory, and not that of a file which the hub creates itself.
+// Whether a name is a path inside the directory, and not that of a file that the hub creates itself.
 fn is_inside(name: &Path) -> bool {
     let parts: Vec<_> = name.components().collect();
     let plain =
@@ -296,7 +296,7 @@ mod tests {
     fn a_backup_that_is_not_whole_changes_nothing() {
         let directory = TempDir::new();
         let whole = backup(&directory);
-        // At each boundary of entries, and in the middle of each entry.
+        // Cuts at each boundary of entries, and within each entry.
         for cut in (0..whole.len() - 1_024).step_by(256) {
             let error = fails(&whole[..cut]);
             assert!(["cut off", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     {
         bail!("'{}' cannot be copied to itself", one.display());
     }
-    // The user as whom root continues.
+    // The user that root changes to.
     let user = Owner::to_become(&args.data)?.map_or(ROOT, |owner| owner.uid);
     let (staged_from, staged_to) = (Staged::open(&from, user, false)?, Staged::open(&to, user, true)?);
     become_owner(&args.data)?;
@@ -104,9 +104,9 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A SQLite file in a directory that belongs to another user than the data directory. Root opens it before continuing
-/// as the user of the data directory, who works on a copy: SQLite opens files by their paths, and creates other files
-/// beside them.
+/// A SQLite file in a directory that belongs to another user than the data directory. Root opens the file before it
+/// changes to the user of the data directory. That user works on a copy, because SQLite opens files by their paths and
+/// creates other files beside them.
 struct Staged {
     shown: String,
     file: File,

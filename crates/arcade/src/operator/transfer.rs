@@ -1,6 +1,6 @@
 //! The transfer of a file of unknown length over the socket for commands. It is sent in chunks, then an empty chunk,
-//! and then a line with the outcome and the digest of all chunks. So the recipient can check that the file is complete,
-//! and neither side buffers more than a chunk.
+//! and then a line with the outcome and the digest of all chunks. The recipient can therefore check that the file is
+//! complete, and each side buffers at most one chunk.
 
 use std::io::{self, BufRead, Write};
 

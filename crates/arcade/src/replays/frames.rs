@@ -125,7 +125,7 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
         if at > stretch.to {
             break;
         }
-        // The watcher has its own deadlines, which the match does not have.
+        // The watcher adds deadlines to those of the match.
         for _ in 0..MAX_ELAPSED {
             let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
             if cursor.replay().room().deadline().is_some_and(|deadline| deadline <= due) {

@@ -56,7 +56,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The point before which all matches that have begun are over.
+    /// All matches that have begun before this point are over.
     pub(crate) fn known(&self) -> Known {
         self.matches.known()
     }
@@ -139,7 +139,7 @@ impl<E: Recorded + Shown> Reading<E> {
         Ok(reading)
     }
 
-    // Seats the players who are present at the start, and those who have left a running match.
+    // Seats the players who are present at the start and the players who have left a running match.
     fn seat_players(&mut self) {
         let Self { replay, matches, recorded, .. } = self;
         let left = matches.facts.iter().filter(|(_, fact)| fact.left);

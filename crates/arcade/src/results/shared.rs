@@ -42,8 +42,7 @@ impl Results {
     }
 
     // Submits a result. Returns `false` if this hub has to store it itself, because the queue did not accept it or
-    // already had it. In the second case a crashed hub may hold the result, which would be delivered again only
-    // later.
+    // already had it. In the second case a crashed hub may hold the result, which the queue redelivers only later.
     pub(super) async fn submit(&self, new: &Match) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };

@@ -6,9 +6,9 @@
 //! [`JOINS`]. A rejected player receives the reason if the game has a message for it, and is disconnected before it
 //! takes a seat.
 //!
-//! Messages that take much processor time, such as hints of mastermind, have a rate limit. A room processes such a
-//! message without interruption, and many such messages delay the rooms that share its threads. All rooms of the hub share
-//! one limit: a host with many rooms has no larger share.
+//! Messages that take much processor time, such as hints of mastermind, have a rate limit, because a room processes a
+//! message without interruption and thereby delays the rooms that share its threads. All rooms of the hub share one
+//! limit, so a host with many rooms has no larger share.
 
 use std::{
     collections::{BTreeMap, VecDeque},

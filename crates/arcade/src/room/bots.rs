@@ -35,7 +35,7 @@ const OTHERS: Duration = Duration::from_secs(5);
 /// The pause before a bot that has lost its room reconnects: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The names of bots, in the order in which they join.
+/// The names of bots, in joining order.
 const NAMES: [&str; 25] = [
     "Ada",
     "Alan",
@@ -130,7 +130,7 @@ impl Bots {
         Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
     }
 
-    /// Sets whether the bots play against programs, for which they need not pause as for people.
+    /// Sets whether the bots play against programs. Against people they pause.
     pub(crate) fn with_pace(self, brisk: bool) -> Self {
         Self { brisk, ..self }
     }
@@ -321,9 +321,8 @@ fn longer(retry: &mut Duration) -> Duration {
     pause
 }
 
-// Resolves when people want to play again: either all connected people, or one while the others have not followed
-// within `OTHERS`. The next match therefore does not consist of bots only, and people who still read the result do
-// not miss its start.
+// Resolves when all connected people have joined, or `OTHERS` after the first of them has. The next match therefore
+// does not consist of bots only, and people who still read the result do not miss its start.
 async fn invited(info: &mut watch::Receiver<Info>) {
     let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
     // Bots leave a room that has ended.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A *run* is the sequence of messages to one watcher of the room from its beginning. `number` counts the messages of
-//! the run before the event, so a follower can tell whether a snapshot contains new messages. A snapshot may need
+//! the run before the event, so a follower can detect whether a snapshot contains new messages. A snapshot may need
 //! several events; all but the last are marked as incomplete.
 
 use std::{collections::VecDeque, sync::Arc};
@@ -23,7 +23,7 @@ const HEAD: usize = 18;
 const ITEM: usize = 5;
 /// The largest event, in bytes.
 const MAX_EVENT: usize = mesh::MAX_APPEND;
-/// The longest message that can be published.
+/// The longest message that can be published, in bytes.
 pub(crate) const MAX_ITEM: usize = MAX_EVENT - HEAD - ITEM;
 /// Limit on the number of messages in one event.
 const MAX_ITEMS: usize = 1 << 16;
@@ -164,7 +164,8 @@ impl Event {
     }
 }
 
-/// Limit on a backlog in bytes; each message counts [`OVERHEAD`] more. Beyond it, the room starts another run.
+/// Limit in bytes on the backlog of a published room; each message counts [`OVERHEAD`] more. Beyond it, the room starts
+/// another run.
 pub(crate) const MAX_BACKLOG: usize = 2 << 20;
 const OVERHEAD: usize = 64;
 /// Limit on the number of messages at the end that are searched for a superseded one.

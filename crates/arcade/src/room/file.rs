@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::{bots::Seating, info::Row};
 use crate::games::Options;
 
-/// The letters of codes. None of them resembles another one or a digit.
+/// The letters of codes, without those that resemble another letter or a digit.
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
 /// The length of the code of a new room: 36 bits with [`LETTERS`].
 pub(crate) const CODE: usize = 8;
@@ -153,7 +153,7 @@ pub(crate) fn read_code(typed: &str) -> Option<String> {
 pub(crate) struct Owner {
     // The SHA-256 of the token.
     hash: String,
-    /// The host from which the token was last used.
+    /// The host that last used the token.
     pub(crate) host: HostId,
 }
 

@@ -632,7 +632,7 @@ mod tests {
             out.drain().collect()
         }
 
-        /// Returns the peer, and the first word of the answer.
+        /// Returns the peer and the keyword of the answer.
         fn play(&mut self, address: &str, link: Link) -> (PeerId, String) {
             let peer = PeerId(self.next);
             self.next += 1;

@@ -51,7 +51,7 @@ struct State {
     is_scan_due: bool,
     journals: BTreeSet<String>,
     names: BTreeSet<String>,
-    // Work that failed, and when to try it again.
+    // Work that failed, and the time of the next attempt.
     retry: BTreeSet<Work>,
     retry_at: Option<Instant>,
     // The last journal that was returned, so that each gets its turn.
@@ -103,7 +103,7 @@ impl State {
             return Some(Work::Name(name));
         }
         if std::mem::take(&mut self.is_scan_due) {
-            // It finds these too.
+            // The scan finds these too.
             self.journals.clear();
             return Some(Work::Scan);
         }
@@ -130,7 +130,7 @@ impl Ledger {
         self.change(|state| state.add_journal(journal.to_owned()));
     }
 
-    /// Reports that a match was joined with a proven name, which its key keeps therefore.
+    /// Reports that a match was joined with a proven name, which therefore stays reserved for its key.
     pub(crate) fn name_used(&self, name: &str) {
         self.change(|state| {
             if state.names.len() < MAX_NAMES {
@@ -170,7 +170,7 @@ impl Ledger {
                 state.retry_at
             };
             match retry_at {
-                // Either way there may be work.
+                // There may be work in either case.
                 Some(at) => drop(timeout_at(at, self.changed.notified()).await),
                 None => self.changed.notified().await,
             }

@@ -1,7 +1,6 @@
 //! The queues between the task of a WebSocket and the transport of its room.
 //!
-//! Both sides only push to and pop from bounded queues, so neither blocks the other: the room never waits for a
-//! browser.
+//! The room only pushes to and pops from bounded queues, so it never waits for a browser.
 
 use std::{
     collections::VecDeque,

@@ -236,7 +236,7 @@ impl Observer for Chronicle {
                 let id = match_id(self.journal.0, *game);
                 self.change(|info| {
                     info.r#match = Some(id.clone());
-                    // Waiting players have a place in the next game, and other players may be in a game of their own.
+                    // Waiting players have a place in the next game, and other players may be in a separate game.
                     info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
                     info.result = Some(result);
                 });

@@ -38,8 +38,8 @@ use crate::games::{Counts, Kind, Options, Shown, shown::Show, with_kind, with_op
 /// How long a room whose engine has panicked keeps its port before it restarts. The pause prevents a room that fails
 /// immediately from filling the disk or the log.
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
-/// How long the replies to a turn are batched. No player notices, because only the end of the next turn depends on
-/// them.
+/// How long the replies to a turn are batched. Players do not notice this, because only the end of the next turn
+/// depends on the replies.
 const GATHERING: Duration = Duration::from_millis(20);
 
 /// The state that all rooms of a hub share.

@@ -5,9 +5,8 @@
 //! a key of the room: the same address has the same pseudonym in that room, even after a restart of the hub, and a
 //! different one in any other room.
 //!
-//! Results store a code in place of a host: a keyed hash of the day and of its address, or of the 48-bit network of
-//! an IPv6 address. Two names of one host can therefore be recognized on that day in all rooms, but stored data
-//! contain no address.
+//! Results store a code in place of a host: a keyed hash of the day and of its address, or of the 48-bit network of an
+//! IPv6 address. Two names of one host can therefore be recognized on that day in all rooms, but no address is stored.
 
 use std::{
     fmt::{self, Write as _},

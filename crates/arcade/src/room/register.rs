@@ -221,8 +221,7 @@ impl Register {
         self.prove_all(&mut self.seats())
     }
 
-    /// Revokes these names, because the keys of seats have lost them: players who joined with them no longer prove
-    /// them.
+    /// Revokes these names, because the keys of seats have lost them.
     pub(crate) fn revoke(&self, names: &[String]) {
         for (seat, Seat { fact, .. }) in &mut *self.seats() {
             if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {

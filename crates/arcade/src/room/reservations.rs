@@ -1,7 +1,7 @@
 //! Reserved seats of a room, for clients that *Play now* has sent there and for the players of a rematch.
 //!
-//! A rematch starts when all invited players are ready, or at the end of a countdown with those who are: their pages
-//! then receive a message to join. Their seats are reserved until a moment later.
+//! A rematch starts when all invited players are ready, or at the end of a countdown with the players who are ready.
+//! Their pages then receive a message to join. Their seats are reserved until a moment later.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 /// Limit on the reserved seats of a room. Beyond it, the oldest reservation ends.
 pub(crate) const MAX_RESERVATIONS: usize = 64;
-/// How long an unused reservation counts against the share of its host in the room. Therefore neither repeated
-/// requests nor invented keys reserve a seat for longer than one reservation lasts.
+/// How long an unused reservation counts against the share of its host in the room. Repeated requests or invented keys
+/// therefore cannot reserve a seat for longer than one reservation lasts.
 const UNUSED: Duration = Duration::from_mins(1);
 /// How long after *Play now* a client that takes a seat still gets the requested company. Players enter their names
 /// meanwhile.

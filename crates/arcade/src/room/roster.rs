@@ -2,8 +2,8 @@
 //!
 //! A *seat* is the address by which a room identifies a client. The address of a browser is random (see [`Mask`]) and
 //! outlives its WebSocket. One lock protects the state of the seats that the room, the web server and the hub share:
-//! who is connected and from which host, who has joined, whose names are verified, which pages are open, who owns the
-//! room, which seats are reserved, and which hosts may not join.
+//! the connected clients and their hosts, the members, verified names, open pages, the owner of the room, reserved
+//! seats, and hosts that may not join.
 //!
 //! Every table is bounded, either by the connections of the room or by a constant of its own.
 
@@ -35,7 +35,7 @@ use super::{
 pub(crate) const MAX_MEMBERS: usize = 512;
 /// Limit on the hosts that the owner of a room has removed from one match. Beyond it, one of them may join again.
 pub(crate) const MAX_BARRED: usize = 256;
-/// Messages of the hub that are queued for one page.
+/// The maximum number of messages of the hub that are queued for one page.
 pub(crate) const MAX_WORDS: usize = 16;
 /// Limit on the hosts of a room whose pseudonyms are remembered. Players of further hosts have no host code.
 const MAX_HOSTS: usize = 4_096;
@@ -120,7 +120,8 @@ struct State {
     seats: BTreeMap<SocketAddr, Seat>,
     seats_opened: u64,
     peers: BTreeMap<PeerId, Peer>,
-    // The last address that was replaced by a pseudonym, and its host. That client connects next, or never.
+    // The last address that was replaced by a pseudonym, and its host. Its client is the next to connect, or never
+    // connects.
     expected: Option<(SocketAddr, HostId)>,
     // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
@@ -371,8 +372,8 @@ impl Roster {
         }
     }
 
-    /// The true host of a peer or of the seat at this address. It is still known immediately after the removal of the
-    /// peer.
+    /// The true host of a peer or of the seat at this address. It remains available immediately after the peer was
+    /// removed.
     pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
         let state = self.state();
         let last = || state.last_removed.filter(|(last, _)| *last == peer).map(|(_, host)| host);
@@ -593,8 +594,8 @@ impl Roster {
         self.state().reservations.besides(holder, Instant::now())
     }
 
-    /// The number of seats that are reserved for clients other than that of this host at this address, which has been
-    /// connected or waiting since `since`. It has precedence over later reservations.
+    /// The number of seats that are reserved for other clients than the one of this host at this address. That client
+    /// has been connected or waiting since `since`, and has precedence over later reservations.
     pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
         self.state().reservations.of_others(host, address, since, Instant::now())
     }

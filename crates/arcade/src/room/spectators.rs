@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use super::{info::Info, roster::Roster};
 use crate::games::Shown;
 
-/// Limit in bytes on the frames that wait in a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each
+/// Limit in bytes on the delayed frames of a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each
 /// recipient. Histories do not count, because they are shared.
 pub(crate) const MAX_HELD: usize = 1 << 20;
 const OVERHEAD: usize = 128;
@@ -156,7 +156,7 @@ impl Spectators {
             }
         }
         let waits = self.is_to_wait(phase);
-        // The remaining outputs of a match that ends reveal nothing to players.
+        // If the match ends here, its remaining outputs give players no advantage.
         let mut changed = self.set_waits(now, waits && !ends, engine, info, out);
         for peer in joined {
             self.show_picture(peer, out);

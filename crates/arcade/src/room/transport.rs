@@ -83,7 +83,7 @@ struct Seat {
     address: SocketAddr,
     // `None` while the seat has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // Until when the seat is retained without a mailbox.
+    // The time until which the seat is retained without a mailbox.
     retained_until: Time,
     // Whether the room was notified that the client has disconnected. The room then closes the seat, whose place is
     // already free for other browsers.
@@ -108,7 +108,7 @@ pub(crate) struct WebSockets {
     grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
-    // Seats that are polled round-robin until none of them has an event.
+    // Seats that are polled round-robin until they have no events.
     turns: VecDeque<ConnectionId>,
     // Seats with a message that must not be delivered before this time.
     paused: BTreeSet<(Time, ConnectionId)>,

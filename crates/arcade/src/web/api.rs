@@ -187,7 +187,7 @@ fn today() -> u32 {
 }
 
 /// Replays a match in the turn of the caller's host. The end of a match reaches its file a moment after the match is
-/// over; other hosts have their turns meanwhile.
+/// over; meanwhile other hosts have their turns.
 async fn replay<T, F>(hub: &Hub, caller: Caller, replay: impl Fn(Share) -> F) -> Answer<T>
 where
     F: Future<Output = Result<T, ReplayError>>,
@@ -242,7 +242,7 @@ async fn frames(
     let stretch = (query.from, query.to);
     let frames =
         replay(&hub, caller, |turn| hub.replays().frames(&found, seat.clone(), stretch, today(), turn)).await?;
-    // A megabyte of JSON takes longer than a key may wait.
+    // Serializing a megabyte of JSON takes longer than a key may wait.
     Ok(block_in_place(|| Json(frames).into_response()))
 }
 
@@ -258,7 +258,7 @@ pub(super) fn season(season: Option<String>) -> Answer<String> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
-    /// The kind of the name; by default the most trusted one in which it has played.
+    /// The kind of the name; by default the most trusted one that has played.
     kind: Option<Kind>,
     season: Option<String>,
 }
@@ -356,7 +356,7 @@ async fn claim(
     };
     let (host, now) = (caller.host(), unix_now());
     let asked = async move |store: Store| {
-        // At each visit a browser states which name is its own.
+        // A browser claims its own names again at each visit.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
         }

@@ -167,12 +167,13 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     same_origin(request.extensions(), request.headers(), callers).map_err(Box::new)
 }
 
-// Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
-// Programs other than browsers send no origin. A page without TLS is not accepted by a hub that has TLS, since it could be forged.
+// Checks that a request comes from a page of this hub: its origin must match the host name in the request, and the hub
+// must know that name. Programs other than browsers send no origin. A hub with TLS rejects pages without TLS, since
+// they could be forged.
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    // The node that passes it on has checked.
+    // The forwarding node has checked this.
     if extensions.get::<Relayed>().is_some() {
         return Ok(());
     }

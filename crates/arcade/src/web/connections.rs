@@ -1,7 +1,7 @@
 //! Connections to the page: their number, their time limits, and the rate at which they are read.
 //!
-//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers what a
-//! budget of messages does not see: bytes before a message is whole, such as fragments without content.
+//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers bytes that a
+//! limit on messages does not count: those of incomplete messages, such as fragments without content.
 
 use std::{
     convert::Infallible,
@@ -102,7 +102,7 @@ impl Server {
         }
     }
 
-    // Serves a connection in a task of its own, if it may have a place.
+    // Serves a connection in a new task, if the limits permit.
     fn open<S>(&self, stream: S, peer: SocketAddr, arrived: Option<Arrived>)
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -212,7 +212,7 @@ where
         .with_upgrades();
     let mut connection = pin!(connection);
     tokio::select! {
-        // Errors of a connection concern its client only.
+        // Errors of a connection affect only its client.
         _ = connection.as_mut() => {}
         () = progress.missed() => {}
         _ = ends.changed() => {
@@ -231,7 +231,7 @@ fn too_many(refusal: Refusal) -> Response {
 /// Bytes that are read from one connection: more than the messages of a browser may have.
 pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 10 };
 
-/// A stream that is read at [`READ_BYTES`]. What exceeds it stays in the buffers of the system, and then with the client.
+/// A stream that is read at [`READ_BYTES`]. The excess stays in the buffers of the system, and then with the client.
 pub(crate) struct Paced<S> {
     stream: S,
     // A byte that was peeked.
@@ -328,7 +328,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than anything here may take; the tests use a paused clock.
+    /// Longer than any operation here may take; the tests use a paused clock.
     const FOR_EVER: Duration = Duration::from_hours(1);
     const LARGE: usize = 4 << 20;
 

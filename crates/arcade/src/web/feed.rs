@@ -220,19 +220,19 @@ async fn say(socket: &mut WebSocket, answer: Answers) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 
-/// How long a watcher waits until the room can be followed; then it gets a socket of its own.
+/// How long a watcher waits until the room can be followed. After that it gets its own socket.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Periods without a message of the node of the room after which the feed has failed.
 const SILENT: u32 = 10;
 /// How long a room without watchers is followed.
 const LINGER: Duration = Duration::from_secs(5);
-/// How long the brokers may be away until watchers get sockets of their own.
+/// How long the brokers may be away before watchers get their own sockets.
 const AWAY: Duration = Duration::from_secs(15);
 /// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the
-/// room. All other requests are forwarded.
+/// room. Forwards all other requests.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
@@ -260,7 +260,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     })
 }
 
-// The room that a request only wants to watch, if it is a public one of another node.
+// The room that a request only watches, if it is a public room of another node.
 fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, Asked)> {
     let path = request.uri().path();
     let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
@@ -324,7 +324,7 @@ async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
 }
 
-// Passes requests of watchers to the node of the room, and events to watchers. Fails if watchers need sockets of their own.
+// Sends requests of watchers to the node of the room, and events to watchers. Fails if watchers need their own sockets.
 async fn attend(
     mut feed: FeedSocket,
     room: &Name,
@@ -394,7 +394,7 @@ async fn attend(
     }
 }
 
-// Passes events on until the connection is closed.
+// Forwards events until the connection is closed.
 async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<(), String> {
     let mut last = None;
     let mut away: Option<Instant> = None;

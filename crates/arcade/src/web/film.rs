@@ -28,14 +28,14 @@ use crate::{
     results::views::{date, match_json},
 };
 
-/// A day on which every puzzle is over: the owner of the journal may see everything.
+/// A day after every puzzle: the owner of the journal may see everything.
 const NEVER: u32 = u32::MAX;
 
 /// The matches of a journal.
 #[derive(Debug)]
 pub(crate) struct Film {
     pub(crate) journal: String,
-    /// The matches in the order in which they began.
+    /// The matches, in the order of their start.
     pub(crate) matches: Vec<Match>,
     pub(crate) replays: Replays,
     pub(crate) resources: Arc<Resources>,

@@ -1,4 +1,4 @@
-//! Keep-alive of sockets: messages that show a client that it is connected, and pings that show the hub that the client is.
+//! Keep-alive of sockets: messages show a client that it is connected, and pings show the hub that the client is.
 
 use std::{
     mem,
@@ -17,12 +17,12 @@ use super::connections::STALL;
 const PERIOD: Duration = Duration::from_secs(1);
 /// An empty message of the hub.
 const BEAT: &str = "{}";
-/// A client receives a ping in every tenth period, which all `WebSocket` libraries answer. `TCP_USER_TIMEOUT` does not detect a client that
-/// has vanished behind a proxy.
+/// A client receives a ping in every tenth period. All `WebSocket` libraries answer pings. `TCP_USER_TIMEOUT` does not
+/// detect a client that has vanished behind a proxy.
 const PING_EVERY: u32 = 10;
 /// Unanswered pings after which the next one fails: 20 to 30 seconds after the client has vanished.
 const MAX_UNANSWERED: u32 = 2;
-/// In place of the number of unanswered pings: the client is not read just now.
+/// Replaces the number of unanswered pings while the client is not read.
 const UNREAD: u32 = u32::MAX;
 
 /// Whether a client answers pings.
@@ -33,7 +33,7 @@ impl Pulse {
     /// Waits for a message of the client. Any message is an answer. Until the next call pings count as answered,
     /// because the answers are not read.
     pub(crate) async fn read<T>(&self, next: impl Future<Output = T>) -> T {
-        // After a cancelled call it is the number of unanswered pings, which continues.
+        // After a cancelled call, the value is still the number of unanswered pings.
         let _ = self.0.compare_exchange(UNREAD, 0, Ordering::Relaxed, Ordering::Relaxed);
         let message = next.await;
         self.0.store(UNREAD, Ordering::Relaxed);

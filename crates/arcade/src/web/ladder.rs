@@ -1,4 +1,4 @@
-//! The ladder for programs and the page: its ranking, and how to take part.
+//! The ladder for programs and the page: its ranking, and the registration of programs.
 
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ async fn join(
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
-            // The holder of the key may start to play next week.
+            // The program may play its first match much later.
             claimed = store.hold_name(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {
@@ -169,7 +169,7 @@ struct Leaver {
     key: String,
 }
 
-// The name is available then; results stay with it.
+// The name becomes available, and its results remain.
 async fn leave(
     State(hub): State<Arc<Hub>>,
     caller: Caller,

@@ -257,13 +257,13 @@ impl Best {
     }
 }
 
-/// The interval in which rounds are played and reported.
+/// The interval between two slices of rounds, and between two reports.
 const TICK: Duration = Duration::from_millis(200);
 /// The time of a slice at full speed; the rest of a tick is for other work.
 const SLICE: Duration = Duration::from_millis(40);
 /// Rounds between two checks of the clock.
 const BATCH: u64 = 2_000;
-/// Rounds after which a learner stops: by then the table does not change any more.
+/// The number of rounds after which a learner stops, because the table does not change any more.
 const MAX_ROUNDS: u64 = 2_000_000_000;
 /// The highest pace in rounds a second; above it the learner runs at full speed.
 const MAX_PACE: u32 = 1_000_000;
@@ -289,7 +289,7 @@ enum Wish {
     /// Continues after a pause.
     Resume,
     Pause,
-    /// Sets the pace in rounds a second; no number means full speed.
+    /// Sets the pace in rounds a second; `None` means full speed.
     Pace {
         rounds: Option<u32>,
     },
@@ -299,7 +299,7 @@ const fn usual_chance() -> f64 {
     0.1
 }
 
-/// How decisions are made.
+/// How the learner chooses its actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Exploration {
@@ -309,7 +309,7 @@ enum Exploration {
     Confident,
 }
 
-/// The facts that make a state.
+/// The facts in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Space {
@@ -431,7 +431,7 @@ impl Session {
     fn rounds(&mut self, rounds: u64) {
         match self.trainer.play(rounds) {
             Ok(score) => self.score += score,
-            // This never happens: no round takes 52 cards.
+            // This never happens, because no round takes 52 cards.
             Err(_) => self.running = false,
         }
     }

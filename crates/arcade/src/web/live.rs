@@ -1,4 +1,4 @@
-//! The socket of a page that looks at the lobby.
+//! The socket of a page that shows the lobby.
 //!
 //! The page selects a view: `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`. It receives that
 //! view once, and then the changes in it. With `{"pictures": ["nuggets-1"]}` it receives small pictures of these rooms.
@@ -44,8 +44,8 @@ const MAX_MESSAGE: usize = 1024;
 const READ_RATE: Rate = Rate { per_second: 2, burst: 24 };
 /// The maximum number of rooms whose pictures a page receives.
 const MAX_PICTURES: usize = 12;
-/// Bytes of pictures that a page may receive each time, and in one batch. Pictures that do not fit follow later, so a
-/// page receives at most 8 kB of pictures a second in the long run, however much happens in them.
+/// Bytes of pictures that a page may receive each time, and in one batch. The remaining pictures follow later, so a
+/// page receives at most 8 kB of pictures a second on average.
 const PICTURES_EACH_TIME: i64 = 2_000;
 const PICTURES_AT_ONCE: i64 = 40_000;
 
@@ -78,7 +78,7 @@ struct Page<'a, P> {
     pictures: P,
     view: Option<View>,
     seen: BTreeMap<String, Seen>,
-    // The room whose picture was sent last: the next room has its turn.
+    // The room whose picture was sent last. The next room follows.
     last: Option<String>,
     // Bytes of pictures that may be sent; negative after a large picture.
     allowance: i64,

@@ -27,7 +27,7 @@ use crate::{
 
 /// Bytes of a key.
 const KEY_LENGTH: usize = 32;
-/// The longest name, in bytes: that of blackjack.
+/// The longest name in bytes, as in blackjack.
 const MAX_NAME: usize = 64;
 /// The first and the longest pause before the database is queried again for the names of a key.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
@@ -46,8 +46,8 @@ impl KeyHash {
 
 /// Checks whether a name can be claimed. The error states why it can be confused with another name.
 ///
-/// All its characters are visible, are of one script (or of none, like digits), and are composed where possible. So no
-/// two names differ only in invisible characters, and no letter is that of another script that looks the same.
+/// All its characters are visible, belong to one script (or to none, like digits), and are composed where possible. So
+/// no two names differ only in invisible characters or in letters of different scripts that look the same.
 pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(message!("name_length", "a name has 1 to {most} bytes", most = MAX_NAME));
@@ -153,8 +153,8 @@ impl Claims {
     }
 }
 
-/// Finds out which names the browser at this seat may use in a room: those that its key owns. Retries until the
-/// database answers.
+/// Looks up which names the browser at this seat may use in a room: those that its key owns. Retries until the database
+/// answers.
 pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
     note(results, room, seat, &results.store.recent_names_of(&key.0));
     let ask = || async {

@@ -172,7 +172,7 @@ pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
         .replace("{{preload}}", if examples { &PRELOAD_WITH_EXAMPLES } else { &PRELOAD })
         .replace("{{rooms}}", rooms)
         .replace("{{examples}}", &names);
-    // The last, since names are in it.
+    // This is the last replacement, because the lobby contains names of players.
     Some(page.replace("{{lobby}}", &lobby))
 }
 
@@ -180,8 +180,8 @@ pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
 static PRELOAD: LazyLock<String> = LazyLock::new(|| preload(false));
 static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true));
 
-/// Links to all style sheets and to the modules that every page needs, so that the browser fetches them in parallel. Style sheets of
-/// games come last, since they override the general ones.
+/// Links to all style sheets and to the modules that every page needs, so that the browser fetches them in parallel.
+/// Style sheets of games come last, since they override the general ones.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
     // In the folder of a game, `style.css` is for all pages; its modules load others.

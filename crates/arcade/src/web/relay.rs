@@ -37,7 +37,8 @@ use crate::{
     message::message,
 };
 
-/// How long a request waits for a room that moves to another node, how often it checks, and after how many seconds to retry.
+/// How long a request waits for a room that moves to another node, the interval of the checks, and the number of
+/// seconds until a retry.
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 const MOMENT: u64 = 1;

@@ -1,5 +1,5 @@
-//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and the way into rooms that are not
-//! public: links, words, and pictures of links.
+//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and access to rooms
+//! that are not public: links, words, and pictures of links.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -63,7 +63,7 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
         Ok(found) => found,
         Err(error) => return error.into_response(),
     };
-    // Drawing takes a processor for a moment, so it shares the quota of learning sessions.
+    // Drawing occupies a processor for a moment, so it shares the quota of learning sessions.
     let turn = match hub.resources().slices.wait(caller.host()).await {
         Ok(turn) => turn,
         Err(refusal) => return super::response::refused(refusal),

@@ -50,7 +50,7 @@ use crate::{
     },
 };
 
-/// The longest message that a browser may send: that of a datagram.
+/// The longest message that a browser may send, equal to the longest datagram.
 pub(super) const MAX_MESSAGE: usize = 65_507;
 /// How long the first message of a socket may take to arrive.
 pub(super) const ENTRY: Duration = Duration::from_secs(5);
@@ -153,7 +153,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-// A missing room is answered like an unlisted one, whose code is in the first message.
+// A missing room is answered like an unlisted one, because the code of an unlisted room is in the first message.
 async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
@@ -246,7 +246,7 @@ const FRAME: u32 = 64;
 /// The close code by which a player leaves permanently. After any other code the seat is retained for a while.
 const LEFT: u16 = 4000;
 
-/// Close codes of the hub, from the range for applications. The page knows them too.
+/// Close codes of the hub, from the range for applications. The page uses the same codes.
 const fn code(ending: CloseReason) -> (u16, &'static str) {
     match ending {
         CloseReason::Closed => (1000, "the game is over for this seat"),
@@ -470,8 +470,8 @@ async fn write(
                     return;
                 }
             },
-            // All queued messages are written, and no more follow. The page reconnects, unless the room has closed the
-            // mailbox.
+            // All queued messages are written and the room has ended. The page reconnects, unless the room has closed
+            // the mailbox.
             () = std::future::ready(()), if !open => return,
             changed = news.changed() => {
                 if changed.is_err() {
@@ -586,7 +586,7 @@ mod tests {
         let pulse = Pulse::default();
         let ended = timeout(Duration::from_secs(10), read((flood, &pulse), Some(&line), Frames::Text, |_| {})).await;
         assert!(ended.is_err());
-        // The burst holds four of them, and in ten seconds there is room for eleven more.
+        // The burst permits four of them, and ten seconds permit eleven more.
         assert!((14..=17).contains(&read_frames.get()), "{} frames", read_frames.get());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the turns in which hosts query the database.
+//! Tests of the fair queue for database queries.
 
 use std::net::SocketAddr;
 

@@ -1,8 +1,8 @@
 //! TLS at the port of the page.
 //!
-//! A client is charged before a handshake begins, since its arithmetic costs more than most requests. There is no
-//! Strict-Transport-Security: it would hold for all ports of the name, also where other servers speak plain HTTP, and would lock players
-//! out of a hub whose certificate they have to accept by hand.
+//! A client is charged before a handshake begins, since a handshake costs more processor time than most requests.
+//! Strict-Transport-Security is not sent: it would apply to all ports of the name, including those of other servers
+//! with plain HTTP, and would lock players out of a hub whose certificate they have to accept manually.
 
 use std::{
     fmt,
@@ -38,9 +38,9 @@ use crate::{fleet::seal::Relayed, message::message};
 
 /// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Bytes of one connection that are sealed or wait to be, in each of two buffers; one record.
+/// The size of each of the two buffers of a connection, in bytes: one record.
 const MAX_BUFFERED: usize = 16 << 10;
-/// The first byte of a TLS client, with which no HTTP request begins.
+/// The first byte from a TLS client. No HTTP request begins with it.
 const HELLO: u8 = 0x16;
 
 /// The certificate of new connections.
@@ -57,7 +57,8 @@ impl Tls {
         Ok(Self { files, names, acceptor })
     }
 
-    /// Reads the files again. Open connections are not affected. If the files cannot be used, the previous certificate stays.
+    /// Reloads the files. Open connections are not affected. If the files cannot be used, the previous certificate
+    /// remains in use.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
         let renewed = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
@@ -71,7 +72,7 @@ impl Tls {
     {
         let acceptor = self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone();
         let handshake = acceptor.accept_with(stream, |connection| connection.set_buffer_limit(Some(MAX_BUFFERED)));
-        // Errors of a handshake concern its client only.
+        // Errors of a handshake affect only its client.
         timeout(HANDSHAKE, handshake).await.ok()?.ok()
     }
 }
@@ -107,7 +108,7 @@ pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
 
-/// Redirects a request that came without TLS, at a port that has it, to the same address with TLS.
+/// Redirects a request without TLS, at a port with TLS, to the same address with TLS.
 pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     // Nodes pass requests on to each other without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
@@ -116,14 +117,14 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     }
     let plain = message!("tls", "this port requires TLS; use an address that starts with https:// or wss://");
     let refused = error(StatusCode::BAD_REQUEST, &plain);
-    // A browser that opens a socket, or a client that sends a body, would not follow.
+    // A browser that opens a socket, or a client that sends a body, would not follow a redirect.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);
     // The name is one of this hub, since other requests were rejected before.
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     Err(Box::new(match host.filter(|_| follows) {
-        // Not a permanent redirect: the operator may stop using TLS.
+        // The redirect is temporary, because the operator may stop using TLS.
         Some(host) => {
             let there = [(header::LOCATION, format!("https://{host}{path}"))];
             (StatusCode::TEMPORARY_REDIRECT, there, refused).into_response()
@@ -259,7 +260,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
     read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
 }
 
-// A certificate that never ends has the last second of the year 9999 as its end.
+// A certificate without an end of its validity has the last second of the year 9999 as its end.
 fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }

@@ -1,4 +1,4 @@
-//! Results in a work queue, and dead letters in a stream of their own.
+//! Results in a work queue, and dead letters in a separate stream.
 
 use std::{sync::atomic::Ordering, time::Duration};
 

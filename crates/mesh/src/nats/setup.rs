@@ -128,7 +128,7 @@ impl Broker {
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // Servers have no leader for some seconds after they start, and none of them answers until there is one.
+            // After they start, servers have no leader for some seconds and do not answer until they have elected one.
             if account.is_err() {
                 account = self.context.query_account().await;
             }

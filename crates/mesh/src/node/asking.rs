@@ -48,7 +48,7 @@ impl Node {
         !self.asked.contains_key(key) && self.pauses.get(key).is_none_or(|until| *until <= now)
     }
 
-    /// Returns the later one of `at` and the end of the pause of the key.
+    /// Returns `at` or the end of the pause of the key, whichever is later.
     pub(super) fn not_before(&self, key: &Key, at: Time) -> Time {
         self.pauses.get(key).map_or(at, |until| at.max(*until))
     }

@@ -2,13 +2,13 @@
 //!
 //! A node whose lease runs out cannot know whether the directory is unreachable for all nodes or only for itself. It
 //! sends a request to every node that could take its rooms. If the recipient cannot reach the directory itself, it
-//! promises not to remove the entry of the sender for a while. Otherwise it promises no more time than it would have
-//! waited anyway. While all promises hold, no node takes the rooms, and the sender may publish.
+//! promises not to remove the entry of the sender for a while. Otherwise the promise covers only the time that it would
+//! have waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
 //!
-//! The nodes must agree on the recipients: an entry states up to which revision its node has
-//! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
-//! no entry until it has introduced itself, also with a request, or until the maximum time without the directory has
-//! passed.
+//! The nodes must agree on the recipients. According to the field [`seen`](crate::NodeValue::seen) of an entry, its
+//! node knows all nodes that joined up to this revision. A node that joined later receives no request. It therefore
+//! removes no entry until it has introduced itself, also with a request, or until the maximum time without the
+//! directory has passed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,16 +22,17 @@ use crate::{
     ASK_TIMEOUT, EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, Revision, Ticket, Value,
 };
 
-/// How long after its lease a node continues without the directory, while all other nodes promise it.
+/// How long a node may continue without the directory after its lease has expired, if all other nodes have promised not
+/// to take its rooms.
 pub const OUTAGE: Duration = Duration::from_secs(30 * 60);
-/// The duration of a promise by a node that does not reach the directory either.
+/// The duration of a promise by a node that cannot reach the directory either.
 const PROMISE: Duration = Duration::from_secs(6);
 /// The interval between requests for promises.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
 
-/// A request from one life of a node to one life of another: how long will it leave the rooms of the sender alone?
+/// A request, from one life of a node to one life of another, not to take the rooms of the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plea {
     /// The recipient.
@@ -45,7 +46,7 @@ pub struct Plea {
 pub enum Promise {
     /// The duration, from the arrival of the request. From now on, the recipient knows the sender.
     For(Duration),
-    /// No process runs this life of the recipient, and none ever will.
+    /// This life of the recipient is over.
     Gone,
 }
 
@@ -100,7 +101,7 @@ impl Promises {
 }
 
 impl Node {
-    /// Returns until when the rooms of the node may publish.
+    /// Returns the time until which the rooms of the node may publish.
     pub fn tells_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
         if probe::has(Planted::LeaseIgnored) {

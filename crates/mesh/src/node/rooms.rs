@@ -132,7 +132,7 @@ impl Node {
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
-            // A room that was opened with an empty row shows nothing yet, so its first row is written without delay.
+            // A room that was opened with an empty row is not listed yet, so its first row is written without delay.
             if room.row.is_empty() {
                 room.written = Time::ZERO;
             }

@@ -140,8 +140,7 @@ impl World {
                     let writer = if is_journal { &mut running.journal } else { &mut running.events };
                     if let Some(pieces) = writer.reply(local, ticket, reply) {
                         if pieces.is_empty() {
-                            // Nothing was stored, and therefore nothing was published, unless the durability permits
-                            // it.
+                            // Without a journal, no state was published, unless the durability permits it.
                             process.rooms.remove(&room);
                             self.oracle.without_journal(&room, durability);
                             self.input(to, Input::Close(room));

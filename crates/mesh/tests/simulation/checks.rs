@@ -9,9 +9,9 @@ use super::{
 };
 
 impl World {
-    // Whether no node can have the room any more: it was on a lost machine, which its durability permits.
+    // Whether no node can have the room: it was on a lost machine, which its durability permits.
     pub(super) fn is_gone(&self, room: &Name) -> bool {
-        // Nothing of it was stored, so the node that has taken it over has closed it.
+        // No state of it was stored, so the node that has taken it over has closed it.
         self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
             || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
     }

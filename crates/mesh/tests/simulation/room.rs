@@ -1,4 +1,4 @@
-//! A room as a hub runs it: the inputs determine the state, and the state determines what is published.
+//! A room as a hub runs it: the inputs determine the state, and the state determines the published events.
 
 use std::collections::VecDeque;
 

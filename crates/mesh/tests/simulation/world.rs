@@ -31,7 +31,7 @@ use super::{
 pub(super) const SECOND: u64 = 1_000_000_000;
 /// The duration of the faults.
 pub(super) const FAULTS: u64 = 120 * SECOND;
-/// The maximum time until the fleet has recovered, even if no node remains that a lost node knew.
+/// The maximum time until the fleet has recovered, even if every node known to a lost node is gone.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
 /// How long a node continues without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);

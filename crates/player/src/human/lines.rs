@@ -62,7 +62,7 @@ fn names(hand: &Hand) -> String {
     names.join(", ")
 }
 
-/// A dealer that continues sooner than this after its question does not wait for people.
+/// A dealer that continues sooner than this after its question is too fast for people.
 const IMPATIENT: Duration = Duration::from_secs(1);
 /// The tolerance of the time limit: the time between question and QUIT may be this much shorter here than at the
 /// dealer.
@@ -116,7 +116,7 @@ impl CutOff {
     }
 }
 
-/// The dealer decided rounds without waiting for the user.
+/// The message if the dealer decided rounds without waiting for the user.
 pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     let waited = time_in_words(waited);
     if rounds == 1 {
@@ -127,7 +127,7 @@ pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     )
 }
 
-/// The dealer sent QUIT without the result of a hand. The hand was answered after this time.
+/// The message if the dealer sent QUIT without the result of a hand, which was answered after this time.
 pub(super) fn no_result(answered: Duration) -> String {
     format!(
         "the dealer said goodbye without a result for your hand. You had answered after {}; dealers that wait 0.03 s, as \
@@ -136,10 +136,10 @@ pub(super) fn no_result(answered: Duration) -> String {
     )
 }
 
-/// The dealer sent QUIT before the first round.
+/// The message if the dealer sent QUIT before the first round.
 pub(super) const NO_SEAT: &str = "the dealer said goodbye before the first round: it has no seat for you";
 
-/// The user left during a hand.
+/// The message if the user left during a hand.
 pub(super) const LEFT_A_HAND: &str = "You left in the middle of a hand, so it is lost.";
 
 #[cfg(test)]

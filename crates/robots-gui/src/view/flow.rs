@@ -231,7 +231,7 @@ fn every_line_about_keys_is_true() {
     ] {
         assert_eq!(in_game(role, own, turn), said);
     }
-    // A separate GUI knows that the user has not asked it to join.
+    // A separate GUI can infer that the user has not requested to join.
     let mut late = view(Follow::Nobody);
     late.show(at(0), lobby(NOBODY, 2));
     late.show(at(0), DrawMessage::Game(turn(1)));

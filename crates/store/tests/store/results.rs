@@ -316,7 +316,7 @@ async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_i
         assert_eq!(store.recent_names_of(&key(3)), [] as [&str; 0]);
         assert_eq!(store.names_of(&key(3)).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
-        // Neither the skeleton of the name nor its other keys remain.
+        // The skeleton and the other keys of the name are deleted too.
         assert_eq!(store.claim("Ann", &key(9), 10).await.unwrap(), Claim::Own);
         assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
     })

@@ -1,4 +1,4 @@
-//! The copy of one room: the pieces that wait to be stored, and the position up to which it is stored.
+//! The copy of one room: the pieces that wait to be stored, and the stored position in the journal.
 
 use std::{
     collections::VecDeque,
@@ -75,14 +75,14 @@ struct State {
     // The last piece of a state. Once it is stored, everything before that state can be trimmed.
     trims: Option<u64>,
     journal: u64,
-    // A state from which the copy restarts.
+    // The state with which the copy restarts.
     begins: Option<(u64, Vec<u8>)>,
     // Whether a state has to be stored before anything else.
     needs_anchor: bool,
     wants_anchor: bool,
-    // Until then no state is requested, because the quota had no space.
+    // The time before which no state is requested, because the quota had no space.
     not_before: Instant,
-    // States before this position do not cover all records that were left out.
+    // States before this position do not cover all records that were dropped.
     least: u64,
     runs: VecDeque<(u64, Vec<u8>)>,
     bytes: usize,
@@ -91,7 +91,7 @@ struct State {
     // Numbers of pieces, and the journal position that is reached once each is stored.
     sent: VecDeque<(u64, u64)>,
     reached: u64,
-    // Since when the oldest unsent piece waits to be sent, and the oldest sent piece to be confirmed.
+    // Since when the oldest unsent piece waits, and since when the oldest sent piece is unconfirmed.
     since: Option<Instant>,
     sent_since: Option<Instant>,
     due: Instant,
@@ -255,7 +255,7 @@ impl RoomCopy {
             && state.writer.fenced().is_none();
         let oldest = state.sent_since.or(state.since);
         let waits = oldest.map_or(Duration::ZERO, |since| since.elapsed());
-        // A piece in flight may have to be sent again, in a moment or when the broker is back.
+        // A piece in flight may have to be sent again.
         let waits = if state.writer.lag().0 > 0 { waits.max(Duration::from_nanos(1)) } else { waits };
         is_whole.then_some(waits)
     }
@@ -272,7 +272,7 @@ impl RoomCopy {
         self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
     }
 
-    // Takes the state from which the copy restarts. Its bytes no longer count as waiting.
+    // Takes the state with which the copy restarts. Its bytes no longer count as waiting.
     fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
         let begins = state.begins.take()?;
         self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
@@ -303,7 +303,7 @@ impl RoomCopy {
         if state.writer.fenced().is_some() {
             return Step::Fenced;
         }
-        // The log differs from its last known state, or it is long enough.
+        // The log differs from its last known state, or has reached its maximum length.
         if state.writer.wants_anchor() && !state.needs_anchor {
             self.start_over(state);
         }
@@ -317,8 +317,8 @@ impl RoomCopy {
                 // The former owner may have left a copy.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // A room would resume with an old state from a copy that is no longer continued. With cluster
-                // durability, outputs that were already delivered depend on the copy.
+                // The stored copy is not continued, and another node would resume the room with that old state. With
+                // cluster durability it must remain, because outputs that were already delivered depend on it.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);

@@ -58,8 +58,8 @@ impl Board {
         std::mem::take(&mut *self.revoked())
     }
 
-    /// Lets a program in over a WebSocket. Its data arrives by `inbox`; data for it goes to `outbox`, which is dropped
-    /// in the end.
+    /// Admits a program over a WebSocket. Its data arrives by `inbox`; data for it is sent to `outbox`, which is
+    /// dropped at the end.
     pub(crate) async fn attend(&self, host: HostId, inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>) {
         // If the port is closed, the hub is ending.
         let _ = self.tunnels.send(Tunnel { host, inbox, outbox }).await;
@@ -186,7 +186,7 @@ struct Waits {
 struct Plays {
     players: Vec<String>,
     since: String,
-    /// The room in which it can be watched.
+    /// The id of its room, for watchers.
     #[serde(skip_serializing_if = "Option::is_none")]
     room: Option<String>,
 }
@@ -292,7 +292,7 @@ impl Finished {
     }
 }
 
-// Sorts players as the ratings rank them: those who have forfeited come last.
+// Sorts players as the ratings rank them. Players who have forfeited come last.
 fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
     players.sort_by_key(|player| player.lost);
     for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {

@@ -54,7 +54,7 @@ struct Door {
     entering: Arc<Semaphore>,
 }
 
-/// Listens until the hub is dropped, and keeps `held` until then.
+/// Listens until the hub is dropped, and then drops `held`.
 ///
 /// # Errors
 /// If the runtime does not accept a socket.
@@ -225,7 +225,7 @@ impl Door {
     }
 
     // Returns the name and the rating of a program, or why it is rejected.
-    // Wrong keys that are not charged do not help to guess one: a key has 80 bits.
+    // A wrong key that is not charged does not help to guess the right one: a key has 80 bits.
     async fn prove(
         &self,
         hub: &Arc<Hub>,
@@ -260,8 +260,8 @@ impl Door {
     }
 }
 
-/// What a program may send before its match starts, in bytes. It is discarded: no match runs yet, and it may repeat the
-/// key.
+/// The maximum number of bytes that a program may send before its match starts. They are discarded: no match runs yet,
+/// and the program may repeat its key.
 const MAX_EARLY: usize = 1 << 20;
 /// The shortest time between two notices to the keeper that a program has sent data, in games that request no moves.
 const PULSE: Duration = Duration::from_millis(500);
@@ -313,7 +313,7 @@ impl Program {
                 // A repeated join datagram contains the key, so the stored one is sent in its place.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
                 let message = if is_join { &join[..] } else { &said[..] };
-                // The room would interpret data after the end of the program's part as leaving.
+                // The room would interpret further data as leaving after the program has finished.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
@@ -351,7 +351,7 @@ impl Program {
                 order = self.orders.recv(), if ends.is_none() => match order {
                     Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
                     Some(Order::Away(why)) => {
-                        // It leaves its room first, so that the room knows who has lost.
+                        // The program leaves its room first, so that the room records its loss.
                         leave(self.game, room).await;
                         return self.send_away(&why).await;
                     }
@@ -363,7 +363,7 @@ impl Program {
                         if !finished {
                             return leave(self.game, room).await;
                         }
-                        // Its seat stays until the other players have finished.
+                        // The seat of the program remains until the other players have finished.
                         return outlast(room, &mut self.orders).await;
                     }
                 }
@@ -428,7 +428,7 @@ async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
 pub(crate) const MAX_PROGRAM_NAME: usize = 24;
 /// The separator between a name and its key.
 pub(crate) const MARK: char = '#';
-/// Letters and digits of a key: those that look like no other.
+/// The letters and digits of keys, without those that resemble others.
 const DIGITS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz123456789";
 /// The number of characters in a key.
 const LENGTH: usize = 16;

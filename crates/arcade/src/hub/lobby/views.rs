@@ -18,13 +18,13 @@ use crate::games::Game;
 const MAX_COUNT: usize = 60;
 /// The maximum length of a search text, in characters.
 const MAX_TEXT: usize = 40;
-/// Bytes of rooms in one update of a view. Rooms that do not fit follow in the next update, so that a page receives at
-/// most some kilobytes a second, however much happens.
+/// Bytes of rooms in one update of a view. The remaining rooms follow in the next update, so a page receives at most
+/// some kilobytes a second.
 const MAX_CHANGE: usize = 1_400;
-/// Views that are brought up to date each time; the other views have their turn next time.
+/// Limit on the views that are updated each time. The other views follow next time.
 const MAX_TURNS: usize = 128;
-/// Distinct views of one host. Above the limit, its pages get a plain view, which does not count: the first rooms of
-/// the selected game.
+/// The maximum number of distinct views of one host. Above the limit, its pages get a plain view, which does not count:
+/// the first rooms of the selected game.
 pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
 /// The selection of a page.
@@ -244,8 +244,8 @@ impl Lists {
     }
 }
 
-// The views that have their turn: those with many pages and those that have waited for long come first. No host has a
-// second turn before each host with a waiting view has had its first.
+// The views whose turn it is: those with many pages and those that have waited for long come first. No host has a
+// second turn before every host with a waiting view has had one.
 fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
     if due.len() <= MAX_TURNS {

@@ -11,7 +11,7 @@ use netshell::{bind_tcp, bind_udp};
 
 /// The timeout of a connection or a datagram to this machine itself.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// After this number of silent ports the remaining ones are not tried.
+/// The number of silent ports after which the remaining ones are not tried.
 const MAX_SILENT: usize = 3;
 
 /// Checks the port of the page if no hub runs.
@@ -87,8 +87,8 @@ fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     reached.map(|ip| SocketAddr::new(ip, port)).collect()
 }
 
-// The address from which this machine reaches other machines. Connecting a datagram socket consults the routing table
-// and sends nothing; the addresses are reserved for documentation.
+// The local address for connections to other machines. Connecting a datagram socket only consults the routing table.
+// The destinations are reserved for documentation.
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind((any, 0)).ok()?;
     probe.connect(if any.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" }).ok()?;
