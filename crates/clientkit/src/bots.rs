@@ -1,4 +1,4 @@
-//! Bots of all games: a client and its pilot.
+//! Bots for all games: clients and their pilots.
 
 use std::{net::SocketAddr, ops::Range, sync::OnceLock, time::Duration};
 
@@ -22,8 +22,8 @@ const GUESS_PAUSE: Range<u64> = 1_500..6_000;
 const MOVE_PAUSE: Range<u64> = 700..2_500;
 /// The pause before a bot of mastermind requests a game again after a refusal, as after the puzzle of the day.
 const NEW_GAME_PAUSE: Duration = Duration::from_secs(60);
-/// Codes that are drawn in search of a consistent one before all are searched. Drawn codes are equally probable; those that a search
-/// finds first are not.
+/// The number of codes that are drawn at random before all codes are searched for a consistent one. Drawn codes are
+/// equally probable; those that a search finds first are not.
 const DRAWS: u32 = 2_000;
 
 /// A client of nuggets over datagrams that requests a seat, and its pilot. `seed` determines its pauses and mistakes.
@@ -73,7 +73,7 @@ pub fn robots_bot(
     (robots::Client::new(name, address), Robot { bot: robots::Bot::with_level(seed, level), decided: None })
 }
 
-/// The situation in which a bot decides once.
+/// A situation that requires one decision of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Situation {
     Lobby,
@@ -108,12 +108,12 @@ impl Pilot<robots::Client> for Robot {
         None
     }
 
-    // The protocol has no such message: the connection is closed.
+    // The protocol has no message for leaving, so the connection is closed.
     fn leave(&mut self, _: &mut robots::Client, _: Time) {}
 }
 
-/// A client of blackjack over a connection that joins a table, and its pilot: optimal play, or on [`Level::Easy`] play by the rule of
-/// the dealer.
+/// A client of blackjack over a connection that joins a table, and its pilot. The pilot plays optimally, or by the rule
+/// of the dealer on [`Level::Easy`].
 ///
 /// The first call computes the optimal table, which takes a moment.
 pub fn blackjack_bot(name: blackjack::Name, level: Level) -> (blackjack::Client, impl Pilot<blackjack::Client> + Send) {
@@ -139,7 +139,7 @@ pub fn blackjack_bot_at(
 struct Decider {
     policy: Policy,
     pause: Duration,
-    // When the dealer's question was first seen.
+    // The time when the dealer's question was first seen.
     asked: Option<Time>,
 }
 
@@ -160,12 +160,12 @@ impl Pilot<blackjack::Client> for Decider {
         client.state().and(self.asked).map(|asked| asked.plus(self.pause))
     }
 
-    // A player who leaves between two rounds forfeits nothing. In a round the hand is lost.
+    // A player who leaves between two rounds loses no hand. In a round the hand is lost.
     fn leave(&mut self, _: &mut blackjack::Client, _: Time) {}
 }
 
-/// A client of mastermind that takes part in each game, and its pilot. It guesses codes that are consistent with the answers, and the
-/// easier it is, the more answers it forgets. `seed` determines its guesses.
+/// A client of mastermind that takes part in each game, and its pilot. It guesses codes that are consistent with the
+/// answers that it remembers; easier bots remember fewer answers. `seed` determines its guesses.
 pub fn mastermind_bot(
     name: mastermind::Name,
     level: Level,
@@ -223,7 +223,7 @@ impl Guesser {
 // The first code that begins with `pegs` and is consistent with the answers.
 fn completed(rules: Rules, known: &[(Code, Feedback)], colours: &[Peg], pegs: &mut Vec<Peg>) -> Option<Code> {
     let left = rules.length() - pegs.len();
-    // `pegs` can have as much in common with each guess as the answer says, and no more.
+    // `pegs` must be able to reach exactly the number of matches with each guess that its answer gives.
     let possible = |(guess, answer): &(Code, Feedback)| {
         let red = guess.pegs().zip(&*pegs).filter(|(of_guess, peg)| of_guess == *peg).count();
         let mut counts = guess.counts();
@@ -325,11 +325,11 @@ impl Pilot<mastermind::Client> for Guesser {
         if self.due.is_none_or(|due| now < due) {
             return;
         }
-        // An accepted message changes the turn or the game. Only a refusal changes nothing.
+        // An accepted message changes the turn or the game. Only a refusal leaves the state unchanged.
         self.due = state.1.is_none().then(|| now.plus(NEW_GAME_PAUSE));
         let message = match state.1 {
             Some(_) => ClientMessage::Guess(self.guess(board)),
-            // It waits for a race to start, or its turn or the end of its game has not been received yet.
+            // The bot waits for a race to start, or has not received its turn or the end of its game yet.
             None if client.missing().is_some() || !state.2 => return,
             None => ClientMessage::New(None),
         };

@@ -8,17 +8,17 @@ use tokio::time::timeout;
 
 use crate::{Received, Wire};
 
-/// Datagrams or parts of a stream that are received before the pilot decides.
+/// The maximum number of datagrams or parts of a stream that are received before the pilot decides.
 const BURST: usize = 64;
 /// How long the last message may wait in the queue.
 const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
 /// Decides for a client.
 pub trait Pilot<C> {
-    /// Acts, if it is time to. Called after each receive and when [`Pilot::due`] has passed.
+    /// Acts if an action is due. Called after each receive and when [`Pilot::due`] has passed.
     fn act(&mut self, client: &mut C, now: Time);
 
-    /// When the pilot acts if nothing arrives before.
+    /// The time at which the pilot acts if no message arrives before.
     fn due(&self, client: &C) -> Option<Time>;
 
     /// Leaves the server, if the game has a message for that. The client ends when it is [over](Client::is_over), or immediately if
@@ -29,9 +29,9 @@ pub trait Pilot<C> {
 /// Why a client has stopped playing.
 #[derive(Debug)]
 pub enum Ended {
-    /// The game is over for it.
+    /// The game is over for the client.
     Over,
-    /// It was stopped.
+    /// The client was stopped.
     Stopped,
     /// The connection is lost, or the server sent a malformed message.
     Lost(String),
@@ -85,7 +85,7 @@ fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
             // A match that is resumed continues without another request for a seat.
             Received::Nothing | Received::Refused => break,
             Received::Closed => {
-                // It may have received the end of the game before.
+                // The client may have received the end of the game before.
                 let over = client.is_over();
                 client.disconnected(now, Gone::Left);
                 return Err(if over { Ended::Over } else { Ended::Lost("the connection was closed".into()) });

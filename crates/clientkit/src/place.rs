@@ -1,4 +1,4 @@
-//! Where the server is: an address, or a room that a directory locates.
+//! The location of a server: an address, or a room that a directory locates.
 
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use tracing::debug;
 
 use crate::Wire;
 
-/// How long one address has to accept a connection. The system would wait for minutes, and another address may work.
+/// The time limit for connecting to one address. The system would wait for minutes, and another address may work.
 const ACCEPTS: Duration = Duration::from_secs(10);
 
 /// The last known address of a server, and the directory that locates it after a move.
@@ -43,7 +43,7 @@ impl Place {
     /// The reason why the directory does not return one.
     pub async fn locate(&mut self) -> Result<(), String> {
         let directory = self.directory.clone().ok_or("there is no directory")?;
-        // It waits for hubs.
+        // The directory blocks while it waits for hubs.
         let found = spawn_blocking(move || directory.find()).await;
         self.address = Some(found.unwrap_or_else(|error| Err(format!("the request failed: {error}")))?);
         Ok(())

@@ -1,4 +1,4 @@
-//! The socket of a client, and the messages that wait to be sent.
+//! The socket of a client, and its queue of unsent messages.
 
 use std::{
     cell::RefCell,
@@ -17,17 +17,19 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
-/// Bytes that wait at most. A full queue of datagrams loses the oldest ones; a connection whose server does not read is lost.
+/// Maximum size of the queue in bytes. A full queue drops the oldest datagrams; a connection with a full queue is lost,
+/// because its server does not read.
 pub const MAX_UNSENT: usize = 64 << 10;
-/// Datagrams that wait at most.
+/// Maximum number of queued datagrams.
 const MAX_DATAGRAMS: usize = 256;
-/// The receive buffer of a UDP socket that is requested from the system: some sixty of the largest datagrams.
+/// The requested size of the receive buffer of a UDP socket: some sixty of the largest datagrams.
 const RECEIVE_BUFFER: usize = 4 << 20;
-/// More than a datagram can hold, so that none is ever cut.
+/// Larger than any datagram, so that none is truncated.
 const BUFFER: usize = 1 << 16;
-/// Bytes of a connection that are received at a time. They can be hundreds of messages, each with a picture to be drawn.
+/// Bytes of a connection that are received at a time. They can be hundreds of messages, each of which requires a
+/// picture.
 const CHUNK: usize = 4 << 10;
-/// How long, and how much of it, a connection is read that the client closes.
+/// Limits on the time and the bytes for reading the rest of a connection that the client closes.
 const CLOSING: Duration = Duration::from_secs(1);
 const CLOSING_BYTES: u64 = 64 << 10;
 
@@ -38,7 +40,8 @@ thread_local! {
 
 /// The socket of a client, connected to one address of its server at a time, with a queue of unsent messages.
 ///
-/// Sending never fails. If the socket does, the next [`receive`](Self::receive) reports it after what the server sent before.
+/// Sending never fails. If the socket fails, the next [`receive`](Self::receive) reports it after the data that the
+/// server sent before.
 #[derive(Debug)]
 pub struct Wire {
     socket: Socket,
@@ -47,9 +50,9 @@ pub struct Wire {
     current: usize,
     unsent: VecDeque<Bytes>,
     unsent_bytes: usize,
-    // What a send has found out.
+    // A fault that was detected while sending.
     fault: Option<Received>,
-    // Nothing can be sent any more.
+    // Whether the connection can no longer send.
     broken: bool,
 }
 
@@ -64,7 +67,7 @@ enum Socket {
 pub enum Received {
     /// A datagram or a part of the stream.
     Bytes,
-    /// Nothing has arrived.
+    /// No data has arrived.
     Nothing,
     /// No server listens at this address at present. Only for datagrams.
     Refused,
@@ -86,7 +89,7 @@ impl Wire {
     /// A UDP socket that is connected to the first of `servers` that the system has a route to. Must be called within a runtime.
     ///
     /// # Errors
-    /// The last address and why the socket could not be connected to it.
+    /// The last address, and the reason why the socket could not be connected to it.
     pub fn datagrams_to(servers: Vec<SocketAddr>) -> Result<Self, (Option<SocketAddr>, io::Error)> {
         let mut failed = (None, ErrorKind::AddrNotAvailable.into());
         for (current, &server) in servers.iter().enumerate() {
@@ -98,8 +101,8 @@ impl Wire {
         Err(failed)
     }
 
-    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it to the server. So the caller knows the address before
-    /// the server does.
+    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it to the server. The caller thus knows
+    /// the address before the server does.
     pub async fn stream(own: SocketAddr, server: SocketAddr, bound: impl FnOnce(SocketAddr)) -> io::Result<Self> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(own)?;
@@ -144,8 +147,8 @@ impl Wire {
         &self.servers
     }
 
-    /// Connects a UDP socket to the next address of the server, and drops unsent messages. Returns `false` and changes nothing if no
-    /// other address can be used.
+    /// Connects a UDP socket to the next address of the server, and drops unsent messages. Returns `false` without a
+    /// change if no other address can be used.
     pub fn try_next(&mut self) -> bool {
         for step in 1..self.servers.len() {
             let next = (self.current + step) % self.servers.len();
@@ -161,8 +164,9 @@ impl Wire {
         false
     }
 
-    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the same port: a server
-    /// identifies its players by their addresses. Drops unsent messages. Returns `false` and changes nothing if none can be used.
+    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the same
+    /// port: a server identifies its players by their addresses. Drops unsent messages. Returns `false` without a
+    /// change if no address can be used.
     pub fn move_to(&mut self, servers: Vec<SocketAddr>) -> bool {
         let Socket::Datagrams(socket) = &self.socket else { return false };
         for (current, &server) in servers.iter().enumerate() {
@@ -186,7 +190,7 @@ impl Wire {
         false
     }
 
-    /// Waits until [`Wire::receive`] or [`Wire::flush`] has something to do. Cancellation safe.
+    /// Waits until [`Wire::receive`] or [`Wire::flush`] can make progress. Cancellation safe.
     pub async fn ready(&self) {
         if self.fault.is_some() {
             return;
@@ -195,13 +199,13 @@ impl Wire {
             if self.unsent.is_empty() { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
         // An error is reported by the next operation.
         let _ = match &self.socket {
-            // The report of a closed port makes a socket neither readable nor writable.
+            // The report of a closed port does not make a socket readable or writable.
             Socket::Datagrams(socket) => socket.ready(interest | Interest::ERROR).await,
             Socket::Stream(stream) => stream.ready(interest).await,
         };
     }
 
-    /// Passes one datagram or one part of the stream to `take`, if there is one.
+    /// Passes one datagram or one part of the stream to `take`, if one has arrived.
     pub fn receive(&mut self, take: impl FnOnce(&[u8])) -> Received {
         SCRATCH.with_borrow_mut(|buffer| {
             let received = match &self.socket {
@@ -244,7 +248,7 @@ impl Wire {
         }
     }
 
-    /// Whether no message waits.
+    /// Whether the queue is empty.
     pub fn is_flushed(&self) -> bool {
         self.unsent.is_empty()
     }
@@ -272,7 +276,7 @@ impl Wire {
         self.flush();
     }
 
-    /// Sends queued messages until the system has no more room.
+    /// Sends queued messages until the system's buffer is full.
     pub fn flush(&mut self) {
         while let Some(message) = self.unsent.front_mut() {
             let sent = match &self.socket {
@@ -296,7 +300,7 @@ impl Wire {
                 (Ok(_), _) => {}
                 (Err(error), Socket::Datagrams(_)) if is_refused(&error) => self.fault = Some(Received::Refused),
                 (Err(error), Socket::Datagrams(_)) => warn!(%error, "a datagram is not sent"),
-                // What the server sent last is still read, and then the error or the end of the stream.
+                // The last data from the server is still read, and then the error or the end of the stream.
                 (Err(error), Socket::Stream(_)) => {
                     debug!(%error, "the server takes nothing any more");
                     self.broken = true;
@@ -338,14 +342,14 @@ impl Wire {
         }
     }
 
-    /// Acknowledges the received part of a stream now and not some 40 ms later, as systems do to save packets. Linux only.
+    /// Acknowledges the received part of a stream immediately. Systems wait some 40 ms to save packets. Linux only.
     ///
-    /// A server without `TCP_NODELAY` keeps its next small message back until the last one is acknowledged. If that message is a
-    /// question, the time to answer runs while the question has not left yet.
+    /// A server without `TCP_NODELAY` holds back its next small message until the last one is acknowledged. If that
+    /// message is a question, the time limit for the answer starts before the question is sent.
     pub fn acknowledge(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Socket::Stream(stream) = &self.socket {
-            // Otherwise the answer is late and no worse.
+            // If this fails, the answer is late.
             let _ = SockRef::from(stream).set_tcp_quickack(true);
         }
     }
@@ -353,7 +357,7 @@ impl Wire {
 
 fn datagram_socket(server: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket2::Socket::new(Domain::for_address(server), Type::DGRAM, None)?;
-    // The system may give less, which suffices.
+    // The system may grant less, which suffices.
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
     let any: SocketAddr = match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -381,7 +385,7 @@ mod tests {
     async fn full_queue_drops_oldest_datagram() {
         let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let mut wire = Wire::datagrams((Ipv4Addr::LOCALHOST, 0).into(), server.local_addr().unwrap()).unwrap();
-        // Without a poll of the runtime, the socket does not count as writable, and everything waits.
+        // Without a poll of the runtime, the socket does not count as writable, and all messages are queued.
         for number in 0..=MAX_DATAGRAMS {
             wire.send(Bytes::from(format!("KEY {number}")));
         }

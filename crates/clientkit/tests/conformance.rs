@@ -1,5 +1,5 @@
-//! The room and the bot of mastermind pass the tests that we offer for those of others. Neither is a program of its
-//! own, so they run in threads.
+//! The room and the bot of mastermind pass the tests that are offered for other implementations. They are not separate
+//! programs, so they run in threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
@@ -18,12 +18,12 @@ use tokio::sync::oneshot;
 
 /// More than a program needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A bot thinks for seconds, as people do. For this one they pass so many times as fast.
+/// A bot thinks for seconds, like a person. The time of this bot passes this many times as fast.
 const HURRY: u64 = 20;
-/// Bytes that a connection may send, which is no limit here.
+/// The read rate of a connection, which is not a limit here.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
 
-/// Runs in a thread until it ends or the other side of `stop` is gone. Returns the exit status.
+/// Runs in a thread until it ends or the sender of `stop` is dropped. Returns the exit status.
 type Ours = fn(port: u16, name: &str, stop: oneshot::Receiver<()>) -> i32;
 
 struct Threads(Ours);
@@ -46,7 +46,7 @@ impl Launcher for Threads {
         let (ended, status) = mpsc::channel();
         let ours = self.0;
         thread::spawn(move || {
-            // The tester may have gone.
+            // The tester may have ended.
             let _ = ended.send(ours(port, &name, stopped));
         });
         Ok(Box::new(Thread { _stop: stop, status, exit: None }))
@@ -92,7 +92,7 @@ fn a_solo_room_passes_whole() {
             let tcp = Tcp::new(listeners, READ_RATE, Limits::of(raise_open_files())).unwrap();
             let host = Host::new(Hosted::new(room)).with_transport(tcp);
             let stopped = async {
-                // Its other side is dropped.
+                // Ends when the sender is dropped.
                 let _ = stop.await;
                 Leave::Over
             };

@@ -100,7 +100,7 @@ fn a_bot_that_has_played_the_puzzle_of_the_day_asks_until_there_is_another() {
         client.receive(now, lines.as_bytes()).unwrap();
         let until = now.plus(Duration::from_secs(seconds));
         let mut said = vec![];
-        // As the driver does it.
+        // Like the driver.
         loop {
             pilot.act(&mut client, now);
             while let Some(message) = client.take_outgoing() {
@@ -124,6 +124,6 @@ fn a_bot_that_has_played_the_puzzle_of_the_day_asks_until_there_is_another() {
     // The next day.
     let guess = said("GAME 1 2 4 yes\nTURN 1 available available 0\n", 3_600);
     assert!(guess.len() == 1 && guess[0].starts_with("GUESS "), "{guess:?}");
-    // Whoever waits for others does not ask.
+    // A bot that waits for other players sends no request.
     assert_eq!(said("OVER 1 won 1 0 1234\nWAIT 1\n", 3_600), Vec::<String>::new());
 }

@@ -2,26 +2,26 @@
 
 use anyhow::anyhow;
 
-/// Decides when a computation that may take hours is saved, and how a failed save is treated.
+/// Decides when a computation that may take hours is saved, and how a failed save is handled.
 ///
 /// A failed intermediate save is reported and the computation continues: the disk may have room again at the next save. A
 /// failed final save is an error.
 #[derive(Debug)]
 pub struct Autosave {
     every: u64,
-    // How much was done at the last attempt to save, and at the last successful save.
+    // The amount of work at the last attempt to save, and at the last successful save.
     tried: u64,
     saved: Option<u64>,
 }
 
 impl Autosave {
-    /// Saves each time that another `every` units are done.
+    /// Saves after every `every` units of work.
     pub const fn new(every: u64) -> Self {
         Self { every, tried: 0, saved: None }
     }
 
-    /// Calls `save` if enough more is `done`. Returns whether it was called.
-    /// The error is to be shown, and the computation should continue.
+    /// Calls `save` if enough work was done since the last attempt. Returns whether it was called. The caller should
+    /// report an error and continue.
     pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if done.saturating_sub(self.tried) < self.every {
             return Ok(false);
@@ -32,8 +32,8 @@ impl Autosave {
         Ok(true)
     }
 
-    /// Calls `save` at the end, unless everything that is `done` is already saved. Returns whether it was called.
-    /// The error says what is lost.
+    /// Calls `save` at the end, unless all work is already saved. Returns whether it was called. The error describes
+    /// the loss.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

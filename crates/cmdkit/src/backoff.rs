@@ -1,4 +1,4 @@
-//! How long to wait between attempts.
+//! The delay between attempts.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Commands that messages suggest.
+//! Commands in messages to the user.
 
 use std::{env, path::Path};
 
-/// The command that starts another program of this project, in the way in which this one was started: with cargo from the
-/// source, or as an installed program.
+/// The command that starts another program of this project in the same way as this one: with cargo from the source, or
+/// as an installed program.
 pub fn command_of(program: &str) -> String {
     let itself = env::current_exe().unwrap_or_default();
     // The directories that cargo names after its profiles.

@@ -1,4 +1,4 @@
-//! Files with a content that a program reads and writes as a whole, such as tables.
+//! Files that a program reads and writes as a whole, such as tables.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -6,10 +6,10 @@ use anyhow::Context;
 
 use crate::{file_name, read_file, replace_file};
 
-/// Reads a file and gives its bytes to `parse`; `None` if there is no such file. `what` names the content in errors, as in
-/// `the table`.
+/// Reads a file and passes its bytes to `parse`; `None` if there is no such file. `what` names the content in errors,
+/// as in `the table`.
 ///
-/// `parse` is given at most `most + 1` bytes, so it can tell that a file is too large.
+/// `parse` receives at most `most + 1` bytes, so it can detect a file that is too large.
 pub fn load_file<T, E>(
     what: &str,
     path: &Path,

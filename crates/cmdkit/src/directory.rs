@@ -1,7 +1,7 @@
-//! Where a room of an arcade of several hubs is now.
+//! Finds the current location of a room in an arcade of several hubs.
 //!
-//! Each hub answers `GET /api/rooms/ID` for the rooms of all, with the host and the port for native clients. A client that has lost its
-//! server asks there, and follows the room to another machine.
+//! Each hub serves `GET /api/rooms/ID` for the rooms of all hubs, with the host and the port for native clients. A
+//! client that has lost its server queries the hubs, and follows the room to another machine.
 
 use std::{
     fmt,
@@ -23,18 +23,19 @@ use crate::{
     stderr,
 };
 
-/// How long a client looks for its room. A hub that is lost is missed for 15 seconds, and its rooms go on a few seconds later.
+/// How long a client searches for its room. A lost hub is detected after 15 seconds, and its rooms resume a few seconds
+/// later.
 pub const FOLLOW: Duration = Duration::from_secs(60);
 
-/// How long one hub has to answer, in seconds.
+/// The time limit for the response of one hub, in seconds.
 const PATIENCE: u64 = 4;
-/// The longest answer that is read, in bytes. A room of 255 players with the longest names has less.
+/// The maximum size of a response in bytes. A room of 255 players with the longest names needs less.
 const MAX_ANSWER: u64 = 1 << 20;
 /// The longest name of a room.
 const MAX_ID: usize = 64;
 /// The longest name of a host, as in the DNS.
 const MAX_HOST: usize = 253;
-/// How long an answer serves for all connections of this program.
+/// How long all connections of this program reuse a result.
 const FRESH: Duration = Duration::from_millis(900);
 
 const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.11:8080/rooms/nuggets-1";
@@ -42,14 +43,15 @@ const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.
 /// The options of a client that follows a room.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub struct DirectoryArgs {
-    /// The room's address at a hub of an arcade of several, as in <http://10.0.0.11:8080/rooms/nuggets-1>: if the server is lost, hubs are
-    /// asked where the room is now. May be repeated, since the hub that is asked may be the one that is lost
+    /// The room's address at one of several hubs of an arcade, as in <http://10.0.0.11:8080/rooms/nuggets-1>: if the
+    /// server is lost, the client queries the hubs for the room's new address. May be repeated, since the queried hub
+    /// may be lost, too
     #[arg(long, value_name = "URL")]
     pub directory: Vec<RoomUrl>,
 }
 
 impl DirectoryArgs {
-    /// The directory for a room of `game`; none if no URL was given.
+    /// The directory for a room of `game`; `None` if no URL was given.
     pub fn of(&self, game: &'static str) -> Option<Directory> {
         let urls = self.directory.clone();
         (!urls.is_empty()).then(|| Directory { game, urls, patience: PATIENCE, last: Mutex::default() })
@@ -114,18 +116,18 @@ fn is_host(host: &str) -> bool {
     }
 }
 
-/// The hubs that are asked for one room.
+/// The hubs that are queried for one room.
 #[derive(Debug)]
 pub struct Directory {
     game: &'static str,
     urls: Vec<RoomUrl>,
-    // How long an answer may take, in seconds.
+    // The time limit for a response, in seconds.
     patience: u64,
-    // The last answer, and when it came, for all connections of this program.
+    // The last result and its time, for all connections of this program.
     last: Mutex<Option<(Instant, Result<HostPort, String>)>>,
 }
 
-/// What this program needs to know of a room.
+/// The fields of a room that this program needs.
 #[derive(Deserialize)]
 struct Told {
     id: String,
@@ -135,13 +137,13 @@ struct Told {
 }
 
 impl Directory {
-    /// Asks where the room is now: one hub after the other, until one says so. Waits for them, [bounded](FOLLOW) far below the time that
-    /// a client looks for its room.
+    /// Queries one hub after the other until one reports the address of the room. Blocks until then; the time is
+    /// [bounded](FOLLOW) far below the time that a client searches for its room.
     ///
     /// # Errors
-    /// What each hub has answered instead.
+    /// The response of each hub.
     pub fn find(&self) -> Result<HostPort, String> {
-        // Of many connections one asks, and the others wait for its answer.
+        // One connection queries the hubs, and concurrent ones wait for its result.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, answer)) = &*last
             && at.elapsed() < FRESH
@@ -159,10 +161,11 @@ impl Directory {
         answer
     }
 
-    /// Asks where the room is for a `program` that has no other address: again and again, and says meanwhile why.
+    /// Finds the room for a `program` that has no other address. Retries for up to [`FOLLOW`] and reports the first
+    /// error meanwhile.
     ///
     /// # Errors
-    /// When nobody has told it after [`FOLLOW`].
+    /// When no hub has reported the address within [`FOLLOW`].
     pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
         let (begun, mut backoff, mut told) = (Instant::now(), Backoff::default(), false);
         loop {
@@ -211,7 +214,7 @@ impl Directory {
         self.read(url, &body)
     }
 
-    // Without the parts that say nothing to whoever reads it.
+    // Omits the parts of an error that do not help a user.
     fn in_words(&self, error: &ureq::Error) -> String {
         match error {
             ureq::Error::Timeout(_) => format!("did not answer within {} s", self.patience),
@@ -236,7 +239,7 @@ impl Directory {
         if port == 0 {
             return Err("tells no port of the room: it is not for everybody".to_owned());
         }
-        // A hub that is alone does not say its own host.
+        // A single hub does not report its own host.
         let host = host.unwrap_or_else(|| url.hub.host.clone());
         if !is_host(&host) {
             let shown: String = host.chars().take(MAX_HOST).collect();

@@ -1,4 +1,4 @@
-//! Files that users name: how messages call them, and reading within a bound.
+//! Files that users name: their names in messages, and bounded reads.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ pub fn file_name(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().escape_debug())
 }
 
-/// Reads a file, but at most `most + 1` bytes: one byte more than `most` tells the caller that the file is too large.
+/// Reads a file, but at most `most + 1` bytes: one byte more than `most` shows that the file is too large.
 pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

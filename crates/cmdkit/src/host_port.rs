@@ -24,12 +24,12 @@ const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::
 pub struct HostPort {
     /// A name or an address, without brackets.
     pub host: String,
-    /// Never 0, which is no port to connect to.
+    /// Never 0, which cannot be connected to.
     pub port: u16,
 }
 
 impl HostPort {
-    /// The addresses of the host without duplicates, in the order in which to try them.
+    /// The addresses of the host without duplicates, in the order to try them.
     pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         resolve(&self.host, self.port)
     }
@@ -51,7 +51,7 @@ impl FromStr for HostPort {
 }
 
 /// Parses a [`HostPort`].
-/// The error says what would be valid.
+/// The error describes the valid forms.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
@@ -66,13 +66,13 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     match port.parse() {
         Ok(number) if are_digits(port) && number > 0 => Ok(HostPort { host: bare.to_owned(), port: number }),
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
-        // Most likely the two in the other order.
+        // Most likely host and port are swapped.
         _ if are_digits(host) => Err(format!("'{port}' is no port from 1 to 65535: the host comes first; {RIGHT}")),
         _ => Err(format!("'{port}' is no port from 1 to 65535; {RIGHT}")),
     }
 }
 
-/// Reads a [`HostPort`] whose port may be left out: then it is `port`.
+/// Parses a [`HostPort`] whose port may be omitted; `port` is the default.
 ///
 /// ```
 /// assert_eq!(cmdkit::host_port_or(2022)("localhost")?.to_string(), "localhost:2022");
@@ -87,7 +87,7 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
         let host = match inside.filter(|inside| is_ipv6(inside)) {
             Some(inside) => inside,
             None if typed.contains(':') => match host_port(typed) {
-                // An address whose last piece is no port.
+                // An address whose last group is not a port.
                 Err(_) if is_ipv6(typed) => typed,
                 done => return done,
             },
@@ -98,7 +98,7 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
     }
 }
 
-/// The socket addresses of `host` with this port, without duplicates, in the order in which to try them.
+/// The socket addresses of `host` with this port, without duplicates, in the order to try them.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
     let mut addresses: Vec<SocketAddr> = vec![];
@@ -179,7 +179,7 @@ mod tests {
             ("[::1]", "[::1]:2022"),
             ("[::1]:7", "[::1]:7"),
             ("::1", "[::1]:2022"),
-            // The last colon splits wherever that gives a port.
+            // The last colon separates the port if a valid port follows it.
             ("::1:7", "[::1]:7"),
             ("fe80::a:b", "[fe80::a:b]:2022"),
         ] {

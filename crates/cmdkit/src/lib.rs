@@ -1,10 +1,10 @@
 //! The conventions that all programs share at the command line.
 //!
-//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and
-//! returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
-//! The rest is for the values of options, logs, names in messages and tables, files, and the progress of long work. With the feature
-//! `saving`, files are replaced atomically. With the feature `owner`, a program that was started as root continues as the user whose
-//! files it uses.
+//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error,
+//! and returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program)
+//! for wrong usage. The other items are for option values, logs, names in messages and tables, files, and the progress
+//! of long work. With the feature `saving`, files are replaced atomically. With the feature `owner`, a program that was
+//! started as root continues as the user whose files it uses.
 
 mod autosave;
 mod backoff;
@@ -81,7 +81,7 @@ pub const EXIT_USAGE: u8 = 2;
 const COMPLETIONS: &str = "completions";
 const MAN: &str = "man";
 
-/// An error in the arguments that the parser cannot detect. The program ends as after any usage error.
+/// An error in the arguments that the parser cannot detect. The program exits as after any usage error.
 #[derive(Debug)]
 pub struct UsageError(pub String);
 
@@ -98,11 +98,11 @@ impl std::error::Error for UsageError {}
 pub struct Usage {
     /// The exit code: [`EXIT_USAGE`], or the traditional code of the program.
     pub code: u8,
-    /// Arguments of a short command line that works, shown when a required argument is missing.
+    /// Arguments of a short, valid command line, shown when a required argument is missing.
     pub example: &'static str,
 }
 
-/// Parses the arguments into `P`, runs `program` and gives the exit code.
+/// Parses the arguments into `P`, runs `program` and returns the exit code.
 ///
 /// `usage` is for wrong usage. `--completions SHELL` and `--man` work without any other argument.
 pub fn run<P>(usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
@@ -112,7 +112,7 @@ where
     run_or(EXIT_FAILURE, usage, program)
 }
 
-/// The same, for a program that exits with `failure` on an error that is no [`UsageError`].
+/// Like `run`, for a program that exits with `failure` on an error that is not a [`UsageError`].
 pub fn run_or<P>(failure: u8, usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
@@ -131,7 +131,7 @@ where
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
             let error = match error.kind() {
-                // Clap's error names neither the argument nor its value.
+                // Clap's error does not name the argument or its value.
                 ErrorKind::InvalidUtf8 => {
                     command.clone().error(ErrorKind::InvalidUtf8, not_utf8(env::args_os().skip(1)))
                 }
@@ -156,14 +156,14 @@ where
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // It may quote a name or a line of another program.
+            // The error may quote a name or a line of another program.
             stderr::say(&printable_lines(&format!("{name}: {error:#}")));
             ExitCode::from(if error.is::<UsageError>() { usage.code } else { failure })
         }
     }
 }
 
-/// The command with the options for texts that are made of it.
+/// Adds the options for texts that are generated from the command.
 fn with_texts(command: Command) -> Command {
     let completions = Arg::new(COMPLETIONS)
         .long(COMPLETIONS)
@@ -173,13 +173,13 @@ fn with_texts(command: Command) -> Command {
         // Without this, clap would insist on the required arguments.
         .exclusive(true)
         .help("Print a completion script for this shell and end");
-    // For those who package programs; readers of the help do not need it.
+    // For packagers; readers of the help do not need it.
     let man = Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).exclusive(true).hide(true);
     command.arg(completions).arg(man)
 }
 
-/// The completion script or the manual page, if one is asked for. It is written into memory first, because the generators panic when
-/// a pipe is closed.
+/// The requested completion script or manual page, if any. It is written into memory first, because the generators
+/// panic when a pipe is closed.
 fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option<Vec<u8>> {
     let mut text = vec![];
     if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
@@ -197,7 +197,7 @@ fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option
 /// kills the program instead, silently and with a temporary file left behind.
 #[cfg(unix)]
 fn outlive_file_limits() {
-    // The flag is never read. Where there is no such signal, registration fails and nothing is needed.
+    // The flag is never read. On a system without this signal, registration fails, which is harmless.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 

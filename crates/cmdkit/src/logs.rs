@@ -1,4 +1,4 @@
-//! Options about logs.
+//! Options for logging.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
 use crate::{UsageError, has_colour, stderr::Queued};
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Lines of text for people.
@@ -23,21 +23,21 @@ pub enum LogFormat {
     Json,
 }
 
-/// What is logged, and how.
+/// The options for logging.
 #[derive(Debug, Clone, Args)]
 pub struct LogArgs {
     /// What to log on standard error: off, error, warn, info, debug, trace, or a filter as in `RUST_LOG`
     #[arg(long, value_name = "FILTER", help_heading = "Logging")]
     pub log: Option<String>,
 
-    /// How log lines look
+    /// Format of log lines
     #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logging")]
     pub log_format: LogFormat,
 }
 
 impl LogArgs {
     /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    /// [`UsageError`] tells that the filter is invalid.
+    /// Fails with [`UsageError`] if the filter is invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
         self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
     }
@@ -58,22 +58,23 @@ impl LogArgs {
     }
 }
 
-/// The log options of a program that draws on the terminal: its log must not go over its own screen.
+/// The log options of a program that draws on the terminal: its log must not overwrite its own screen.
 #[derive(Debug, Clone, Args)]
 pub struct ScreenLogArgs {
-    /// Write logs to this file; needed to see them while a screen is drawn
+    /// Write logs to this file; needed to see logs while a screen is drawn
     #[arg(long, value_name = "FILE", help_heading = "Logging")]
     pub log_file: Option<PathBuf>,
 
-    /// What is logged, and how.
+    /// The options for logging.
     #[command(flatten)]
     pub log: LogArgs,
 }
 
 impl ScreenLogArgs {
-    /// Starts logging to the file if one is given, and otherwise to standard error. If the program draws a screen (`draws`) on the
-    /// terminal that standard error is, nothing is logged. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    /// [`UsageError`] tells that the filter is invalid, or asks for a log that would go over the screen.
+    /// Starts logging to the file if one is given, and otherwise to standard error. If the program draws a screen
+    /// (`draws`) on the terminal of standard error, logs are discarded. Without `--log` the filter is `RUST_LOG`,
+    /// without that `default`. Fails with [`UsageError`] if the filter is invalid, or if `--log` would overwrite the
+    /// screen.
     pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
         let writer = match &self.log_file {
             Some(path) => {

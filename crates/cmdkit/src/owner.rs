@@ -1,4 +1,4 @@
-//! How a program that root started uses the files of other users.
+//! Protection of a program that root started and that uses the files of other users.
 //!
 //! A user who can write a directory can exchange its entries for symbolic links at any time, so root follows no path through such a
 //! directory: [`become_owner`] continues as the user who owns the files. Files that the caller named are opened before that ([`Named`]).
@@ -22,7 +22,7 @@ use nix::{
     unistd::{Gid, Uid, User, geteuid, setuid},
 };
 
-/// Links that a path may contain; Linux follows as many.
+/// The maximum number of links in a path, as in Linux.
 const MAX_LINKS: usize = 40;
 /// Bits of the mode of a directory: its group may write; all users may write; only its owner may exchange an entry.
 const GROUP: u32 = 0o020;
@@ -39,8 +39,9 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The user whom the program has to become before it uses a directory, or `None` if it may use the directory as it is: it does not
-    /// run as root, or only root can write the directory and exchange it. If the directory does not exist, the nearest one above it counts.
+    /// The user whom the program has to become before it uses a directory. `None` if it may use the directory as it is:
+    /// it does not run as root, or only root can write the directory and exchange it. If the directory does not exist,
+    /// the nearest existing one above it counts.
     ///
     /// # Errors
     /// If a third user could exchange the directory, or it cannot be examined.
@@ -104,9 +105,9 @@ fn become_user(uid: Uid, _: Gid) -> io::Result<()> {
 pub struct Named {
     path: PathBuf,
     owner: u32,
-    // Other users may write the directory.
+    // Whether other users may write the directory.
     is_shared: bool,
-    // While it is open, `path` leads into it.
+    // The directory of the file; `path` leads into it while it is open.
     directory: Option<File>,
 }
 
@@ -135,8 +136,8 @@ impl Named {
         Ok(Self { path, owner: about.uid(), is_shared, directory: Some(directory) })
     }
 
-    /// The path by which to create the file. It leads into the directory that was found, also if the path that the caller named
-    /// leads elsewhere meanwhile.
+    /// The path at which to create the file. It leads into the directory that was found, even if the path that the
+    /// caller named now leads elsewhere.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -192,26 +193,28 @@ fn others_may_write(about: &Metadata) -> bool {
     about.mode() & OTHERS != 0 || about.mode() & GROUP != 0 && about.gid() != 0
 }
 
-/// What a path leads to, and who could have led it elsewhere.
+/// The target of a path, and the users who could have changed the target.
 #[derive(Debug)]
 struct Walk {
-    /// The path without links; the end of it need not exist.
+    /// The path without links; its end need not exist.
     real: PathBuf,
-    /// What is at the path, or else at the nearest path above it.
+    /// The metadata of the target, or else of the nearest existing path above it.
     about: Metadata,
-    /// Owners of directories above it, apart from root, and of links in directories in which anyone may make some.
+    /// Owners of directories above the target, apart from root, and of links in directories in which any user may
+    /// create links.
     writers: BTreeSet<u32>,
-    /// A directory above it that root shares with a group.
+    /// A directory above the target that belongs to root and that a group may write.
     shared: Option<PathBuf>,
-    /// Whether there is anything at the path.
+    /// Whether the target exists.
     exists: bool,
-    /// The path is a link of the system to an open file of this process, as /dev/stdin is.
+    /// Whether the path is a link of the system to an open file of this process, such as /dev/stdin.
     is_own_stream: bool,
 }
 
 impl Walk {
-    // Components are examined one after the other, from the root. What only root can write does not change meanwhile. As soon as another
-    // user can, that user is one of the writers, and `check` compares it with the owner of what was found.
+    // Components are examined one after the other, from the root. A directory that only root can write does not change
+    // meanwhile. Any other user who can write one is a writer, and `check` compares the writers with the owner of the
+    // target.
     fn along(path: &Path) -> anyhow::Result<Self> {
         let cannot = |at: &Path| format!("cannot examine '{}'", at.display());
         let mut left = components(&std::path::absolute(path).with_context(|| cannot(path))?);
@@ -251,7 +254,7 @@ impl Walk {
                 walk.is_own_stream = true;
                 break;
             }
-            // Links elsewhere belong to the owner of their directory, who is one of the writers already.
+            // Links in other directories belong to the owner of their directory, who is a writer already.
             if walk.about.mode() & STICKY != 0 && found.uid() != 0 {
                 walk.writers.insert(found.uid());
             }
@@ -269,7 +272,7 @@ impl Walk {
         Ok(walk)
     }
 
-    // Notes who else could exchange an entry of the directory that was reached.
+    // Records who else could exchange an entry of the current directory.
     fn enter(&mut self) -> anyhow::Result<()> {
         let (directory, about) = (self.real.display(), &self.about);
         if about.uid() != 0 {
@@ -285,7 +288,7 @@ impl Walk {
         Ok(())
     }
 
-    // Fails unless only root and `owner`, who owns what was found, could have exchanged it.
+    // Fails unless only root and `owner`, who owns the target, could have exchanged it.
     fn check(&self, owner: u32) -> anyhow::Result<()> {
         let real = self.real.display();
         if let Some(writer) = self.writers.iter().find(|writer| **writer != owner) {
@@ -330,7 +333,8 @@ mod tests {
     const USER: u32 = 61_234;
     const OTHER: u32 = 61_235;
 
-    /// Directories of root, of a user, and for everyone. `None` without root, who makes them.
+    /// Directories of root, of a user, and for all users. `None` without root privileges, which are needed to create
+    /// them.
     fn machine() -> Option<TempDir> {
         if !geteuid().is_root() {
             println!("skipped: it needs root, to make files of two users");
@@ -419,7 +423,7 @@ mod tests {
         fs::hard_link(at("home/two"), at("home/names")).unwrap();
         let named = Named::new(&at("home/file")).unwrap();
         assert_eq!(named.owner(), USER);
-        // What the user does with the path afterwards has no effect.
+        // Later changes of the path have no effect.
         fs::rename(at("home"), at("moved")).unwrap();
         symlink("etc", at("home")).unwrap();
         assert_eq!(text(named.read("")), "home/file");

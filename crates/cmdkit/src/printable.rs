@@ -1,4 +1,4 @@
-//! Text from elsewhere, such as names of players and output of programs, for terminals and spreadsheets.
+//! External text, such as names of players and output of programs, made safe for terminals and spreadsheets.
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -17,7 +17,8 @@ pub const fn is_steering(character: char) -> bool {
     )
 }
 
-/// The text on one line, with each [steering](is_steering) character escaped as in Rust. Everything else stays as it is.
+/// The text on one line, with each [steering](is_steering) character escaped as in Rust. Other characters are
+/// unchanged.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable("Zoë \"Z\""), "Zoë \"Z\"");
@@ -27,7 +28,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, is_steering, as_in_rust)
 }
 
-/// As [`printable`], but line feeds stay: for texts of several lines, such as errors that quote a name.
+/// As [`printable`], but keeps line feeds: for texts of several lines, such as errors that quote a name.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable_lines("two\nlines\x1b[2J"), "two\nlines\\u{1b}[2J");
@@ -69,8 +70,8 @@ fn escaped(text: &str, is_meant: impl Fn(char) -> bool, escape: impl Fn(char, &m
     Cow::Owned(out)
 }
 
-/// The name with [steering](is_steering) characters replaced by U+FFFD, since they would act on the text around it. Letters of
-/// scripts that are written from right to left stay.
+/// The name with [steering](is_steering) characters replaced by U+FFFD, since they would act on the text around it.
+/// Letters of scripts that are written from right to left are kept.
 ///
 /// ```
 /// assert_eq!(cmdkit::display_name("Zoë"), "Zoë");
@@ -94,7 +95,7 @@ pub fn isolated(text: &str) -> Cow<'_, str> {
     if text.contains(is_right_to_left) { Cow::Owned(format!("\u{2068}{text}\u{2069}")) } else { Cow::Borrowed(text) }
 }
 
-// The blocks of these scripts, which are reserved for them.
+// The Unicode blocks of right-to-left scripts.
 const fn is_right_to_left(letter: char) -> bool {
     matches!(
         letter,
@@ -106,8 +107,9 @@ const fn is_right_to_left(letter: char) -> bool {
     )
 }
 
-/// Text as a cell of a CSV file: in quotation marks where RFC 4180 requires them, and with an apostrophe in front where a
-/// spreadsheet would compute it as a formula. Numbers of our own are written without this function, so that they stay numbers.
+/// Text as a cell of a CSV file: in quotation marks where RFC 4180 requires them, and with a leading apostrophe where a
+/// spreadsheet would compute it as a formula. Numbers that the program computes are written without this function, so
+/// that they stay numbers.
 ///
 /// ```
 /// assert_eq!(cmdkit::csv_cell("Bob, the \"B\""), "\"Bob, the \"\"B\"\"\"");

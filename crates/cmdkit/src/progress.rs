@@ -1,4 +1,4 @@
-//! A line on standard error that shows the progress of long work and is drawn over and over.
+//! A line on standard error that shows the progress of long work and is redrawn repeatedly.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -7,18 +7,18 @@ use std::{
 
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// How often the line is drawn on a terminal.
+/// The interval between two drawings on a terminal.
 const ON_TERMINAL: Duration = Duration::from_millis(100);
-/// How often a line is written elsewhere, where each stays.
+/// The interval between two lines elsewhere, where each line stays visible.
 const ELSEWHERE: Duration = Duration::from_secs(5);
 
-/// Columns of a window whose size is unknown.
+/// The assumed width of a window whose size is unknown.
 const USUAL: u16 = 80;
 /// The height of a terminal that does not report one.
 const USUAL_ROWS: u16 = 24;
 
-/// The progress of long work, as one line of standard error that is drawn over and over. Where standard error is no terminal,
-/// nothing is shown, unless [`Progress::always`] asks for it.
+/// The progress of long work, as one line of standard error that is redrawn repeatedly. If standard error is not a
+/// terminal, the progress is not shown, unless [`Progress::always`] requests it.
 #[derive(Debug)]
 pub struct Progress {
     start: Instant,
@@ -43,33 +43,35 @@ impl Progress {
         Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
     }
 
-    /// With `always`, the progress is also written where standard error is no terminal: a line of its own every few seconds.
+    /// With `always`, the progress is also written if standard error is not a terminal: as a separate line every few
+    /// seconds.
     #[must_use]
     pub fn always(mut self, always: bool) -> Self {
         self.shown |= always;
         self
     }
 
-    /// Shows nothing of work that takes less than this.
+    /// Does not show the progress of work that takes less than this.
     #[must_use]
     pub fn quiet_for(mut self, quiet: Duration) -> Self {
         self.quiet = quiet;
         self
     }
 
-    /// How long the work has taken up to now.
+    /// The time since the work started.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Whether the progress is drawn over and over on a terminal.
+    /// Whether the progress is redrawn repeatedly on a terminal.
     pub const fn is_redrawn(&self) -> bool {
         self.shown && self.terminal
     }
 
-    /// Draws the line if that is due. `line` is given the time since the start, and is only called if its result is shown.
+    /// Draws the line if it is due. `line` receives the time since the start, and is only called if its result is
+    /// shown.
     ///
-    /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences has to fit.
+    /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences must fit.
     pub fn draw(&mut self, line: impl FnOnce(Duration) -> String) {
         let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { ELSEWHERE }, self.elapsed());
         if self.shown && elapsed >= self.quiet && self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) {
@@ -77,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// Draws the line of work that is done, whenever the line before was drawn.
+    /// Draws the line of finished work, regardless of when the previous line was drawn.
     pub fn draw_last(&mut self, line: impl FnOnce(Duration) -> String) {
         if self.shown && self.elapsed() >= self.quiet {
             self.draw_now(line(self.elapsed()));
@@ -121,7 +123,7 @@ impl Progress {
     }
 
     fn write(&mut self, text: &str) {
-        // Work does not stop because its progress cannot be shown.
+        // Failing to show progress must not stop the work.
         self.shown &= io::stderr().write_all(text.as_bytes()).is_ok();
     }
 }
@@ -132,7 +134,8 @@ impl Drop for Progress {
     }
 }
 
-/// Estimates the time that is left from the pace so far. `None` before the first piece of work is done, and at the end.
+/// Estimates the remaining time from the pace so far. `None` before the first piece of work is finished, and at the
+/// end.
 pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || done >= whole {
         return None;

@@ -1,6 +1,6 @@
-//! Writing to a stream that may be full, closed, or not read by anybody.
+//! Writing to a stream that may be full, closed, or without a reader.
 //!
-//! A program must not end or block because nobody reads what it writes. Texts therefore go through a bounded queue to a
+//! A program must not end or block because its output is not read. Texts therefore go through a bounded queue to a
 //! thread that may block. Texts that do not fit the queue, or that cannot be written, are dropped.
 
 use std::{
@@ -16,10 +16,10 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 /// Capacity of the queue in bytes. Each text counts [`ENTRY`] more than its length.
 const MAX_BYTES: usize = 4 << 20;
-/// The memory that a queued text takes besides its bytes.
+/// The memory that a queued text takes in addition to its bytes.
 const ENTRY: usize = 64;
 
-/// The producer's side of the queue.
+/// The producer side of the queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
     shared: Arc<Waiting>,
@@ -35,7 +35,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct State {
     texts: VecDeque<Vec<u8>>,
-    // Of the texts that are queued, and of the one that is being written.
+    // Of the queued texts, and of the text that is being written.
     bytes: usize,
 }
 
@@ -46,8 +46,7 @@ impl Waiting {
 }
 
 impl Queue {
-    /// Starts a thread that writes to `stream`. `failed` gets the first error of writing; texts that are lost later are not
-    /// reported.
+    /// Starts a thread that writes to `stream`. `failed` receives the first write error; later losses are not reported.
     pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Waiting::default());
         let queue = Self { shared: Arc::clone(&shared) };
@@ -57,7 +56,7 @@ impl Queue {
         queue
     }
 
-    /// Queues a text, which is written in one piece. Returns `false` if there is no room and the text is dropped.
+    /// Queues a text, which is written in one piece. Returns `false` if there is no room; the text is then dropped.
     pub fn push(&self, text: Vec<u8>) -> bool {
         let mut state = self.shared.state();
         let bytes = state.bytes + text.len() + ENTRY;
@@ -70,7 +69,7 @@ impl Queue {
         fits
     }
 
-    /// Waits until everything is written, for at most `patience`. Returns whether it is.
+    /// Waits until everything is written, for at most `patience`. Returns whether everything is written.
     pub fn finish(&self, patience: Duration) -> bool {
         let done = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = done.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The option that limits the journals that are kept.
+//! The option that limits the retained journals.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use journal_core::Retention;
 
 use crate::values::{byte_count, digits};
 
-/// What [`retention`] takes, for messages.
+/// The syntax of [`retention`], for messages.
 const RETENTION: &str = "give an age in hours, days or weeks, a number of journals and a total size, or some of these, as in \
                          30d,100,10G";
 
-/// Parses limits on journals that are kept, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or T.
-/// Each may be missing, but not all.
+/// Parses limits on retained journals, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or
+/// T. At least one limit is required.
 pub fn retention(typed: &str) -> Result<Retention, String> {
     let mut retention = Retention::default();
     for part in typed.split(',') {

@@ -14,23 +14,23 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The front of the names of temporary files. Random letters and digits follow.
+/// The prefix of the names of temporary files. Random letters and digits follow.
 const PREFIX: &str = ".saving-";
-/// How many letters and digits.
+/// The number of these letters and digits.
 const RANDOM: usize = 8;
-/// The mode of any new file.
+/// The mode of a new file, less the umask.
 const PUBLIC: u32 = 0o666;
 /// The mode of a file that only its owner can read.
 const PRIVATE: u32 = 0o600;
-/// Links that are followed to a file that does not exist yet; Linux follows as many to one that does.
+/// The maximum number of links that are followed to a file that does not exist yet; Linux has the same limit for
+/// existing files.
 const MAX_LINKS: usize = 40;
 
-/// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, also after a crash of the
-/// program or of the machine.
+/// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, also after a crash
+/// of the program or of the machine.
 ///
-/// A symbolic link stays, and its target is replaced or created. A device or a pipe is written to directly. The permissions of
-/// an existing file are kept; a read-only file is not replaced.
-/// An error leaves the file unchanged.
+/// A symbolic link is kept, and its target is replaced or created. A device or a pipe is written to directly. The
+/// permissions of an existing file are kept; a read-only file is not replaced. An error leaves the file unchanged.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (path, permissions, directory) = match target(path)? {
         Target::Device(path) => {
@@ -58,8 +58,8 @@ fn sync_directory(directory: &Path) {
     }
 }
 
-/// A file that gets its name when it is complete, that only its owner can read, and that replaces nothing. Until then its content
-/// is in a temporary file, which is removed when this value is dropped.
+/// A file that appears under its name when it is complete. Only its owner can read it, and it replaces no existing
+/// file. Until it is complete, its content is in a temporary file, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
@@ -68,7 +68,7 @@ pub struct NewFile {
 
 impl NewFile {
     /// Starts the file.
-    /// [`ErrorKind::AlreadyExists`] tells that there is something at `path`.
+    /// Fails with [`ErrorKind::AlreadyExists`] if `path` exists.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
@@ -78,7 +78,7 @@ impl NewFile {
     }
 
     /// Syncs the file and gives it its name.
-    /// [`ErrorKind::AlreadyExists`] tells that something is at the path meanwhile.
+    /// Fails with [`ErrorKind::AlreadyExists`] if the path exists by now.
     pub fn finish(self) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
@@ -100,8 +100,8 @@ impl Write for NewFile {
     }
 }
 
-/// Checks whether [`replace_file`] could start, and changes nothing. To be called before a long computation whose result is to
-/// be saved.
+/// Checks whether [`replace_file`] could start, without changing the file. Call this before a long computation whose
+/// result is to be saved.
 /// Errors are those of [`replace_file`]: no such directory, no permission, a read-only file.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     match target(path)? {
@@ -110,7 +110,7 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What a path refers to once links are followed.
+/// The target of a path after links are followed.
 enum Target {
     /// A device or a pipe.
     Device(PathBuf),
@@ -139,7 +139,7 @@ fn target(path: &Path) -> io::Result<Target> {
     Ok(Target::File { path, permissions: old.map(|old| old.permissions()), directory })
 }
 
-/// The end of a chain of links whose last target does not exist. A path that is no link is returned as it is.
+/// The end of a chain of links whose last target does not exist. A path that is not a link is returned unchanged.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -150,7 +150,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// The directory of a file; none for the root.
+/// The directory of a file; `None` for the root.
 fn directory_of(path: &Path) -> Option<&Path> {
     path.parent().map(|parent| if parent == Path::new("") { Path::new(".") } else { parent })
 }
@@ -191,7 +191,7 @@ fn sweep(directory: &Path) {
     }
 }
 
-/// Whether a name is exactly of the form that [`new_file`] creates.
+/// Whether a name has exactly the form that [`new_file`] creates.
 fn is_temporary(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -274,7 +274,7 @@ mod tests {
             assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{}", link.display());
         }
         assert_eq!(fs::read(directory.path().join("kept/table")).unwrap(), b"new");
-        // A folder that is not there is no place for a file, however it is called.
+        // A link into a directory that does not exist cannot be replaced.
         let nowhere = directory.path().join("nowhere");
         symlink("no/table", &nowhere).unwrap();
         assert_eq!(replace_file(&nowhere, b"x").unwrap_err().kind(), ErrorKind::NotFound);
@@ -306,7 +306,7 @@ mod tests {
         let file = new_file(directory.path(), PUBLIC).unwrap();
         sweep(directory.path());
         assert!(file.path().exists());
-        // As if the process were killed: the name stays and the lock goes.
+        // As if the process were killed: the file remains and its lock is released.
         let (open, path) = file.keep().unwrap();
         drop(open);
         sweep(directory.path());
@@ -319,7 +319,7 @@ mod tests {
         let path = directory.path().join("new");
         let mut file = NewFile::create(&path).unwrap();
         file.write_all(b"content").unwrap();
-        // What a killed process leaves is recognised by its name.
+        // A file that a killed process leaves behind is recognised by its name.
         assert!(names(&directory).iter().all(|name| is_temporary(OsStr::new(name))), "{:?}", names(&directory));
         file.finish().unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(&directory)), (b"content".to_vec(), vec!["new".to_owned()]));

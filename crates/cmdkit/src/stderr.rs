@@ -1,4 +1,4 @@
-//! Logging to a standard error that may be full, closed, or not read by anybody; see [`Queue`].
+//! Logging to a standard error that may be full, closed, or without a reader; see [`Queue`].
 
 use std::{
     io::{self, Write},
@@ -10,19 +10,19 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::queued::Queue;
 
-/// How long a program that ends waits for its last lines to be written.
+/// How long a program waits for its last lines to be written when it ends.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 static QUEUED: OnceLock<Queue> = OnceLock::new();
 
-/// The writer that log lines go to.
+/// The writer for log lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queued;
 
 impl Queued {
     /// Starts the writing thread unless it runs already.
     pub(crate) fn start() -> Self {
-        // An error of writing to standard error cannot be reported anywhere.
+        // A write error of standard error cannot be reported.
         QUEUED.get_or_init(|| Queue::start(io::stderr(), drop));
         Self
     }

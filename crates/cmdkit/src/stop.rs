@@ -9,8 +9,8 @@ use signal_hook::flag;
 
 use crate::EXIT_FAILURE;
 
-/// A flag that is set when a signal of [`sigkit::ending`] asks the program to end. A second request (see
-/// [`sigkit::Requests`]) ends the program at once with [`EXIT_FAILURE`].
+/// A flag that is set by the signals of [`sigkit::ending`], which request the end of the program. A second request (see
+/// [`sigkit::Requests`]) ends the program immediately with [`EXIT_FAILURE`].
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     end_if_insisted()?;

@@ -1,8 +1,8 @@
-//! Parsers for the values of options. Their errors say what would be valid.
+//! Parsers for the values of options. Their errors describe valid values.
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
-/// Parses a decimal number from `range`, which consists of digits alone. The message for anything else names the range and the
+/// Parses a decimal number from `range`, which must consist of digits only. The error names the range and the
 /// `example`.
 ///
 /// ```
@@ -49,12 +49,11 @@ where
     }
 }
 
-/// Whether there are digits and nothing else.
 pub(crate) fn are_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The most zeros that a power of ten may ask for: those of the largest power below 2^64.
+/// The maximum number of zeros of a power of ten: that of the largest power below 2^64.
 const MOST_ZEROS: usize = 19;
 
 /// The digits of a number, with `1_000` and `1e3` written out. `None` for anything that has a sign, a fraction or other

@@ -1,4 +1,4 @@
-//! What can be asked for on the command line.
+//! The command line.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -12,13 +12,13 @@ use netcore::Rate;
 use rand::rngs::SysRng;
 use servekit::JournalArgs;
 
-/// Bytes a second that are read from one connection. A player that answers a hundred thousand questions a second stays
-/// below it, and whoever sends ahead of the questions is sent away at the second message.
+/// Bytes per second that are read from one connection. A player that answers a hundred thousand questions per second
+/// stays below this limit. A player that sends an answer before the question is disconnected at its second message.
 pub(crate) const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
 /// The longest pause and the longest time limit: a day.
 const MAX_MS: u64 = 86_400_000;
-/// The longest time between two accounts: a day.
+/// The longest interval between two summaries: a day.
 const MAX_STATS: u64 = 86_400;
 
 const AFTER_HELP: &str = "\
@@ -38,12 +38,12 @@ message; binary players are told at once. Both may sit at one table.
 Exit status: 0 when a table was played to its end or after a signal, 1 when all players left before or something fails, 2 \
 for wrong usage.";
 
-/// Deal the game of 21 to players who come over TCP
+/// Deal the game of 21 to players who connect over TCP
 #[derive(Debug, Parser)]
 #[command(name = "dealer", version, after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
-    /// TCP port to listen on; 0 is any free one. A match that is resumed has one
+    /// TCP port to listen on; 0 is any free one. Optional for a resumed match, which has a port
     #[arg(required_unless_present = "resume", value_parser = whole_number(0..=u16::MAX, 2021),
           allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
@@ -53,12 +53,12 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     rounds: Option<u32>,
 
-    /// Seats at a table; it begins when all are taken
+    /// Seats at a table; a table begins when all seats are taken
     #[arg(long, conflicts_with = "resume", value_name = "SEATS", default_value_t = 1, value_parser = whole_number(1..=6_u8, 6),
           allow_negative_numbers = true)]
     players: u8,
 
-    /// Tables played at the same time; as many in all, unless --forever. Whoever finds no seat waits for the next table
+    /// Tables played at the same time, and in total unless --forever is given. Further players wait for the next table
     #[arg(long, conflicts_with = "resume", value_name = "COUNT", default_value_t = 1, value_parser = whole_number(1..=4_096_u32, 4),
           allow_negative_numbers = true)]
     tables: u32,
@@ -72,12 +72,13 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     delay_ms: u64,
 
-    /// How long a player has to join and to answer; whoever takes longer loses the hand and the seat
+    /// How long a player has to join and to answer; a player who takes longer loses the hand and the seat
     #[arg(long, conflicts_with = "resume", value_name = "MS", default_value_t = 30_000, value_parser = whole_number(1..=MAX_MS, 30_000),
           allow_negative_numbers = true)]
     timeout_ms: u64,
 
-    /// Deal the cards of this number; for tests, since whoever knows it knows the cards [default: the system's entropy]
+    /// Deal the cards of this seed; for tests, since a player who knows the seed knows the cards [default: the system's
+    /// entropy]
     #[arg(long, conflicts_with = "resume", value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
     seed: Option<u64>,
 
@@ -85,12 +86,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
-    /// Log the standings so far and the rounds a second, every so many seconds
+    /// Log the standings so far and the rounds per second at this interval
     #[arg(long, conflicts_with = "resume", value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
           value_parser = whole_number(1..=MAX_STATS, 10))]
     stats: Option<u64>,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(long, conflicts_with_all = ["trace", "stats"])]
     pub(crate) quiet: bool,
 
@@ -110,13 +111,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The set-up of the dealer. Fails when the system gives no entropy for the cards.
+    /// The configuration of the dealer. Fails if the system provides no entropy for the cards.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         Ok(Config {
             players: usize::from(self.players),
             tables: self.tables,
             forever: self.forever,
-            // The parser wants them unless a match is resumed, and then nobody asks for this.
+            // The parser requires it unless a match is resumed, and then it is not used.
             rounds: self.rounds.unwrap_or_default(),
             delay: Duration::from_millis(self.delay_ms),
             timeout: Duration::from_millis(self.timeout_ms),

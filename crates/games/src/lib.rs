@@ -1,4 +1,4 @@
-//! The list of games. Programs that know all games are built from it, so a new game is one line here.
+//! The list of games. Programs that support all games are built from it, so a new game is one line here.
 
 #![no_std]
 
@@ -9,10 +9,11 @@ pub use nuggets;
 pub use robots;
 pub use turnbased;
 
-/// Calls another macro with all games, in the order in which users see them.
+/// Calls another macro with all games, in the order shown to users.
 ///
 /// `native` games have wire protocols of their own: the module that a program has for each, its name as a variant, and its engine.
-/// `turn_based` games share the protocol of [`turnbased`]: the name as a variant, and the rules. Arguments are passed on in front.
+/// `turn_based` games share the protocol of [`turnbased`]: the name as a variant, and the rules. Arguments are passed
+/// in front of the lists.
 ///
 /// ```ignore
 /// macro_rules! names {

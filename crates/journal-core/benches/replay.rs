@@ -23,7 +23,7 @@ use rand_pcg::Pcg64;
 use testkit::{by_hand::Match, disk::SimulatedDisk};
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
-/// Journals that are resumed.
+/// The number of journals that are resumed.
 const STARTS: usize = 1_000;
 /// Arrivals of each of them.
 const SHORT: usize = 1_000;
@@ -94,7 +94,7 @@ fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
 fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();
-    // A match that is continued in another file would be measured in part.
+    // A match that continues in another file would be measured only in part.
     assert_eq!(disk.files(), std::slice::from_ref(&game.path), "the match is continued in another file");
     disk.written(&game.path)
 }

@@ -37,11 +37,11 @@ impl Writer for Bounded<'_> {
     }
 }
 
-/// Hashes what is written.
+/// Hashes the bytes that are written to it.
 #[derive(Default)]
 struct Hashing {
     hash: Fingerprint,
-    // What is not hashed yet: the hash takes eight bytes at a time, however the encoding is cut.
+    // Bytes that are not hashed yet: the hash takes eight bytes at a time, regardless of how the encoding is split.
     pending: Vec<u8>,
     length: usize,
 }
@@ -69,7 +69,7 @@ impl Writer for Hashing {
     }
 }
 
-/// A hash of the encoding of `value`, and the length of that in bytes.
+/// A hash of the encoding of `value`, and the length of the encoding in bytes.
 pub(crate) fn hash(value: &impl Serialize) -> (u64, usize) {
     let mut hashing = Hashing::default();
     let encoded = serde::encode_into_writer(value, &mut hashing, CONFIG).is_ok();

@@ -1,7 +1,7 @@
-//! Copies of journals that are written while their matches go on, so that another machine can continue them.
+//! Copies of journals, which are written while their matches continue, so that another machine can take them over.
 //!
-//! A copy begins with a state of its match, and records follow it. Positions are those of the journal. A journal has snapshots in it
-//! that a copy does not have, so positions of a copy may leave some out.
+//! A copy begins with a state of its match, and records follow it. Positions are those of the journal. A journal
+//! contains snapshots that a copy does not have, so the positions of a copy may have gaps.
 
 use std::{
     fmt::Debug,
@@ -19,37 +19,38 @@ use crate::{
     record, segment,
 };
 
-/// Takes the copy of a journal. Nothing here may wait.
+/// Receives the copy of a journal. Its methods must not block.
 pub trait Copying: Debug + Send + Sync {
-    /// The copy begins anew with this state of the match, which is that of an earlier moment: records from `position` on follow it,
-    /// and those that were added already are not added again. `head` describes the match.
+    /// Restarts the copy with this state of the match, which is that of an earlier moment. Records from `position` on
+    /// follow the state, and records that were added already are not added again. `head` describes the match.
     fn begin(&self, journal: u64, position: u64, head: Vec<u8>);
 
-    /// Records that were added at `position`.
+    /// Adds the records at `position`.
     fn add(&self, position: u64, records: &[u8]);
 
-    /// The journal goes on at `position`; what is before that and was not added is not needed.
+    /// Continues the journal at `position`. Earlier records that were not added are not needed.
     fn skip(&self, position: u64);
 
-    /// Whether the copy can be continued only with a new state. It is taken at the next arrival.
+    /// Whether the copy can be continued only with a new state. The state is taken at the next arrival.
     fn wants_state(&self) -> bool;
 
-    /// The host is about to wait.
+    /// Called when the host is about to wait.
     fn flush(&self);
 
-    /// The position up to which the copy is safe, if outputs wait for that.
+    /// The position up to which the copy is safe, if outputs wait for the copy.
     fn reached(&self) -> Option<u64>;
 
-    /// Why it will reach no further position though outputs wait for that, if that is so. They are never sent.
+    /// The reason why the copy will reach no further position although outputs wait for it, if so. These outputs are
+    /// never sent.
     fn lost(&self) -> Option<String>;
 
     /// Wakes the task when [`reached`](Self::reached) has changed.
     fn wake(&self, context: &Context<'_>);
 
-    /// Whether so much waits that the room must not be given any more inputs.
+    /// Whether the backlog is so large that the room must not be given any more inputs.
     fn is_full(&self) -> bool;
 
-    /// The journal was given up while its match goes on: there is no copy any more.
+    /// Ends the copy, because the journal was given up while its match continues.
     fn cut(&self);
 }
 
@@ -59,33 +60,33 @@ pub enum CopyError {
     /// The system could not write it.
     #[error("it cannot be written")]
     Io(#[from] io::Error),
-    /// Its beginning is none.
+    /// Its beginning is not valid.
     #[error("its beginning is damaged: {0}")]
     Head(String),
-    /// Its records are none.
+    /// Its records are not valid.
     #[error("its records are damaged")]
     Records,
 }
 
-/// The records of a copy, put together again.
+/// The reassembled records of a copy.
 #[derive(Debug)]
 pub struct Copied {
     head: Vec<u8>,
-    // Of the next record that is wanted.
+    // Of the next record.
     position: u64,
     bytes: Vec<u8>,
 }
 
 impl Copied {
-    /// A copy that begins with what [`Copying::begin`] was given.
+    /// A copy that begins with these arguments of [`Copying::begin`].
     pub const fn new(position: u64, head: Vec<u8>) -> Self {
         Self { head, position, bytes: vec![] }
     }
 
-    /// Adds what [`Copying::add`] was given, in the same order. Records that the beginning includes are left out.
+    /// Adds the arguments of [`Copying::add`], in the same order. Records that the beginning includes are skipped.
     ///
     /// # Errors
-    /// When these are no records.
+    /// When these are not records.
     pub fn add(&mut self, position: u64, records: &[u8]) -> Result<(), CopyError> {
         let (mut at, mut rest) = (position, records);
         while !rest.is_empty() {
@@ -101,10 +102,10 @@ impl Copied {
         Ok(())
     }
 
-    /// Writes it as a new journal in a directory, with a name that begins with `front`. Returns its name.
+    /// Writes the copy as a new journal in a directory, with a name that begins with `front`. Returns its name.
     ///
     /// # Errors
-    /// When it is damaged, or cannot be written.
+    /// When the copy is damaged, or cannot be written.
     pub fn write(&self, disk: &dyn Disk, directory: &Path, front: &str) -> Result<PathBuf, CopyError> {
         let head: Head = codec::decode_all(&self.head).map_err(CopyError::Head)?;
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };

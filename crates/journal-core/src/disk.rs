@@ -1,6 +1,6 @@
 //! Storage of journals.
 //!
-//! A [`Disk`] has everything that durability depends on: files, directories and locks.
+//! A [`Disk`] provides everything that durability depends on: files, directories and locks.
 //! [`SystemDisk`](crate::SystemDisk) is that of this machine. A simulation implements the same traits with faults.
 
 use std::{
@@ -24,16 +24,16 @@ pub trait Disk: Debug + Send + Sync {
     /// [`sync_directory`](Disk::sync_directory).
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is one, or the reason of the system.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the file exists, or the reason of the system.
     fn create(&self, path: &Path) -> io::Result<SharedFile>;
 
     /// Opens a file, for writing too if `write` is set.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) if there is none, or the reason of the system.
+    /// [`NotFound`](io::ErrorKind::NotFound) if the file does not exist, or the reason of the system.
     fn open(&self, path: &Path, write: bool) -> io::Result<SharedFile>;
 
-    /// Gives a file another name in the same directory. At no time it has neither name.
+    /// Renames a file within its directory. The file has at least one of the two names at any time.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -61,11 +61,12 @@ pub trait Disk: Debug + Send + Sync {
     /// Whether there is a directory with this name.
     fn is_directory(&self, path: &Path) -> bool;
 
-    /// Waits a moment before a lock is tried again, after `attempt` others. Returns `false` when that was long enough.
+    /// Waits a moment before a lock is tried again, after `attempt` earlier attempts. Returns `false` if no further
+    /// attempt should follow.
     fn wait_for_lock(&self, attempt: u32) -> bool;
 
-    /// Called before a thread waits for another one that works on the same journal. Returns whether the other one was given
-    /// time instead, as in a simulation whose threads take turns.
+    /// Called before a thread waits for another thread that works on the same journal. Returns whether the other thread
+    /// was given time instead, as in a simulation whose threads take turns.
     fn give_way(&self) -> bool {
         false
     }
@@ -76,8 +77,8 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Reads at most `bytes.len()` bytes from `offset` on. Returns their number, 0 at the end of the file.
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes `bytes` at `offset`, which is at most the current length. Readers see them at once, but a power cut may
-    /// lose them until [`sync`](DiskFile::sync) has returned.
+    /// Writes `bytes` at `offset`, which is at most the current length. Readers see them immediately, but a power cut
+    /// may lose them until [`sync`](DiskFile::sync) has returned.
     ///
     /// # Errors
     /// When not all of them could be written.
@@ -95,13 +96,13 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Facts about the file.
     fn about(&self) -> io::Result<About>;
 
-    /// Takes the lock that others must not hold. Returns `false` if another opening holds it, shared or not.
+    /// Takes the exclusive lock. Returns `false` if another opening holds a lock, shared or not.
     fn try_lock(&self) -> io::Result<bool>;
 
     /// Whether another opening holds the lock.
     fn is_locked(&self) -> io::Result<bool>;
 
-    /// Where earlier versions may have left records of this file. Only files of the system have such a place.
+    /// The place where earlier versions may have left records of this file. Only files of the system have such a place.
     fn spool(&self) -> Option<SpoolName> {
         None
     }
@@ -112,7 +113,7 @@ pub trait DiskFile: Debug + Send + Sync {
 pub struct About {
     /// Its length in bytes.
     pub length: u64,
-    /// When it was last written.
+    /// The time of the last write.
     pub modified: SystemTime,
 }
 
@@ -142,7 +143,6 @@ pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()>
 /// Writes the bytes from `from` to `to` again, so that the next sync includes them. After a failed sync, the system may
 /// show data that is not on disk and will never be written back otherwise.
 pub(crate) fn rewrite(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
-    /// Bytes at a time.
     const PIECE: usize = 64 << 10;
     let mut buffer = vec![0; PIECE];
     let mut at = from;

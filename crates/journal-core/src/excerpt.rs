@@ -20,7 +20,8 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Creates it without records. If it does not start at the beginning of the match, the head has the initial state.
+    /// Creates an excerpt without records. If it does not start at the beginning of the match, the head contains the
+    /// initial state.
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut excerpt = Self {
@@ -47,7 +48,7 @@ impl Excerpt {
             }
             Entry::Note(Note::Snapshot(_)) => return,
             Entry::Note(Note::Mark(mark)) => {
-                // It contains the time.
+                // A mark contains the time.
                 self.micros = self.micros.max(mark.time.as_nanos() / 1_000);
                 (NOTE, Some(0), self.micros)
             }

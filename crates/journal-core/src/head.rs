@@ -20,8 +20,9 @@ pub struct Head {
     pub game: String,
     /// The version of the rules; see [`Recorded::RULES`].
     pub rules: u32,
-    // The version of the program that created it, and then the key and the value of each fact, with a zero byte before each. Versions
-    // without facts take all of it for the version, which they only print, and write it again into later segments and copies.
+    // The version of the program that created it, and then the key and the value of each fact, with a zero byte before
+    // each. Versions without facts treat the whole text as the version, which they only print, and write again into
+    // later segments and copies.
     program: String,
     /// When it was created, in seconds since the Unix epoch.
     pub begun: u64,
@@ -94,14 +95,14 @@ impl Head {
         self
     }
 
-    /// The head of a match of a fictitious game.
+    /// The head of a match of a fictional game.
     #[cfg(test)]
     pub(crate) fn test(listen: Vec<SocketAddr>, setup: Vec<u8>) -> Self {
         let (game, program) = ("chess".to_owned(), "1.2.3".to_owned());
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
-    /// The same with the facts that hold at its beginning.
+    /// Adds the facts at the beginning of the journal.
     #[must_use]
     pub fn with_facts(mut self, facts: &Facts) -> Self {
         self.program.truncate(self.program().len());
@@ -117,7 +118,7 @@ impl Head {
         self.program.split('\0').next().unwrap_or_default()
     }
 
-    /// The facts that hold at its beginning.
+    /// The facts at the beginning of the journal.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         let mut texts = self.program.split('\0').skip(1);
@@ -142,7 +143,8 @@ impl Head {
         whole.or_else(|error| codec::decode_all(&[&self.setup, E::SETUP_DEFAULTS].concat()).map_err(|_| error))
     }
 
-    /// Whether the match was played under the present rules of its game, so that it can be resumed and digests be compared.
+    /// Whether the match was played under the present rules of its game, so that it can be resumed and its digests can
+    /// be compared.
     pub fn has_rules_of<E: Recorded>(&self) -> bool {
         self.game == E::GAME && self.rules == E::RULES
     }

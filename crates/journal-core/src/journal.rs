@@ -24,15 +24,15 @@ pub const MAX_SIZE: u64 = 1 << 30;
 /// How journals are written.
 #[derive(Debug, Clone)]
 pub struct Writing {
-    /// Where they are.
+    /// The disk for the journals.
     pub disk: Arc<dyn Disk>,
     /// The threads that write them.
     pub scribe: Scribe,
-    /// What outputs wait for.
+    /// The durability that outputs wait for.
     pub sync: SyncPolicy,
-    /// How much of a journal is kept, in bytes. When it is longer, its oldest segments are removed.
+    /// The maximum size of a journal in bytes. The oldest segments of a longer journal are removed.
     pub max: u64,
-    /// Where journals are copied to, if they are: those of one room.
+    /// The destination of copies of journals, which must be those of one room; `None` if they are not copied.
     pub copy: Option<Arc<dyn Copying>>,
 }
 
@@ -55,7 +55,7 @@ impl Writing {
         self.create_as(directory, E::GAME, room, head)
     }
 
-    /// The same with a name that begins with `front`, in which there is no dot.
+    /// Like `create`, with a name that begins with `front`, which contains no dot.
     pub fn create_as<E: Recorded>(
         &self,
         directory: &Path,

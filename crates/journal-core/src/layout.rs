@@ -19,7 +19,7 @@
 //! A slot has a sequence number (u64), the [`State`] (u8), the offset up to which the
 //! file is known to be on disk (u64), the end of the records (u64, 0 while the segment is open) and a checksum of these
 //! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
-//! and lie in different sectors, so that a power cut during a write leaves the other one intact.
+//! and are in different sectors, so that a power cut during a write leaves the other one intact.
 //!
 //! A *mark* follows each slot: a checksum (u32) of the slot without its checksum, and of [`DIRECT`]. It states that the
 //! server that wrote this status keeps all records in the file. Servers without the mark kept the latest records in a
@@ -30,11 +30,10 @@ use crc32fast::{Hasher, hash};
 /// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
 /// endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// The version of this layout and of the record format. Version 1 had neither places nor malformed messages of their own. Up
-/// to version 2 an arrival has a byte of the digest of the state after it.
+/// The version of this layout and of the record format. Version 1 has no places, and records malformed messages as
+/// messages. Up to version 2, an arrival has a byte of the digest of the state after it.
 pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
-/// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
 const PLACE_FROM: usize = 64;
@@ -42,7 +41,7 @@ const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
 const MARKED_SLOT: usize = SLOT + 4;
-/// What the mark of a slot is a checksum of, beside its fields.
+/// The mark of a slot is a checksum of its fields and of these bytes.
 const DIRECT: &[u8] = b"direct";
 
 /// Whether a journal is complete.
@@ -62,7 +61,7 @@ impl State {
     const ALL: [Self; 4] = [Self::Open, Self::Closed, Self::Cut, Self::Continued];
 }
 
-/// Where a segment is in its journal.
+/// The place of a segment in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Counted from 1.
@@ -72,10 +71,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The first segment.
     pub(crate) const FIRST: Self = Self { number: 1, position: None };
 
-    /// As in a file.
     pub(crate) fn to_bytes(self) -> [u8; PLACE] {
         let mut place = [0; PLACE];
         place[..4].copy_from_slice(&self.number.to_le_bytes());
@@ -94,7 +91,6 @@ impl Place {
     }
 }
 
-/// The status of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status {
     pub(crate) sequence: u64,
@@ -109,7 +105,6 @@ impl Status {
         SLOTS[(self.sequence % 2) as usize] as u64
     }
 
-    /// The encoded slot and its mark.
     pub(crate) fn to_bytes(self) -> [u8; MARKED_SLOT] {
         let mut slot = [0; MARKED_SLOT];
         slot[..8].copy_from_slice(&self.sequence.to_le_bytes());
@@ -118,7 +113,7 @@ impl Status {
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
         slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
-        // Without the checksum: with it, that of all slots would be the same.
+        // Excludes the checksum of the slot, because with it all slots would have the same mark.
         let mut mark = Hasher::new();
         mark.update(&slot[..25]);
         mark.update(DIRECT);
@@ -153,8 +148,8 @@ pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
     front
 }
 
-/// Parses the front of a file: its version, place and status. If both slots are damaged, the segment counts as open with nothing
-/// known to be on disk.
+/// Parses the front of a file: its version, place and status. If both slots are damaged, the segment counts as open,
+/// and no part of it is known to be on disk.
 pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));

@@ -10,8 +10,8 @@
 //! - [`Cursor`] is a replay that follows a journal, and [`Checkpoints`] move it to any position.
 //! - [`Excerpt`] writes a part of a match into a new journal.
 //! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
-//! - [`prune`] removes those that are too many or too old.
-//! - [`Copying`] takes a copy of a journal as it grows, and [`Copied`] makes a journal of it.
+//! - [`prune`] removes journals that exceed limits on their age, number and size.
+//! - [`Copying`] receives a copy of a journal as it grows, and [`Copied`] turns the copy into a journal.
 //! - [`Disk`] stores the bytes: files of this machine, or a simulated disk with faults.
 //!
 //! `docs/journal.md` describes the format and the guarantees.
@@ -66,8 +66,9 @@ pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathB
     segment::list(&SystemDisk, directory)
 }
 
-/// The files of the journal with this name, the newest first. While a server writes it, only the newest one grows, so whoever
-/// copies them in this order copies all that it had when the copy of the newest began.
+/// The files of the journal with this name, the newest first. While a server writes it, only the newest file grows.
+/// Copying the files in this order therefore copies everything that the journal contained when the copy of the newest
+/// file began.
 pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::files_of(&SystemDisk, journal).map(|mut files| {
         files.reverse();
@@ -75,7 +76,7 @@ pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBu
     })
 }
 
-/// Whether there is a journal with this name, or what is left of it.
+/// Whether there is a journal with this name, or a remainder of it.
 pub fn exists(path: &std::path::Path) -> bool {
     path.is_file() || segment::exists(&SystemDisk, path)
 }

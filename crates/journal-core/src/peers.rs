@@ -40,12 +40,10 @@ impl Peers {
         }
     }
 
-    /// The slot of the next peer.
     pub(crate) const fn free_slot(&self) -> u32 {
         self.full_below
     }
 
-    /// Removes a peer.
     pub(crate) fn close(&mut self, peer: PeerId) -> Option<Peer> {
         let (slot, peer) = self.present.remove(&peer)?;
         self.taken.remove(&slot);
@@ -77,22 +75,18 @@ impl Peers {
         }
     }
 
-    /// The slot of a peer.
     pub(crate) fn slot(&self, peer: PeerId) -> Option<u32> {
         self.present.get(&peer).map(|&(slot, _)| slot)
     }
 
-    /// All peers and their slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(u32, Peer)> {
         self.present.values()
     }
 
-    /// A peer.
     pub(crate) fn get(&self, peer: PeerId) -> Option<&Peer> {
         self.present.get(&peer).map(|(_, peer)| peer)
     }
 
-    /// The number of the next peer.
     pub(crate) const fn next(&self) -> PeerId {
         PeerId(self.next_peer)
     }

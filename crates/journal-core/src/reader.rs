@@ -29,10 +29,10 @@ pub enum ReadError {
     /// The system could not read it.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
-    /// The file is something else.
+    /// The file is not a journal.
     #[error("it is not a journal; a server with --journal writes them")]
     NotAJournal,
-    /// Its first record is incomplete, so the match is unknown. Nothing had arrived yet.
+    /// Its first record is incomplete, so the match is unknown. No input had arrived yet.
     #[error("it ends before the match begins; nothing is lost with it")]
     Empty,
     /// It has a later layout.
@@ -62,10 +62,10 @@ pub enum Entry {
 /// Reads the records of a journal in order.
 ///
 /// An incomplete last record is not an error: the server was killed while it was written, and no output followed from
-/// it. [`torn`](Reader::torn) is the number of lost bytes. In the part that was known to be on disk this cannot happen,
-/// so there it is [`ReadError::Damaged`].
+/// it. [`torn`](Reader::torn) is the number of lost bytes. In the part that is known to be on disk, an incomplete
+/// record is [`ReadError::Damaged`].
 ///
-/// A clone continues from the same position, as far as a clone of its source does.
+/// A clone continues from the same position if a clone of its source does.
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     source: R,
@@ -81,7 +81,7 @@ pub struct Reader<R> {
     segment: u32,
     positions: Positions,
     offset: u64,
-    // The end of the records, as far as it is known.
+    // The known end of the records.
     end: u64,
     pub(crate) sum: u32,
     micros: u64,
@@ -90,7 +90,7 @@ pub struct Reader<R> {
     torn: u64,
 }
 
-/// A position between two records, at which a journal can be read on when it has grown: see
+/// A position between two records, at which reading can continue after the journal has grown: see
 /// [`Journal::reader_at`](crate::Journal::reader_at).
 #[derive(Debug, Clone)]
 pub struct Bookmark {
@@ -170,14 +170,14 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    // What the next segment has too is read there.
+    // Records that the next segment also contains are read there.
     fn limit(&mut self) {
         if let Some(next) = self.following.front() {
             self.end = self.end.min(self.positions.offset(next.position));
         }
     }
 
-    // Goes on with the next segment. Returns `false` if there is none.
+    // Continues with the next segment. Returns `false` if there is none.
     fn enter_next(&mut self) -> Result<bool, ReadError> {
         let Some(Following { source, length, position }) = self.following.pop_front() else {
             if self.status.state == State::Continued {
@@ -214,7 +214,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Whether it is complete. Before the last segment, it is continued.
+    /// The state of the present segment. All segments before the last one are continued.
     pub const fn state(&self) -> State {
         self.status.state
     }
@@ -229,8 +229,8 @@ impl<R: Read> Reader<R> {
         self.segment
     }
 
-    /// The head of the segment that the last call of [`next`](Self::next) has gone on to, if it has. Its state is that before
-    /// the record that was returned.
+    /// The head of the segment that the last call of [`next`](Self::next) entered, if it entered one. Its state is the
+    /// one before the returned record.
     pub fn entered(&mut self) -> Option<Arc<Head>> {
         self.entered.take()
     }
@@ -345,7 +345,7 @@ impl<R: Read> Reader<R> {
         }
         let mut front = [0; 13];
         let mut length = 0;
-        // The first byte is the length or says how many bytes follow.
+        // The first byte is the length or the number of bytes that follow.
         let lengths = loop {
             let known = record::lengths(&front[..length]);
             if let Some(lengths) = known {

@@ -32,7 +32,7 @@ pub(crate) const MAX_BODY: usize = 32 << 20;
 pub const MAX_FACT: usize = 4 << 10;
 /// Limit on the number of facts that hold at the same time.
 pub const MAX_FACTS: usize = 8_192;
-/// The time of a snapshot that is none: its state is a [`Fact`].
+/// The time of a snapshot record that contains a [`Fact`] instead of a state.
 const TIME_OF_FACTS: Time = Time::from_nanos(u64::MAX);
 
 pub(crate) const MESSAGE: u64 = 0;
@@ -100,13 +100,13 @@ pub enum Note {
     Fact(Fact),
 }
 
-/// A fact about the match that does not follow from its arrivals, such as who has a seat. The host of the room writes and
-/// reads it; this crate only keeps it.
+/// A fact about the match that does not follow from its arrivals, such as the occupant of a seat. The host of the room
+/// writes and reads facts; this crate only stores them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about. A later fact with the same key replaces it.
+    /// The subject of the fact. A later fact with the same key replaces it.
     pub key: String,
-    /// What is so; empty if nothing is any more.
+    /// The value; empty if the fact no longer holds.
     pub value: String,
 }
 
@@ -120,7 +120,7 @@ impl Fact {
         key.len() + value.len() <= MAX_FACT && !key.contains('\0') && !value.contains('\0')
     }
 
-    /// Applies it to the facts that hold.
+    /// Applies the fact to the current facts.
     pub fn apply_to(self, facts: &mut Facts) {
         if self.value.is_empty() {
             facts.remove(&self.key);
@@ -155,7 +155,6 @@ pub struct Snapshot {
     pub next_peer: PeerId,
     /// The peers and their slots.
     pub peers: Vec<(u32, Peer)>,
-    /// The encoded state.
     pub(crate) state: Vec<u8>,
 }
 
@@ -180,8 +179,8 @@ impl Peer {
 
 /// Appends a note, unless `body` would become longer than `max` bytes. Returns whether it was appended.
 ///
-/// A fact is written as a snapshot of a moment that never comes. Versions without facts skip such a snapshot: they resume
-/// from one only if it is from before a moment of the match. So they can still read the journal and continue it.
+/// A fact is written as a snapshot of a moment that never comes. Versions without facts skip such a snapshot: they
+/// resume only from snapshots before a moment of the match. So they can still read the journal and continue it.
 pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     let Note::Fact(Fact { key, value }) = note else { return codec::encode_within(note, body, max) };
     let mut state = vec![];
@@ -191,7 +190,7 @@ pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     codec::encode_within(&Note::Snapshot(Snapshot { mark, offset, sum, next_peer, peers, state }), body, max)
 }
 
-/// Decodes what [`put_note`] has appended.
+/// Decodes a note that [`put_note`] has encoded.
 pub(crate) fn take_note(body: &[u8]) -> Option<Note> {
     match codec::decode_all(body).ok()? {
         Note::Snapshot(Snapshot { mark, state, .. }) if mark.time == TIME_OF_FACTS => {
@@ -215,7 +214,7 @@ pub(crate) const fn kind_of<M>(input: &Input<'_, M>) -> u64 {
     }
 }
 
-/// Appends everything after the head.
+/// Appends the part of a body after the head.
 pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>) {
     match input {
         Input::Message { message, .. } => body.extend_from_slice(message.as_ref()),
@@ -227,7 +226,6 @@ pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>)
     }
 }
 
-/// The head of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordHead {
     pub(crate) kind: u64,
@@ -274,7 +272,7 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// Appends records with other checksums.
+/// Appends records with recomputed checksums.
 pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -291,7 +289,7 @@ pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     Some((prefix + 4, length))
 }
 
-/// Whether these are records one after the other, of which the first follows one with this checksum.
+/// Whether `records` is a sequence of complete records that follows a record with this checksum.
 pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {

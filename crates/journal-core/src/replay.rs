@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
 
-/// The memory of a state besides its encoding, and as a multiple of the length of its encoding: it also has what is computed from it,
-/// such as cached sights.
+/// The memory of a state: a constant, and a multiple of the length of its encoding, because a state also contains
+/// computed data such as cached sights.
 const BASE: usize = 256 << 10;
 const WEIGHT: usize = 4;
 
@@ -46,7 +46,7 @@ impl<E: Recorded> Replay<E> {
         Ok(Self { room, peers, arrivals: 0, time: Time::ZERO, compares, same: 0 })
     }
 
-    /// Starts at a snapshot. A state with the recorded digest is accepted as it is.
+    /// Starts at a snapshot. A state with the recorded digest is not validated.
     ///
     /// # Errors
     /// [`HeadError`] when it is of another game or version, or the state has another digest.
@@ -120,7 +120,7 @@ impl<E: Recorded> Replay<E> {
         Ok(())
     }
 
-    /// A divergence that is noticed now.
+    /// A divergence that is noticed at the current arrival.
     pub const fn diverges(&self, what: &'static str) -> Divergence {
         Divergence { same: self.same, arrival: self.arrivals, what }
     }
@@ -159,7 +159,7 @@ impl<E: Recorded> Replay<E> {
     }
 }
 
-/// The state of a room as a snapshot contains it.
+/// The state of a room, encoded as in a snapshot.
 pub fn encode_state<E: Recorded>(room: &Hosted<E>) -> Vec<u8> {
     let mut state = vec![];
     codec::encode(&room.state(), &mut state);

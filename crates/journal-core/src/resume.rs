@@ -117,13 +117,13 @@ impl<E: Recorded> Resumable<E> {
         if broken {
             return Err(ResumeError::Broken);
         }
-        // That of the last segment: the replay may begin in an earlier one.
+        // Checks the last segment, since the replay may begin in an earlier one.
         if opened.last()?.state() == State::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
         if !head.has_rules_of::<E>() {
-            // The error says which of the two it is.
+            // The error states whether the game or the rules differ.
             head.setup::<E>()?;
             return Err(head.other_rules::<E>().into());
         }
@@ -155,7 +155,7 @@ impl<E: Recorded> Resumable<E> {
         if !replay.slots().all(|(slot, peer)| reader.is_slot_of(slot, peer)) {
             return Err(ReadError::Damaged { offset: reader.offset(), what: "a peer has another slot" }.into());
         }
-        // If the last messages may not have been sent, the match is not over for those who wait for them.
+        // If the last messages may not have been sent, the match is not over for the peers that wait for them.
         if let Some(outcome) = over.or(replay.room().outcome())
             && (reader.state() == State::Closed || farewells.list.is_empty())
         {
@@ -181,8 +181,8 @@ impl<E: Recorded> Resumable<E> {
         })
     }
 
-    /// Resumes the match and continues its journal, after the last complete record. The caller must report next what
-    /// became of the [`peers`](Self::peers).
+    /// Resumes the match and continues its journal, after the last complete record. The caller must report next whether
+    /// each of the [`peers`](Self::peers) is still connected.
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, older } = self.segments;
         let Segment { path, file, place, status, length, positions, .. } = last;
@@ -190,13 +190,13 @@ impl<E: Recorded> Resumable<E> {
             // The server may have been killed before the name of the segment was on disk.
             writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
         }
-        // What was not known to be on disk may never be written back by the system.
+        // Data that was not known to be on disk may never be written back by the system.
         rewrite(&*file, status.synced.clamp(RECORDS, self.end), self.end)?;
         if length > self.end {
             file.truncate(self.end)?;
         }
         let is_synced = status.synced >= self.end;
-        // In both slots, so that neither can later reveal the previous end of the journal. The next sync includes them.
+        // In both slots, so that no slot can later reveal the previous end of the journal. The next sync includes them.
         let mut status = status;
         for _ in 0..2 {
             status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
@@ -216,12 +216,12 @@ impl<E: Recorded> Resumable<E> {
         Ok(parts)
     }
 
-    /// The peers as a host takes them. One with an address that cannot be parsed is treated as gone.
+    /// The peers in the form for a host. A peer whose address cannot be parsed is treated as disconnected.
     pub fn returning(&self) -> Vec<(PeerId, Link, SocketAddr)> {
         self.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect()
     }
 
-    /// The farewells as a host takes them.
+    /// The farewells in the form for a host.
     pub fn last_words(&self) -> Vec<(SocketAddr, Vec<Bytes>)> {
         self.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect()
     }
@@ -236,18 +236,18 @@ fn address(peer: &Peer) -> SocketAddr {
     peer.address.parse().unwrap_or(NOWHERE)
 }
 
-/// From where a match is replayed, and what the notes after that say.
+/// The start of a replay, and the contents of the notes after it.
 struct Survey {
-    // A segment that begins early enough, and the newest snapshot in it and after it that is early enough.
+    // A segment that begins early enough, and the newest snapshot from there on that is early enough.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
     facts: Facts,
     over: Option<Outcome>,
-    // The last arrival made the server panic.
+    // Whether the last arrival made the server panic.
     broken: bool,
 }
 
-// The replay begins so early that it includes all farewells.
+// Selects a start that is early enough for the replay to include all farewells.
 fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     let mut from = journal.segments().saturating_sub(1);
     loop {
@@ -314,14 +314,14 @@ impl Farewells {
     }
 }
 
-// The name of the journal at `path`, or of the newest one of the game if that is a directory.
+// The name of the journal at `path`, or of the newest journal of the game if `path` is a directory.
 fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeError> {
     if !disk.is_directory(path) {
         return Ok(segment::journal_of(disk, path)?);
     }
     let mut own = segment::list(disk, path)?;
     own.retain(|path| is_of(path, E::GAME));
-    // By the time of the last write; the name has the time of its creation.
+    // Sorts by the time of the last write; the name contains the time of creation.
     own.sort_by_cached_key(|journal| {
         let segments = segment::segments(disk, journal, false).ok()?;
         segments.last()?.file.about().ok().map(|about| about.modified)
@@ -329,7 +329,7 @@ fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeErro
     own.pop().ok_or(ResumeError::None(E::GAME))
 }
 
-/// Whether a journal is of this game: by its name, so that those of other games need not be read.
+/// Whether a journal belongs to this game, according to its name. Journals of other games need not be read.
 pub(crate) fn is_of(path: &Path, game: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))

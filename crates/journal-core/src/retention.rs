@@ -1,4 +1,4 @@
-//! Which journals of a directory are kept.
+//! Limits on the journals that a directory retains.
 
 use std::{
     cmp::Reverse,
@@ -16,25 +16,26 @@ use crate::{
     spool,
 };
 
-/// Limits on the journals of a directory. Those without a value do not apply.
+/// Limits on the journals of a directory. A limit without a value does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
     /// The time since the last write.
     pub age: Option<Duration>,
     /// The number of journals.
     pub count: Option<usize>,
-    /// The size of all of them, in bytes.
+    /// The total size in bytes.
     pub size: Option<u64>,
 }
 
-/// What a journal is worth to the program that removes old ones.
+/// The value of a journal to the program that removes old ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
-    /// It is none of those that the limits are about.
+    /// The limits do not apply to it.
     Apart,
-    /// It counts, but is not removed.
+    /// It counts towards the limits, but is not removed.
     Needed,
-    /// It may be removed. Smaller numbers go first, and of equal ones the one that was written last the longest time ago.
+    /// It may be removed. Journals with smaller numbers are removed first, and among equal ones those with the oldest
+    /// last write.
     Spare(u32),
 }
 
@@ -45,49 +46,49 @@ pub struct Found {
     pub path: PathBuf,
     /// The size of its segments in bytes.
     pub size: u64,
-    /// When it was last written.
+    /// The time of the last write.
     pub modified: SystemTime,
     /// The position after its last byte; `None` if its last segment is not readable.
     pub end: Option<u64>,
-    // Its segments, and files that were to become some, oldest first.
+    // Its segments, and unfinished segments, oldest first.
     segments: Vec<PathBuf>,
     unfinished: Vec<PathBuf>,
     last: u32,
 }
 
-/// Journals that are too many or too old.
+/// Journals that exceed the limits.
 #[derive(Debug, Default)]
 pub struct Surplus {
-    /// Those to remove, in this order.
+    /// The journals to remove, in this order.
     pub journals: Vec<Found>,
-    /// The names of those that are not, because servers are writing them.
+    /// The names of journals that are not removed, because servers are writing them.
     pub in_use: Vec<PathBuf>,
 }
 
-/// What became of the journals that were too many or too old.
+/// The result of removing journals that exceed the limits.
 #[derive(Debug, Default)]
 pub struct Pruned {
-    /// Those that were removed.
+    /// The removed journals.
     pub removed: Vec<Found>,
-    /// The names of those that were not, because servers are writing them.
+    /// The names of journals that were not removed, because servers are writing them.
     pub in_use: Vec<PathBuf>,
-    /// The names of those that could not be removed, and why.
+    /// The names of journals that could not be removed, and the errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
 impl Found {
-    /// The time since it was last written.
+    /// The time since the last write.
     pub fn age(&self, now: SystemTime) -> Duration {
         now.duration_since(self.modified).unwrap_or_default()
     }
 
-    /// Whether it is of this game, by its name.
+    /// Whether it belongs to this game, according to its name.
     pub fn is_of(&self, game: &str) -> bool {
         resume::is_of(&self.path, game)
     }
 
-    // Removes its files. The oldest go first, so that whatever happens in between leaves a journal. Returns `false` if a server
-    // is writing it.
+    // Removes its files, oldest first, so that an interruption leaves a journal. Returns `false` if a server is writing
+    // it.
     fn remove(&self, disk: &dyn Disk) -> io::Result<bool> {
         let Some(last) = self.segments.last() else { return Ok(true) };
         let file = disk.open(last, true)?;
@@ -105,7 +106,7 @@ impl Found {
                 file => file?,
             };
             disk.remove(path)?;
-            // While the file is open, no other one has its number.
+            // While the file is open, no other file has its number.
             spool::remove(&*file);
         }
         Ok(true)
@@ -125,7 +126,7 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
         }
         let Some((name, number)) = segment::split_name(&path) else { continue };
         let file = match disk.open(&path, false) {
-            // It was just removed.
+            // The file was just removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             file => file?,
         };
@@ -155,8 +156,8 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Finds out which journals of a directory are too many or too old. `worth` is asked about each that no server is writing,
-/// starting with the one that was written last. Files that are not journals are left alone.
+/// Finds the journals of a directory that exceed the limits. `worth` is called for each journal that no server is
+/// writing, starting with the most recently written one. Files that are not journals are ignored.
 pub fn surplus(
     disk: &dyn Disk,
     directory: &Path,
@@ -170,7 +171,7 @@ pub fn surplus(
     let (mut spare, mut count, mut size) = (vec![], 0, 0_u64);
     for journal in found.into_iter().filter(|journal| journal.end.is_some()) {
         let last = journal.segments.last().map(|path| disk.open(path, false).and_then(|file| file.is_locked()));
-        // What cannot be asked is found out when it is removed.
+        // If the query fails, the lock is tried when the journal is removed.
         if matches!(last, Some(Ok(true))) {
             surplus.in_use.push(journal.path);
             continue;
@@ -204,8 +205,8 @@ pub fn surplus(
     Ok(surplus)
 }
 
-/// Removes the journals of a directory that are too many or too old, as [`surplus`] finds them: all of their files, and what
-/// their servers have left in memory. One that cannot be removed does not keep the others.
+/// Removes the journals of a directory that exceed the limits, as [`surplus`] finds them: all of their files, and the
+/// data that their servers have left in memory. A journal that cannot be removed does not affect the other ones.
 pub fn prune(
     disk: &dyn Disk,
     directory: &Path,

@@ -23,7 +23,7 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// Arrivals between two marks, and bytes of the state for each of them: a large state is marked less often, because a mark
+/// Arrivals between two marks, and bytes of the state per arrival: a large state is marked less often, because a mark
 /// encodes all of it.
 const MARK_EVERY: u64 = 256;
 const MARK_SHARE: usize = 1 << 10;
@@ -35,7 +35,7 @@ const MAX_SNAPSHOT: usize = 16 << 20;
 /// Bytes of a record before its body: its checksum, and its length if that is at most 250.
 const FRONT: usize = 5;
 
-/// A room that records what arrives before the resulting outputs are sent.
+/// A room that records its inputs before the resulting outputs are sent.
 ///
 /// It is created by [`Writing`](crate::Writing), together with the [`Hold`] for its host. Times are rounded up to whole
 /// microseconds, as the journal stores them, so that a replay uses the same times.
@@ -97,7 +97,7 @@ impl<E: Recorded> Journalled<E> {
         journalled
     }
 
-    // The present state, which is neither encoded nor hashed yet.
+    // The present state, which is not encoded and not hashed yet.
     fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
@@ -110,7 +110,7 @@ impl<E: Recorded> Journalled<E> {
         &self.room
     }
 
-    /// A connected peer, as the journal has it.
+    /// A connected peer, as recorded in the journal.
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
         self.peers.get(peer)
     }
@@ -121,8 +121,8 @@ impl<E: Recorded> Journalled<E> {
         self.scribe.queue(&self.sink);
     }
 
-    // Records a mark with the time before an arrival if the last record is long ago. Not after it, because the state is another
-    // one then.
+    // Records a mark with the time before an arrival if there was no record for a long time. A mark after the arrival
+    // would contain another state.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -139,7 +139,7 @@ impl<E: Recorded> Journalled<E> {
 
     // Records an arrival. Returns the bytes of the record.
     fn record(&mut self, micros: u64, input: &Input<'_, &[u8]>) -> u32 {
-        // A host reports nothing about unknown peers.
+        // A host reports no inputs of unknown peers.
         let Some(slot) = self.peers.slot_of(input) else { return 0 };
         let head = RecordHead { kind: record::kind_of(input), slot, micros: micros.saturating_sub(self.micros) };
         self.micros = micros;
@@ -173,10 +173,10 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    // Only the state is copied here. Encoding it may take long, and so may a new segment, which begins with it.
+    // Copies only the state. Encoding it may take long, and so may creating a new segment, which begins with it.
     fn snapshot(&mut self) {
         let (mut snapshot, state) = self.present();
-        // After its offset was taken: a fact of another thread that is recorded behind it may be in both.
+        // After the offset was taken: a fact that another thread records behind it may be in both.
         let facts = self.sink.facts();
         self.last_snapshot = snapshot.offset;
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
@@ -199,18 +199,18 @@ impl<E: Recorded> Journalled<E> {
                 }
                 scribe.queue(&sink);
             } else {
-                // Not tried again before the journal has grown much more.
+                // Not retried until the journal has grown much more.
                 size.store(MAX_SNAPSHOT as u64, Ordering::Relaxed);
             }
             encoding.store(false, Ordering::Release);
         }));
     }
 
-    // An input made the room panic.
+    // Records an input that made the room panic.
     fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
         self.record(micros, input);
         note(&self.sink, &mut self.body, &Note::Broken);
-        // Without delay.
+        // Requests a write without delay.
         self.sink.held_position();
         self.scribe.queue(&self.sink);
         error!(
@@ -247,12 +247,12 @@ impl<E: Recorded> Room for Journalled<E> {
             return progress;
         }
         let recorded = match (&input, &progress) {
-            // The match is resumed from before this input.
+            // The match is resumed from the state before this input.
             (Input::Stop(Leave::Resumable), _) => {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: self.scribe.unix_seconds() });
                 return progress;
             }
-            // Without the bytes, which may be many.
+            // Omits the bytes, which may be many.
             (Input::Message { peer, .. }, Progress::Malformed(why)) => {
                 self.record(micros, &Input::Malformed { peer: *peer, why: why.clone() })
             }
@@ -328,7 +328,7 @@ pub struct JournalEnd {
     pub(crate) scribe: Scribe,
 }
 
-/// How a journal is doing.
+/// The health of a journal.
 #[derive(Debug, Clone)]
 pub struct JournalWatch {
     sink: Arc<Sink>,
@@ -340,12 +340,12 @@ impl JournalWatch {
         self.sink.is_open()
     }
 
-    /// Whether outputs have waited for long, because the disk or the copy does not respond.
+    /// Whether outputs have waited for a long time, because the disk or the copy does not respond.
     pub fn is_stalled(&self) -> bool {
         self.sink.is_stalled()
     }
 
-    /// How much was recorded so far, in bytes, with what waits for the disk and what is no longer kept.
+    /// The number of bytes recorded so far, including those that wait for the disk and those in removed segments.
     pub fn length(&self) -> u64 {
         self.sink.end_position()
     }
@@ -359,15 +359,16 @@ pub struct JournalFacts {
 }
 
 impl JournalFacts {
-    /// Records a fact; an empty value ends it. Outputs of the room that follow wait until it is stored, like those of an arrival.
-    /// Returns `false` if it is longer than [`MAX_FACT`](crate::MAX_FACT), or one of more than [`MAX_FACTS`](crate::MAX_FACTS).
+    /// Records a fact; an empty value removes it. Later outputs of the room wait until the fact is stored, as after an
+    /// arrival. Returns `false` if it is longer than [`MAX_FACT`](crate::MAX_FACT), or one of more than
+    /// [`MAX_FACTS`](crate::MAX_FACTS).
     pub fn set(&self, key: &str, value: &str) -> bool {
         let is_set = self.sink.set_fact(Fact { key: key.to_owned(), value: value.to_owned() });
         self.scribe.queue(&self.sink);
         is_set
     }
 
-    /// The facts that hold now.
+    /// The current facts.
     pub fn all(&self) -> Facts {
         self.sink.facts()
     }
@@ -379,7 +380,7 @@ impl JournalEnd {
         JournalFacts { sink: Arc::clone(&self.sink), scribe: self.scribe.clone() }
     }
 
-    /// A handle that only looks.
+    /// A read-only handle.
     pub fn watch(&self) -> JournalWatch {
         JournalWatch { sink: Arc::clone(&self.sink) }
     }
@@ -398,13 +399,12 @@ impl JournalEnd {
         }
     }
 
-    /// Waits until it is closed, or the time is over. Returns whether it is.
+    /// Waits until the journal is closed, for at most `patience`. Returns whether it is closed.
     pub fn finish(&self, patience: Duration) -> bool {
         self.sink.finish(patience)
     }
 }
 
-/// The time after this many microseconds.
 pub(crate) const fn time(micros: u64) -> Time {
     Time::from_nanos(micros.saturating_mul(1_000))
 }

@@ -17,15 +17,16 @@ use crate::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError, thread},
 };
 
-/// How long records that no output waits for stay in memory before they are written, so that many are written at once.
+/// How long records that no output waits for stay in memory before they are written, so that many are written in one
+/// batch.
 const DELAY: Duration = Duration::from_millis(100);
-/// The delay for each journal that waits to be written, where that is longer: a process writes at most a thousand journals a
-/// second, however many it has.
+/// The delay for each journal that waits to be written, if that is longer: a process writes at most a thousand journals
+/// per second, regardless of their number.
 const DELAY_EACH: Duration = Duration::from_millis(1);
-/// The interval of syncs for each journal that waits for one, where that is longer than [`SYNC_INTERVAL`]: a sync costs the
-/// same however little there is to sync, so a process makes at most a hundred a second.
+/// The interval of syncs for each journal that waits for one, if that is longer than [`SYNC_INTERVAL`]: a sync costs
+/// the same even for little data, so a process makes at most a hundred per second.
 const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
-/// What is due so soon is done at once, so that a thread wakes once for many journals.
+/// Work that is due this soon is done immediately, so that a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
 
 /// A direct write that takes longer is slow: the page cache takes less, even when the thread is preempted now and then.
@@ -33,29 +34,29 @@ const SLOW: Duration = Duration::from_micros(200);
 /// Consecutive slow writes after which the writing thread takes over, and a duration after which it does immediately.
 const MAX_SLOW: u32 = 3;
 const VERY_SLOW: Duration = Duration::from_millis(20);
-/// How long the writing thread then writes everything.
+/// How long the writing thread then does all writes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a direct write may take until that is logged and reported, and the interval of checks.
+/// The duration after which a direct write is logged and reported as stalled, and the interval of checks.
 const STALLED: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(5);
 
-/// How long to wait before a journal that could not be marked as cut is tried again.
+/// The pause before marking a journal as cut is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Takes a step of a thread; with `true` everything is due.
+/// Performs a step of a thread; with `true` everything is due.
 type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
 
 /// Whether a thread sleeps.
 type Sleeps = fn(&mut Queues) -> &mut bool;
 
-/// The time for a [`Scribe`] and for dates in journals.
+/// The time source of a [`Scribe`], also for dates in journals.
 pub trait Clock: Send + Sync {
-    /// The time since any moment, which does not go back.
+    /// The time since an arbitrary moment. It does not go back.
     fn elapsed(&self) -> Duration;
 
-    /// The date, in seconds since the Unix epoch.
+    /// The current time, in seconds since the Unix epoch.
     fn unix_seconds(&self) -> u64;
 }
 
@@ -74,10 +75,11 @@ impl Clock for SystemClock {
 
 /// Writes journals in the background.
 ///
-/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes. Records that outputs wait
-/// for are written by the thread of the room, because a write into the page cache costs less than waking two threads. At most one
-/// room of a process does so at a time, and none while writes are slow, so a disk that does not respond stops one thread.
-/// [`Scribe::by_hand`] starts no threads and writes nothing directly: a simulation takes their steps.
+/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes.
+/// Records that outputs wait for are written by the thread of the room, because a write into the page cache costs less
+/// than waking two threads. At most one room of a process writes directly at a time, and no room does while writes are
+/// slow, so an unresponsive disk blocks one thread only. [`Scribe::by_hand`] starts no threads and never writes
+/// directly: a simulation performs the steps of the threads.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
@@ -103,7 +105,7 @@ struct Shared {
     direct: Option<Mutex<Direct>>,
 }
 
-/// Writes by the threads of rooms.
+/// Direct writes by the threads of rooms.
 #[derive(Default)]
 struct Direct {
     // The journal that is being written, since when, and whether it was reported as stalled.
@@ -116,31 +118,31 @@ struct Direct {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Journals with records that no output waits for. The first is written when it is due, and no other before it.
+    // Journals with records that no output waits for. They are written in this order, each when it is due.
     delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // The first is synced when it is due, and no other before it.
+    // They are synced in this order, each when it is due.
     syncs: VecDeque<(Duration, Arc<Sink>)>,
     // Journals that are not marked as cut yet. Each is written when it is due.
     retries: VecDeque<(Duration, Arc<Sink>)>,
-    // Nobody queues anything any more: the threads do the rest at once and end.
+    // No further work is queued: the threads finish the remaining work immediately and end.
     ended: bool,
-    // Whether the threads sleep, so that each is woken once for all that is queued meanwhile.
+    // Whether the threads sleep, so that each is woken once for everything that is queued meanwhile.
     writer_sleeps: bool,
     keeper_sleeps: bool,
-    // The tasks that take the steps of the two threads, if they wait for something new.
+    // The tasks that perform the steps of the two threads, if they wait for new work.
     writer: Option<Waker>,
     keeper: Option<Waker>,
 }
 
-/// What one of the two threads does next.
+/// The result of a step of one of the two threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It has done something, and there may be more.
+    /// It has done some work, and there may be more.
     Done,
-    /// It waits until this time of its [`Clock`], or for something new.
+    /// It waits until this time of its [`Clock`], or for new work.
     Until(Duration),
-    /// It waits for something new.
+    /// It waits for new work.
     Idle,
 }
 
@@ -172,7 +174,7 @@ impl Scribe {
         Self::with_clock(SystemClock(Instant::now()))
     }
 
-    /// A scribe without threads that knows the time from `clock`.
+    /// A scribe without threads that takes the time from `clock`.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
         Self::with(clock, false)
     }
@@ -184,16 +186,16 @@ impl Scribe {
         Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
     }
 
-    /// Without threads: takes a step of the thread that writes. If it has nothing to do, `waker` is used as soon as there is
-    /// something new.
+    /// Without threads: performs a step of the thread that writes. If it has no work, `waker` is used as soon as there
+    /// is new work.
     pub fn write_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.write_step(self.shared.queues(), false);
         queues.writer = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// Without threads: takes a step of the thread that syncs. If it has nothing to do, `waker` is used as soon as there is
-    /// something new.
+    /// Without threads: performs a step of the thread that syncs. If it has no work, `waker` is used as soon as there
+    /// is new work.
     pub fn keep_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.keep_step(self.shared.queues(), false);
         queues.keeper = (step != Step::Done).then(|| waker.clone());
@@ -205,13 +207,13 @@ impl Scribe {
         self.shared.write_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// Without threads: does one task of the second thread, even if it is not due yet: encodes a snapshot or syncs a
-    /// journal. Returns whether there was one.
+    /// Without threads: performs one task of the second thread, even if it is not due yet: encodes a snapshot or syncs
+    /// a journal. Returns whether there was one.
     pub fn keep(&self) -> bool {
         self.shared.keep_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// The date, in seconds since the Unix epoch.
+    /// The current time, in seconds since the Unix epoch.
     pub(crate) fn unix_seconds(&self) -> u64 {
         self.shared.clock.unix_seconds()
     }
@@ -220,10 +222,10 @@ impl Scribe {
         self.shared.queue(sink);
     }
 
-    /// Writes the records that outputs wait for, or has the writing thread do it.
+    /// Writes the records that outputs wait for, or leaves that to the writing thread.
     pub(crate) fn flush(&self, sink: &Arc<Sink>) {
         self.shared.write_directly(sink);
-        // What was added meanwhile, too: the writing thread skips a journal that is being written.
+        // Also queues records that were added meanwhile: the writing thread skips a journal that is being written.
         self.shared.queue(sink);
     }
 
@@ -244,7 +246,7 @@ impl Shared {
             let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
             let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
             queues.delayed.push_back((self.clock.elapsed() + delay, Arc::clone(sink)));
-            // If there are others, the thread is going to wake in time.
+            // If other journals are delayed, the thread wakes in time.
             if !idle {
                 return;
             }
@@ -296,7 +298,7 @@ impl Shared {
         }
     }
 
-    // Reports a direct write that has taken long, because its room cannot.
+    // Reports a direct write that takes long, because its room cannot report it.
     fn report_stall(&self, now: Duration) {
         let Some(direct) = &self.direct else { return };
         let mut direct = direct.lock().unwrap_or_else(PoisonError::into_inner);
@@ -335,7 +337,7 @@ impl Shared {
         }
     }
 
-    // Does one piece of work with the queues unlocked, if there is any that is due. With `all` everything is due.
+    // Does one piece of work with the queues unlocked, if any work is due. With `all`, everything is due.
     fn write_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
         let now = self.clock.elapsed();
         let is_due = |due: Duration| all || due <= now + SLACK;
@@ -349,7 +351,7 @@ impl Shared {
             _ => dirty.pop_front(),
         };
         let Some(sink) = sink else {
-            // A direct write wakes no thread, so this one looks by itself.
+            // A direct write wakes no thread, so this thread checks it regularly.
             let look = (self.direct.is_some() && !queues.ended).then(|| now + LOOK);
             self.report_stall(now);
             return (next.into_iter().chain(look).min().map_or(Step::Idle, Step::Until), queues);
@@ -381,7 +383,7 @@ impl Shared {
         }
     }
 
-    // Takes the steps of a thread until nobody queues anything any more.
+    // Performs the steps of a thread until no further work is queued.
     fn run(&self, take: Take, new: &Condvar, sleeps: Sleeps) {
         let mut queues = self.queues();
         loop {
@@ -419,7 +421,7 @@ impl Shared {
     }
 }
 
-// How long one waits behind `waiting` others.
+// The delay of an entry behind `waiting` earlier ones.
 fn pace(least: Duration, each: Duration, waiting: usize) -> Duration {
     least.max(each.saturating_mul(waiting.try_into().unwrap_or(u32::MAX)))
 }

@@ -32,7 +32,8 @@ pub struct Cursor<E: Recorded> {
 }
 
 impl<E: Recorded> Cursor<E> {
-    /// A cursor before the next record of `reader`, at which `replay` is. [`read`](Self::read) has to follow.
+    /// A cursor before the next record of `reader`, which must be the position of `replay`. [`read`](Self::read) must
+    /// be called next.
     pub const fn new(reader: Reader<Source>, replay: Replay<E>) -> Self {
         Self { reader, replay, next: None }
     }
@@ -52,11 +53,11 @@ impl<E: Recorded> Cursor<E> {
         self.next.as_ref()
     }
 
-    /// Applies the next arrival, and appends its outputs to `out`. Returns the arrival; `None` at the end. [`read`](Self::read) has to
-    /// follow.
+    /// Applies the next arrival, and appends its outputs to `out`. Returns the arrival; `None` at the end.
+    /// [`read`](Self::read) must be called next.
     ///
     /// # Errors
-    /// [`Divergence`] if the result differs from the match. The cursor is at its end then.
+    /// [`Divergence`] if the result differs from the match. The cursor is then at its end.
     pub fn apply(&mut self, out: &mut Outbox) -> Result<Option<Arrival>, Divergence> {
         let Some(arrival) = self.next.take() else { return Ok(None) };
         self.replay.apply(&arrival, out)?;
@@ -66,7 +67,7 @@ impl<E: Recorded> Cursor<E> {
     /// Reads the next arrival. Notes before it are compared with the replay and passed to `note`.
     ///
     /// # Errors
-    /// [`SeekError`] if the journal is damaged, or the replay differs from the match. The cursor is at its end then.
+    /// [`SeekError`] if the journal is damaged, or the replay differs from the match. The cursor is then at its end.
     pub fn read(&mut self, mut note: impl FnMut(&Note)) -> Result<(), SeekError> {
         self.next = loop {
             match self.reader.next()? {
@@ -87,15 +88,15 @@ impl<E: Recorded> Cursor<E> {
 /// Limits on the number of [`Checkpoints`] and on their memory.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckpointLimits {
-    /// Arrivals between two checkpoints of a short match. Doubles whenever there are too many.
+    /// Arrivals between two checkpoints of a short match. Doubled whenever a limit is exceeded.
     pub spacing: u64,
-    /// The number of checkpoints, at most.
+    /// The maximum number of checkpoints.
     pub count: usize,
-    /// Their memory in bytes, at most. The first checkpoint is always kept.
+    /// The maximum memory of the checkpoints in bytes. The first checkpoint is always kept.
     pub bytes: usize,
 }
 
-/// Copies of a replay at regular distances, from which it can be moved to any position.
+/// Copies of a replay at regular distances, to move it to any position.
 #[derive(Debug)]
 pub struct Checkpoints<T> {
     limits: CheckpointLimits,
@@ -111,7 +112,7 @@ impl<T> Checkpoints<T> {
         Self { limits, first, kept: BTreeMap::new(), bytes: 0 }
     }
 
-    /// Whether there is to be a checkpoint after this number of arrivals.
+    /// Whether a checkpoint is due after this number of arrivals.
     pub fn is_due(&self, arrivals: u64) -> bool {
         self.is_regular(arrivals) && !self.kept.contains_key(&arrivals)
     }
@@ -120,7 +121,7 @@ impl<T> Checkpoints<T> {
         (arrivals - self.first).is_multiple_of(self.limits.spacing)
     }
 
-    /// Adds a checkpoint of about `bytes` bytes, and removes others if there are too many.
+    /// Adds a checkpoint of about `bytes` bytes, and removes others if a limit is exceeded.
     pub fn add(&mut self, arrivals: u64, bytes: usize, checkpoint: T) {
         self.kept.insert(arrivals, (bytes, checkpoint));
         self.bytes += bytes;
@@ -132,7 +133,7 @@ impl<T> Checkpoints<T> {
         }
     }
 
-    /// The last checkpoint for which `is_before` holds; it holds for all before that.
+    /// The last checkpoint for which `is_before` returns true. It must return true for all earlier checkpoints, too.
     pub fn last(&self, mut is_before: impl FnMut(&T) -> bool) -> Option<&T> {
         self.kept.values().rev().map(|(_, checkpoint)| checkpoint).find(|checkpoint| is_before(checkpoint))
     }
@@ -147,7 +148,7 @@ impl<T> Checkpoints<T> {
         self.kept.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no checkpoints.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -159,8 +160,8 @@ impl<T> Checkpoints<T> {
 }
 
 impl Journal {
-    /// A replay at the last state before `time` that `is_wanted`, with the records and the facts there. Without such a state it is at the
-    /// first state that is left.
+    /// A replay at the last state before `time` for which `is_wanted` returns true, with the records and the facts
+    /// there. If there is no such state, the replay is at the first remaining state.
     pub fn replay_before<E: Recorded>(
         &self,
         time: Time,
@@ -194,7 +195,7 @@ impl Journal {
 fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
     let mut last: Option<Snapshot> = None;
     let mut facts = reader.head().facts();
-    // Facts after the last snapshot, which is recorded later than the moment that it is of.
+    // Facts after the last snapshot. A snapshot is recorded later than the moment of its state.
     let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
     let mut position = reader.position();
     while let Ok(Some(entry)) = reader.next() {
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(checkpoints.first(), Some(&10));
         assert!(checkpoints.len() >= 4);
         assert!(checkpoints.last(|arrivals| *arrivals <= 600).is_some_and(|found| (300..=600).contains(found)));
-        // A large one leaves only the first.
+        // A large checkpoint leaves only the first one.
         checkpoints.add(1_034, 1_000, 1_034);
         assert!(checkpoints.len() == 1 && checkpoints.bytes() <= 100);
     }

@@ -1,8 +1,8 @@
 //! The files of a journal.
 //!
-//! The first segment has the name of the journal, `match.journal`; the others have their number in it, `match.2.journal`.
-//! The oldest ones may be gone. A segment appears under its name when it is complete and on disk, so the last one is
-//! always the one to continue.
+//! The first segment has the name of the journal, `match.journal`; later ones contain their number, as in
+//! `match.2.journal`. The oldest segments may be missing. A segment appears under its name when it is complete and on
+//! disk, so the last one is always the one to continue.
 
 use std::{
     ffi::OsStr,
@@ -111,7 +111,7 @@ pub(crate) fn path_of(journal: &Path, number: u32) -> PathBuf {
     if number == 1 { journal.to_owned() } else { journal.with_extension(format!("{number}.{EXTENSION}")) }
 }
 
-/// Where a segment is written until it is complete.
+/// The path at which a segment is written until it is complete.
 pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     let mut name = segment.as_os_str().to_owned();
     name.push(".");
@@ -119,12 +119,12 @@ pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     name.into()
 }
 
-/// The name of the segment that was to become of this file, if it is not complete.
+/// The final name of the segment in an unfinished file; `None` for any other file.
 pub(crate) fn finished(path: &Path) -> Option<PathBuf> {
     (path.extension() == Some(OsStr::new(UNFINISHED))).then(|| path.with_extension(""))
 }
 
-/// The name of the journal that has a segment with this name, and the number of that.
+/// The name of the journal that has a segment with this name, and the number of the segment.
 pub(crate) fn split_name(path: &Path) -> Option<(PathBuf, u32)> {
     if path.extension() != Some(OsStr::new(EXTENSION)) {
         return None;
@@ -154,7 +154,7 @@ pub(crate) fn journal_of(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ReadEr
     Ok(if place.number == number { journal } else { path.to_owned() })
 }
 
-/// The segments of the journal with this name that are there, oldest first: without gaps up to the last.
+/// The existing segments of the journal with this name, oldest first, without gaps up to the last one.
 pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<Vec<Segment>, ReadError> {
     let mut found: Vec<Segment> = vec![];
     for path in files_of(disk, journal)?.into_iter().rev() {
@@ -165,7 +165,7 @@ pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<V
         }
         let opened = match disk.open(&path, write && found.is_empty()) {
             Ok(file) => Segment::read(path, file),
-            // It was too old to be kept.
+            // The segment was too old and has been removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !found.is_empty() => break,
             Err(error) => return Err(error.into()),
         };
@@ -196,9 +196,9 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     files.iter().filter_map(|path| split_name(path)).any(|(of, _)| of == journal)
 }
 
-/// The files whose names are those of segments of a journal, in the order of their numbers.
+/// The files that are named like segments of a journal, in the order of their numbers.
 pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
-    // The directory may have thousands of other files.
+    // Avoids listing the directory, which may contain thousands of other files.
     if disk.is_file(journal) {
         let paths = (1..).map(|number| path_of(journal, number));
         return Ok(paths.take_while(|path| disk.is_file(path)).collect());
@@ -247,7 +247,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
     for number in 0..IN_ONE_SECOND {
         let number = if number == 0 { String::new() } else { format!("-{number}") };
         let path = directory.join(format!("{front}-{moment}{number}.{EXTENSION}"));
-        // Of a long journal only later segments may be left.
+        // A long journal may have only later segments left.
         if taken.contains(&path) {
             continue;
         }
@@ -271,8 +271,8 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many journals were created in this second"))
 }
 
-/// Locks a journal, to continue it. Returns its segments, of which the last one is locked while it is open; `None` if a
-/// server is writing it.
+/// Locks a journal in order to continue it. Returns its segments; the last one stays locked while it is open. Returns
+/// `None` if a server is writing the journal.
 pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segment>>, ReadError> {
     for attempt in 0.. {
         let mut found = segments(disk, journal, true)?;
@@ -289,7 +289,7 @@ pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segmen
                 return Ok(Some(found));
             }
         }
-        // Somebody may only have looked whether it is locked, or its server is about to exit.
+        // Another process may only be checking the lock, or the server is about to exit.
         if !disk.wait_for_lock(attempt) {
             break;
         }

@@ -28,21 +28,18 @@ use crate::{
 
 /// Pending bytes above which the room waits for the disk.
 pub(crate) const MAX_PENDING: usize = 64 << 20;
-/// A mark above all others.
+/// A mark above all positions.
 const EVERYTHING: u64 = u64::MAX;
-/// The largest segment that is continued, in bytes.
+/// The maximum length at which a segment is continued in another file, in bytes.
 const MAX_SEGMENT: u64 = 16 << 20;
-/// The least part of what is kept that a segment is.
+/// The minimum number of segments that share the maximum size of a journal.
 const SEGMENTS: u64 = 4;
 
-/// Where a journal starts or continues.
+/// The point at which a journal starts or continues.
 #[derive(Debug)]
 pub(crate) struct Start {
-    /// The disk of the journal.
     pub(crate) disk: Arc<dyn Disk>,
-    /// The name of the journal.
     pub(crate) journal: PathBuf,
-    /// The description of the match.
     pub(crate) head: Head,
     /// The segment to write.
     pub(crate) segment: Current,
@@ -50,11 +47,9 @@ pub(crate) struct Start {
     pub(crate) older: VecDeque<(PathBuf, u64)>,
     /// The position of the next record.
     pub(crate) position: u64,
-    /// The checksum of the previous record.
     pub(crate) sum: u32,
 }
 
-/// The segment that is being written.
 #[derive(Debug, Clone)]
 pub(crate) struct Current {
     pub(crate) file: SharedFile,
@@ -68,27 +63,28 @@ pub(crate) struct Current {
 pub(crate) struct Sink {
     disk: Arc<dyn Disk>,
     journal: PathBuf,
-    // For messages.
+    // For log messages.
     pub(crate) name: String,
     head: Head,
-    // Those that hold now. Locked while one is recorded, so that they are in order.
+    // The current facts. Locked while a fact is recorded, so that facts are in order.
     facts: Mutex<Facts>,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
-    // Locked while records are written and while the journal is continued in another file. The segments before this one.
+    // The segments before this one. Locked while records are written and while the journal is continued in another
+    // file.
     writing: Mutex<VecDeque<(PathBuf, u64)>>,
     // Locked while a status is written, to keep statuses in order. It is separate from `inner`, because the disk may be
     // slow and adding records must not wait for it.
     slots: Mutex<()>,
-    // Told of records while `inner` is locked.
+    // Receives records while `inner` is locked.
     copy: MaybeCopying,
     // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
-    // More than `MAX_PENDING` bytes are pending.
+    // Whether more than `MAX_PENDING` bytes are pending.
     full: AtomicBool,
-    // Outputs have waited for long.
+    // Whether outputs have waited for a long time.
     stalled: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -98,7 +94,7 @@ struct Inner {
     pending: Vec<u8>,
     // Swapped with `pending`, to avoid an allocation for each write.
     spare: Vec<u8>,
-    // Positions: after everything that was added, after what is in the file, and after what is on disk.
+    // The positions after all added records, after the records in the file, and after the records on disk.
     end: u64,
     written: u64,
     synced: u64,
@@ -107,26 +103,26 @@ struct Inner {
     sum: u32,
     segment: Current,
     phase: Phase,
-    // How often it was tried in vain to mark the journal as cut.
+    // The number of failed attempts to mark the journal as cut.
     attempts: u32,
-    // It is queued for the writing thread: now, or when its delay is over.
+    // Whether it is queued for the writing thread: immediately, or after a delay.
     queued: bool,
     delayed: bool,
-    // It is queued for the syncing thread.
+    // Whether it is queued for the syncing thread.
     due: bool,
 }
 
-/// What a journal still accepts.
+/// The phase of a journal. Only an open journal accepts records.
 #[derive(Debug)]
 enum Phase {
     Open,
-    /// Nothing more: it is being closed.
+    /// It is being closed.
     Closing,
-    /// Nothing more: it could not be written, and is not marked as cut yet.
+    /// It could not be written, and is not marked as cut yet.
     Failed(Failure),
-    /// Nothing more: it could neither be written nor be marked as cut. The room must not send anything any more.
+    /// It could not be written and could not be marked as cut. The room must not send any more outputs.
     Lost(String),
-    /// Nothing more: it is closed or cut.
+    /// It is closed or cut.
     Ended,
 }
 
@@ -147,14 +143,14 @@ pub(crate) enum Urgency {
     Later,
 }
 
-/// What the writing thread does with a journal after it has written it.
+/// The next action of the writing thread for a journal that it has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Nothing, until it is queued again.
+    /// It waits until the journal is queued again.
     Wait,
     /// It schedules a sync.
     Sync,
-    /// It tries again later.
+    /// It retries later.
     Retry,
 }
 
@@ -208,12 +204,12 @@ impl Sink {
         matches!(self.inner().phase, Phase::Open)
     }
 
-    /// Adds a record. It is not written before [`Sink::queue`].
+    /// Adds a record, which is written after [`Sink::queue`] is called.
     pub(crate) fn push(&self, body: &[u8]) {
         self.put(body, true);
     }
 
-    /// Adds a record that says something about this file only.
+    /// Adds a record that applies to this file only.
     pub(crate) fn push_own(&self, body: &[u8]) {
         self.put(body, false);
     }
@@ -235,7 +231,6 @@ impl Sink {
         true
     }
 
-    /// The facts that hold now.
     pub(crate) fn facts(&self) -> Facts {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -258,7 +253,7 @@ impl Sink {
         }
     }
 
-    /// The position after everything that was added.
+    /// The position after all added records.
     pub(crate) fn end_position(&self) -> u64 {
         self.inner().end
     }
@@ -275,8 +270,9 @@ impl Sink {
         if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
-    /// The position after everything that was added, for outputs that wait for it from now on. If the journal has failed, it
-    /// is the position after its cut: once a client receives outputs that the journal does not cover, it must not be found open.
+    /// The position after all added records, which outputs wait for from now on. If the journal has failed, it is the
+    /// position after its cut: once a client receives outputs that the journal does not cover, the journal must not be
+    /// found open.
     pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
         inner.awaited = inner.end;
@@ -289,7 +285,7 @@ impl Sink {
         (inner.end, inner.sum)
     }
 
-    /// The position up to which everything is safe according to the policy.
+    /// The position up to which all records are safe according to the policy.
     pub(crate) fn reached(&self) -> u64 {
         self.reached.load(Ordering::Acquire)
     }
@@ -308,12 +304,12 @@ impl Sink {
         if self.reached() > above || self.lost().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Whether so much waits for the disk that nothing more should be added.
+    /// Whether the backlog for the disk is so large that no records should be added.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Acquire)
     }
 
-    /// Whether outputs have waited for long.
+    /// Whether outputs have waited for a long time.
     pub(crate) fn is_stalled(&self) -> bool {
         self.stalled.load(Ordering::Acquire)
     }
@@ -322,7 +318,7 @@ impl Sink {
         self.stalled.store(is_stalled, Ordering::Release);
     }
 
-    /// Why nothing may be sent any more, if that is so.
+    /// The reason why outputs must no longer be sent, if so.
     pub(crate) fn lost(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),
@@ -330,7 +326,8 @@ impl Sink {
         }
     }
 
-    /// How it must be queued for writing, if it is not yet. Marks it as queued then.
+    /// Marks the journal as queued for writing and returns the urgency. Returns `None` if it is queued already, or has
+    /// no work.
     pub(crate) fn queue(&self) -> Option<Urgency> {
         let mut inner = self.inner();
         if inner.queued || !inner.has_work() {
@@ -343,7 +340,7 @@ impl Sink {
         (!std::mem::replace(&mut inner.delayed, true)).then_some(Urgency::Later)
     }
 
-    /// The delay after which it was queued is over.
+    /// Reports the end of its delay in the queue.
     pub(crate) fn end_delay(&self) {
         self.inner().delayed = false;
     }
@@ -356,7 +353,7 @@ impl Sink {
         }
     }
 
-    /// Waits until it is closed, cut or lost, or the time is over. Returns whether it is.
+    /// Waits until it is closed, cut or lost, for at most `patience`. Returns whether it is.
     pub(crate) fn finish(&self, patience: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.inner(), patience, |inner| !inner.has_ended());
         let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -382,7 +379,7 @@ impl Sink {
         self.wait_for(&self.slots)
     }
 
-    // Locks what the other thread may hold while the disk works.
+    // Locks a mutex that the other thread may hold while the disk works.
     fn wait_for<'a, T>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
         loop {
             match mutex.try_lock() {
@@ -404,13 +401,13 @@ impl Inner {
         match self.phase {
             Phase::Open => !self.pending.is_empty(),
             Phase::Closing => true,
-            // After the first attempt the writing thread tries again by itself.
+            // After the first attempt the writing thread retries by itself.
             Phase::Failed(_) => self.attempts == 0,
             Phase::Ended | Phase::Lost(_) => false,
         }
     }
 
-    // Whether outputs wait for pending records, or the journal is to end.
+    // Whether outputs wait for pending records, or the journal should end.
     const fn is_urgent(&self) -> bool {
         !matches!(self.phase, Phase::Open) || self.awaited > self.end - self.pending.len() as u64
     }
@@ -419,7 +416,7 @@ impl Inner {
         matches!(self.phase, Phase::Ended | Phase::Lost(_))
     }
 
-    // The first reason is kept.
+    // Keeps the first failure.
     fn fail(&mut self, failure: Failure) {
         if matches!(self.phase, Phase::Open | Phase::Closing) {
             self.phase = Phase::Failed(failure);

@@ -1,4 +1,4 @@
-//! Journals that are opened for reading. Nothing is changed, and nothing is locked.
+//! Journals that are opened for reading, without changing or locking them.
 
 use std::{
     io::{self, Read, Seek, SeekFrom},
@@ -19,15 +19,15 @@ use crate::{
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
-/// How often a journal is opened again, if its server continues it in another file meanwhile.
+/// How often a journal is opened again if its server continues it in another file meanwhile.
 const ATTEMPTS: u32 = 8;
 
-/// A segment of a journal, with the records that only its spool has. A clone starts at the same position and moves
+/// A segment of a journal, with the records that only its spool contains. A clone starts at the same position and moves
 /// independently.
 #[derive(Debug)]
 pub struct Source {
     file: SharedFile,
-    // The bytes of the file that count, and the records after them.
+    // The number of valid bytes in the file, and the records after them.
     length: u64,
     tail: Arc<[u8]>,
     // The offset after the buffer.
@@ -98,14 +98,14 @@ impl Seek for Source {
     }
 }
 
-/// A journal that is opened for reading, with what its server has written until then.
+/// A journal that is opened for reading, with its contents at that time.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     segments: Vec<(Source, Segment)>,
 }
 
-/// Opens the journal with this name for reading. It may be given by the name of any of its segments.
+/// Opens the journal with this name for reading. The name may be that of any of its segments.
 pub fn open(path: &Path) -> Result<Journal, ReadError> {
     Journal::open_on(&SystemDisk, path)
 }
@@ -116,7 +116,7 @@ impl Journal {
         let journal = segment::journal_of(disk, path)?;
         for _ in 0..ATTEMPTS {
             let found = segment::segments(disk, &journal, false)?;
-            // Before the lengths of the files: records that have left the spool are in a file then.
+            // Read before the lengths of the files: records that have left the spool by then are in a file.
             let spooled = spooled(&found);
             let again = segment::segments(disk, &journal, false)?;
             if found.last().map(|last| last.place) == again.last().map(|last| last.place) {
@@ -162,7 +162,7 @@ impl Journal {
         self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
     }
 
-    /// Its records, from the first that is left.
+    /// Its records, from the first remaining one.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }
@@ -177,12 +177,12 @@ impl Journal {
         self.segments.last().map_or(0, |(source, segment)| segment.positions.position(source.length()))
     }
 
-    /// The number of segments that are left.
+    /// The number of remaining segments.
     pub fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// The index of the last segment that begins before `time`, or of the first that is left.
+    /// The index of the last segment that begins before `time`, or of the first remaining one.
     pub fn segment_before(&self, time: Time) -> Result<usize, ReadError> {
         for index in (1..self.segments.len()).rev() {
             let reader = self.reader_from(index)?;
@@ -193,8 +193,8 @@ impl Journal {
         Ok(0)
     }
 
-    /// The records from the segment with this index on; 0 is the first that is left. Its head has the state that it begins
-    /// with, unless it is that of the beginning of the match.
+    /// The records from the segment with this index on; 0 is the first remaining one. The head contains the state at
+    /// the start of the segment, unless that is the beginning of the match.
     pub fn reader_from(&self, index: usize) -> Result<Reader<Source>, ReadError> {
         let mut sources = self.segments.iter().skip(index);
         let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
@@ -202,7 +202,7 @@ impl Journal {
         Reader::chain(first.clone(), first.length(), following)
     }
 
-    /// The records after a bookmark in this journal; `None` if the segment with the next record is not there any more.
+    /// The records after a bookmark in this journal; `None` if the segment with the next record has been removed.
     pub fn reader_at(&self, bookmark: &Bookmark) -> Result<Option<Reader<Source>>, ReadError> {
         for index in (0..self.segments.len()).rev() {
             let mut reader = self.reader_from(index)?;
@@ -218,14 +218,14 @@ impl Journal {
         Ok(self.last()?.head().clone())
     }
 
-    /// The last segment.
     pub(crate) fn into_last(mut self) -> Option<Segment> {
         self.segments.pop().map(|(_, segment)| segment)
     }
 }
 
-/// The spools of the last two segments of an open journal of an earlier version, each with whether it is that of the last:
-/// a server that was killed while it continued a journal in another file has left the spool of the previous one.
+/// The spools of the last two segments of an open journal of an earlier version, each with whether it belongs to the
+/// last segment. A server that was killed while it continued a journal in another file has left the spool of the
+/// previous segment.
 fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
     if segments.last().is_none_or(is_over) {
@@ -239,7 +239,7 @@ fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     found
 }
 
-// Adds the records to the last segment that only spools have.
+// Adds the records that only spools contain to the last segment.
 fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, ReadError> {
     let whole = Source::new(Arc::clone(&segment.file), segment.length, Arc::default());
     let file_end = segment.positions.position(segment.length);
@@ -248,7 +248,7 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
     }
     let mut reader = match Reader::new(whole.clone(), segment.length) {
         Ok(reader) if reader.state() == State::Open => reader,
-        // The error is reported when it is read.
+        // The error is reported when the journal is read.
         _ => return Ok(whole),
     };
     match reader.skip_to_end() {

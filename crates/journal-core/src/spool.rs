@@ -1,9 +1,9 @@
 //! Reads the records that earlier versions kept in memory until they were in the journal.
 //!
-//! Earlier versions wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names have the
-//! device and the number of the journal's file. After a crash they may have records that the file does not have. This
-//! module finds these for readers. Nothing writes a spool any more: where the status of a file has the mark
-//! ([`layout`](crate::layout)), its spool is not looked for.
+//! Earlier versions wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names
+//! contain the device and the number of the journal's file. After a crash they may contain records that the file does
+//! not. This module finds these records for readers. Spools are no longer written: if the status of a file has the mark
+//! ([`layout`](crate::layout)), its spool is ignored.
 //!
 //! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if the
 //! owner of the journal owns it and no other user can write it. Anything else is ignored.
@@ -29,12 +29,12 @@ const PREFIX: &str = "arcade-journal-";
 const HEADER: u64 = 4_096;
 /// The part of the header that is read.
 const FIELDS: usize = 24;
-/// The longest file that earlier versions wrote. After a write of the journal, they turned to the other file if this one
-/// had more than 64 KiB of records. Until the next write was done, they added what could wait for that write, and what
-/// could wait for the one after it. No more than [`MAX_PENDING`] bytes and a last record wait for a write.
+/// The longest file that earlier versions wrote. After a write of the journal, they switched to the other file if this
+/// one had more than 64 KiB of records. Until the next write was done, they added the records for that write and for
+/// the one after it. At most [`MAX_PENDING`] bytes and a last record waited for a write.
 const MAX_LENGTH: u64 = HEADER + (64 << 10) + 2 * (MAX_PENDING + MAX_BODY) as u64;
 
-/// The name of the spool of a file, and who owns it.
+/// The name of the spool of a file, and the owner of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpoolName {
     /// The device that contains the file.
@@ -55,7 +55,6 @@ impl SpoolName {
 /// The records of a file of a spool.
 #[derive(Debug)]
 pub(crate) struct Spooled {
-    /// The id of the journal.
     pub(crate) id: u64,
     /// The position of the first record.
     pub(crate) base: u64,
@@ -65,13 +64,13 @@ pub(crate) struct Spooled {
 }
 
 impl Spooled {
-    /// The position after the last record that may be in here.
+    /// The position after the last record that may be contained.
     pub(crate) const fn end(&self) -> u64 {
         self.base.saturating_add(self.records.len() as u64)
     }
 
-    /// The bodies of the records from this position on, which is that of a record, and the checksum before it; `None` if
-    /// that record is not in here. A record that was not written completely ends them.
+    /// The bodies of the records from `position` on, and the checksum before them; `None` if no record begins at
+    /// `position`. An incomplete record ends the iterator.
     pub(crate) fn bodies_from(&self, position: u64) -> Option<(u32, impl Iterator<Item = &[u8]>)> {
         let (mut at, mut sum, mut rest) = (self.base, self.sum, &self.records[..]);
         while at < position {
@@ -84,7 +83,7 @@ impl Spooled {
     }
 }
 
-// The next record of a spool: its body, and the length of all of it.
+// The next record of a spool: its body, and its total length.
 fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
     let (front, body) = record::lengths(rest)?;
     let all = rest.get(..front + body)?;
@@ -116,7 +115,7 @@ pub(crate) fn read(file: &dyn DiskFile) -> Vec<Spooled> {
 pub(crate) fn remove(file: &dyn DiskFile) {
     let Some(name) = file.spool() else { return };
     for path in name.paths() {
-        // Without the check, root would remove files of others.
+        // Without the check, root would remove files of other users.
         if open(&path, name.owner).is_ok() {
             let _ = std::fs::remove_file(path);
         }

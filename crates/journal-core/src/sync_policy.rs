@@ -6,13 +6,13 @@ use std::time::Duration;
 /// interval.
 pub const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What outputs wait for.
+/// The durability that outputs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
-    /// The inputs that caused them are on disk: not even a power cut loses anything that was sent.
+    /// The inputs that caused them are on disk: even a power cut does not undo outputs that were sent.
     Always,
-    /// The inputs that caused them were passed to the system: killing the server loses nothing that was sent, but a
-    /// power cut may lose the last [`SYNC_INTERVAL`].
+    /// The inputs that caused them were passed to the system: killing the server does not undo outputs that were sent,
+    /// but a power cut may undo those of the last [`SYNC_INTERVAL`].
     #[default]
     Interval,
 }

@@ -135,7 +135,7 @@ impl DiskFile for File {
     }
 
     fn is_locked(&self) -> io::Result<bool> {
-        // Shared, so that those who ask do not hinder one another.
+        // A shared lock, so that concurrent queries do not conflict.
         match self.try_lock_shared() {
             Ok(()) => self.unlock().map(|()| false),
             Err(TryLockError::WouldBlock) => Ok(true),

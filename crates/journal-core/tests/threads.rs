@@ -32,7 +32,7 @@ use self::adder::Adder;
 const INPUTS: u8 = 12;
 const RUNS: usize = 500;
 
-// The arrivals that a journal covers, of which the oldest may not be kept; `None` if it is marked as cut.
+// The number of arrivals that a journal covers, including those that are no longer kept; `None` if it is marked as cut.
 fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let before = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -41,7 +41,7 @@ fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     (reader.state() != State::Cut).then_some(before + after)
 }
 
-/// A clock on which each wait is over at once.
+/// A clock on which each wait ends immediately.
 #[derive(Debug, Default)]
 struct Hurry(AtomicU64);
 
@@ -55,8 +55,8 @@ impl Clock for Hurry {
     }
 }
 
-/// A room in one thread, those of the scribe, and here a host that waits for each mark and then looks what a crash would
-/// leave. A lost wake-up blocks all of them, which shuttle reports.
+/// A room in one thread, the threads of the scribe, and here a host that waits for each mark and then checks what a
+/// crash would leave. A lost wake-up blocks all of them, which shuttle reports.
 fn play(inputs: u8, sync: SyncPolicy, max: u64, fault: Option<Fault>) {
     let disk = SimulatedDisk::new();
     let writing = Writing {
@@ -103,7 +103,7 @@ fn wait_for_all(
 ) {
     let mut last = 0;
     while let Ok((count, mark)) = marks.recv() {
-        // The threads have got somewhere when the host begins to wait.
+        // The threads have made some progress when the host begins to wait.
         for _ in 0..thread_rng().gen_range(0..40) {
             thread::yield_now();
         }
@@ -131,7 +131,7 @@ fn wait_for_all(
 fn outputs_leave_when_their_inputs_are_safe_however_the_threads_interleave() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         shuttle::check_random(move || play(INPUTS, sync, 1 << 20, None), RUNS);
-        // No later input makes up for a lost wake-up.
+        // There is no later input that makes up for a lost wake-up.
         shuttle::check_random(move || play(1, sync, 1 << 20, None), 10 * RUNS);
     }
 }

@@ -1,9 +1,9 @@
-//! Makes a moving picture (SVG) of a recording (asciicast version 2): reads the one from standard input and writes the other to
-//! standard output. An argument says how many rows are shown, from the top; without it, all. `docs/pictures/record` makes the picture
-//! of README.md with it.
+//! Converts a recording (asciicast version 2) on standard input into an animated picture (SVG) on standard output. The
+//! argument is the number of rows to show, from the top; by default, all rows are shown. `docs/pictures/record` creates
+//! the picture of README.md with it.
 //!
-//! The frames stand side by side and are pushed past a window, by CSS alone. Browsers show that for pictures in pages that allow
-//! no scripts. A line of text that several frames have is kept once.
+//! The frames are side by side, and CSS moves them past a window. Browsers show such animations even in pages that
+//! allow no scripts. A line of text that occurs in several frames is stored once.
 
 use std::{
     collections::BTreeMap,
@@ -18,13 +18,13 @@ use vt100::{Cell, Color, Parser, Screen};
 
 /// The size of a character cell in pixels.
 const CELL: (usize, usize) = (8, 17);
-/// How far the letters' feet are below the top of their cell.
+/// The distance of the baseline from the top of a cell.
 const BASELINE: usize = 13;
-/// Room around the screen.
+/// The margin around the screen.
 const MARGIN: usize = 8;
-/// How long the last frame is shown, in seconds.
+/// The duration of the last frame in seconds.
 const LAST: f64 = 3.0;
-/// The colours of text and of the screen behind it.
+/// The default colours of the text and of the background.
 const DEFAULT: (&str, &str) = ("#d8dee9", "#14181f");
 /// The sixteen colours of a terminal.
 const COLOURS: [&str; 16] = [
@@ -32,12 +32,12 @@ const COLOURS: [&str; 16] = [
     "#a5d884", "#ffd98e", "#7cc4ff", "#dd92f0", "#6fd3df", "#ffffff",
 ];
 
-/// What the frames are made of.
+/// The frames and their lines.
 #[derive(Default)]
 struct Film {
-    /// Each line that occurs, and its number.
+    /// Each distinct line, and its number.
     lines: BTreeMap<String, usize>,
-    /// When each frame begins, and the numbers of its lines with the rows where they stand.
+    /// The start of each frame, and its lines as pairs of a line's number and its row.
     frames: Vec<(f64, Vec<(usize, usize)>)>,
 }
 
@@ -51,7 +51,7 @@ impl Film {
                 frame.push((*self.lines.entry(line).or_insert(next), usize::from(row)));
             }
         }
-        // A frame that looks like the one before is that one.
+        // A frame that equals the previous one is omitted.
         if self.frames.last().is_none_or(|(_, last)| *last != frame) {
             self.frames.push((time, frame));
         }
@@ -93,7 +93,8 @@ fn signed(pixels: usize) -> i64 {
     i64::try_from(pixels).unwrap_or(i64::MAX)
 }
 
-/// How cells look: the colour of text, the colour behind it if it is another, and whether it is bold.
+/// The appearance of a cell: the colour of the text, the background colour if it is not the default, and whether it is
+/// bold.
 fn look(cell: &Cell) -> (String, Option<String>, bool) {
     let (mut text, mut behind) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
     if cell.inverse() {
@@ -103,12 +104,12 @@ fn look(cell: &Cell) -> (String, Option<String>, bool) {
     (text.unwrap_or_default(), behind, cell.bold())
 }
 
-/// A colour; none for the one that the terminal has anyway.
+/// A colour; `None` for the default of the terminal.
 fn colour(colour: Color) -> Option<String> {
     match colour {
         Color::Default => None,
         Color::Idx(index) if index < 16 => Some(COLOURS[usize::from(index)].into()),
-        // The cube of six levels a colour, and the greys behind it.
+        // The colour cube with six levels for each component, and the greys after it.
         Color::Idx(index @ 16..232) => {
             let level = |place: u8| [0, 95, 135, 175, 215, 255][usize::from((index - 16) / place % 6)];
             Some(format!("#{:02x}{:02x}{:02x}", level(36), level(6), level(1)))
@@ -118,11 +119,11 @@ fn colour(colour: Color) -> Option<String> {
     }
 }
 
-/// A row of the screen as SVG; empty if nothing is to be seen there.
+/// A row of the screen as SVG; empty if the row is blank.
 fn line(screen: &Screen, row: u16) -> String {
     let (_, columns) = screen.size();
     let cells = (0..columns).filter_map(|column| Some((usize::from(column), screen.cell(row, column)?)));
-    // Cells that look the same and follow each other.
+    // Runs of adjacent cells with the same appearance.
     let mut runs: Vec<(usize, usize, _, String)> = vec![];
     for (column, cell) in cells.filter(|(_, cell)| !cell.is_wide_continuation()) {
         let (look, width) = (look(cell), if cell.is_wide() { 2 } else { 1 });
@@ -147,7 +148,7 @@ fn line(screen: &Screen, row: u16) -> String {
         }
         let blanks = shown.len() - shown.trim_start().len();
         let (x, shown) = (x + blanks * CELL.0, shown.trim_start());
-        // The length is given, since fonts differ.
+        // The length is explicit, since fonts differ.
         let length = (length - blanks - (contents.len() - contents.trim_end().len())) * CELL.0;
         let _ = write!(out, "<text x=\"{x}\" y=\"{BASELINE}\" textLength=\"{length}\"");
         if !text.is_empty() {
@@ -174,7 +175,7 @@ fn main() -> anyhow::Result<()> {
         let event: Value = serde_json::from_str(&line?)?;
         let (time, text) = (event[0].as_f64().context("no time")?, event[2].as_str().context("no text")?);
         screen.process(text.as_bytes());
-        // What is cleared to be drawn anew is not shown.
+        // Blank screens before the first frame are omitted.
         if !film.frames.is_empty() || !is_blank(screen.screen()) {
             film.take(time, screen.screen(), shown);
         }

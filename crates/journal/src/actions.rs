@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct Action {
     /// When it happened.
     pub time: Time,
-    /// The turn for which it counts, if the game has turns.
+    /// The turn to which it applies, if the game has turns.
     pub turn: Option<u64>,
     what: ActionKind,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The players when a replay begins in the middle.
+    /// The players at the start of a replay, which may be in the middle of a match.
     pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
         let engine = replay.room().engine();
         let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
@@ -116,7 +116,7 @@ impl Names {
         mut tell: impl FnMut(Action),
     ) {
         let time = arrival.time;
-        // An action counts for the next turn.
+        // An action applies to the next turn.
         let turn = replay.room().engine().turn();
         match (&arrival.input, self.sender.take()) {
             (Input::Message { message: bytes, .. }, Some((who, link))) => {
@@ -144,7 +144,7 @@ impl Names {
         }
     }
 
-    /// Processes an event. Returns its description, if it is worth one.
+    /// Processes an event. Returns its description, or `None` if the event is not shown.
     pub(crate) fn hear(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
         let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.called();
         Some(match event {
@@ -191,7 +191,7 @@ impl Names {
 pub(crate) struct Latest(VecDeque<Action>);
 
 impl Latest {
-    /// As many as the widest window shows.
+    /// The number of actions that the widest window shows.
     const KEPT: usize = 24;
 
     pub(crate) fn push(&mut self, action: Action) {

@@ -233,7 +233,8 @@ pub struct PruneArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 
-    /// What to keep: an age in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G
+    /// Journals to keep: an age in hours, days or weeks, a number of journals, a total size, or several of these, as in
+    /// 30d,100,10G
     #[arg(long, value_name = "WHAT", value_parser = retention)]
     pub keep: Option<Retention>,
 

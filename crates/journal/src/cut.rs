@@ -23,7 +23,6 @@ use crate::{
     verify::{Ending, Verdict, replayed},
 };
 
-/// Runs `journal cut`.
 pub(crate) fn run(args: &CutArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => cut::<E>(args), Err(unknown(&head).context(file_name(&args.file))))
@@ -50,7 +49,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
         game = Some(found);
     }
     if let Ending::Diverges(divergence) = &mut whole.ending {
-        // The part begins with the state of this replay.
+        // The excerpt begins with the state of this replay.
         divergence.same = divergence.same.max(from);
     }
     let bytes = excerpt(path, opened.reader.clone(), &head, from, (args.at, &whole))?;
@@ -111,7 +110,7 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     }
 }
 
-// The game that includes an arrival: the number of arrivals before the game, or before the pause between games.
+// The game that includes an arrival, and the number of arrivals before the game, or before the pause between games.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     game: Option<u32>,
@@ -160,7 +159,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
-// The state after this many arrivals, and the facts that hold then.
+// The state after this number of arrivals, and the facts at that time.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,

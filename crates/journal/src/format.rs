@@ -62,12 +62,10 @@ pub(crate) fn grouped(number: u64) -> String {
     shown
 }
 
-/// A number of things.
 pub(crate) fn count(number: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// The size of a file.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => count(bytes, "byte"),
@@ -76,7 +74,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A name in which control characters are escaped.
+/// A name with control characters escaped.
 pub(crate) fn plain(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     for character in name.chars() {

@@ -51,7 +51,7 @@ pub(crate) trait Game: Recorded + Clone {
 pub(crate) enum Step {
     /// An arrival, if players act at any time.
     Arrival,
-    /// A turn, if all players act at once.
+    /// A turn, if all players act at the same time.
     Turn,
 }
 
@@ -65,7 +65,7 @@ impl Step {
     }
 }
 
-/// The description of a message.
+/// The description of a message of a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Description {
     /// In the terms of the protocol.
@@ -76,15 +76,15 @@ pub(crate) struct Description {
     pub name: Option<String>,
 }
 
-/// What is shown of a match, from a seat or to a spectator.
+/// The display of a match, from a seat or for a spectator.
 pub(crate) trait GameDisplay<E: Recorded>: Clone {
     /// The state of the display, such as the visible part of a map. It is kept when the replay moves back.
     type View: std::fmt::Debug;
 
-    /// Whether the lowest row of the display is about keys that do nothing in a replay.
+    /// Whether the lowest row of the display describes keys that have no effect in a replay.
     const HINTS: bool = false;
 
-    /// For a spectator, or for a seat that nobody has taken yet.
+    /// A display for a spectator, or for a seat that is not taken yet.
     fn new(seat: bool) -> Self;
 
     /// Processes the initial state.
@@ -92,10 +92,10 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
         let _ = replay;
     }
 
-    /// The seat was taken by this player.
+    /// Records that this player took the seat.
     fn sit(&mut self, guest: &Guest, link: Link, time: Time);
 
-    /// Processes a message that was sent to the player at the seat, or to everybody.
+    /// Processes a message that was sent to the player at the seat, or to all peers.
     fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time);
 
     /// Processes a message of the player at the seat.
@@ -114,7 +114,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
         let _ = view;
     }
 
-    /// Discards what was seen later than now.
+    /// Discards discoveries that are later than the current time.
     fn wound_back(&self, view: &mut Self::View) {
         let _ = view;
     }
@@ -150,7 +150,7 @@ macro_rules! define {
         const NAMES: &[&str] =
             &[$(<$engine as Recorded>::GAME,)* $(<::games::turnbased::Table<$rules> as Recorded>::GAME,)*];
 
-        /// Evaluates an expression with the type of the game that a head names, or else the last expression.
+        /// Evaluates an expression with the type of the game that is named in a head, or else the last expression.
         macro_rules! for_game {
             ($d head:expr, $d game:ident => $d known:expr, $d unknown:expr) => {{
                 let game: &str = &$d head.game;

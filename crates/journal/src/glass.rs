@@ -97,7 +97,7 @@ impl Game for Glass {
     }
 }
 
-/// Shows nothing.
+/// Displays an empty screen.
 #[derive(Debug, Clone)]
 pub(crate) struct Blind;
 
@@ -119,7 +119,8 @@ impl GameDisplay<Glass> for Blind {
     fn draw(&mut self, (): &mut (), _: &Replay<Glass>, _: Rect, _: &mut Buffer) {}
 }
 
-/// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, `last` made the server panic.
+/// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, the journal records that `last` made the
+/// server panic.
 pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
     let mut excerpt = Excerpt::new(&Head::new(&Glass::default(), "0.1.0", vec![], 0));
     let (peer, role, link) = (PeerId(0), Role::Player, Link::Message);

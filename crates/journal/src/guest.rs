@@ -12,7 +12,6 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// The name to show.
     pub(crate) fn called(&self) -> String {
         plain(if self.name.is_empty() { &self.seat } else { &self.name })
     }

@@ -22,7 +22,6 @@ use crate::{
 const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
-/// Runs `journal list`.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let found = journal_core::list(directory).with_context(|| {
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The lines about a journal. Damage is mentioned.
+/// The lines about a journal. Errors of damaged journals are included.
 pub(crate) fn line(path: &Path) -> String {
     let name = name(path);
     match about(path) {
@@ -49,7 +48,7 @@ pub(crate) fn line(path: &Path) -> String {
     }
 }
 
-// Without the name of the file, which is printed anyway.
+// Omits the name of the file, which is printed anyway.
 fn root(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
     if parts.len() > 1 {
@@ -114,7 +113,7 @@ fn players(names: &[String], others: usize) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-// The name in a request to join. The link is not looked up, because the messages are unambiguous.
+// The name in a request to join. The link is not looked up, because requests are unambiguous.
 fn named<E: Game>(bytes: &[u8]) -> Option<String> {
     [Link::Message, Link::Stream].into_iter().find_map(|link| E::said(link, bytes)).and_then(|said| said.name)
 }

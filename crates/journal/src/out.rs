@@ -1,4 +1,5 @@
-//! Output files that only the owner can read, that are written completely or not at all, and that replace nothing.
+//! Output files that only the owner can read, that are written completely or not at all, and that do not replace
+//! existing files.
 
 use std::{
     io::{self, BufWriter, ErrorKind, Write},

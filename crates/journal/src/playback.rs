@@ -16,9 +16,9 @@ use crate::{
     source::open,
 };
 
-/// The copies to move back to.
+/// Limits on the copies for moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// Limit on the number of seats that an error lists from.
+/// The maximum number of seats that an error lists.
 const MAX_SEATS: usize = 256;
 
 /// A position to move to.
@@ -26,7 +26,7 @@ const MAX_SEATS: usize = 256;
 pub(crate) enum Goal {
     /// After this many arrivals.
     Arrivals(u64),
-    /// After everything that arrived up to this time.
+    /// After all arrivals up to this time.
     Time(Time),
     /// The end of a turn of a game.
     Turn {
@@ -68,7 +68,7 @@ struct Moment<E: Game> {
     display: E::Display,
     names: Names,
     latest: Latest,
-    // The peer that has the seat from which the match is shown.
+    // The peer at the seat from which the match is shown.
     seated: Option<PeerId>,
     // Why the replay cannot continue.
     trouble: Option<String>,
@@ -104,7 +104,6 @@ impl<E: Game> Playback<E> {
         Ok(Self { start, end, seat: seat.map(str::to_owned), now, copies })
     }
 
-    /// The description of the match.
     pub(crate) fn head(&self) -> &Head {
         self.now.cursor.reader().head()
     }
@@ -114,7 +113,6 @@ impl<E: Game> Playback<E> {
         self.now.cursor.replay().arrivals()
     }
 
-    /// The time of the last arrival.
     pub(crate) const fn time(&self) -> Time {
         self.now.cursor.replay().time()
     }
@@ -134,17 +132,14 @@ impl<E: Game> Playback<E> {
         self.now.names.game
     }
 
-    /// Why the replay cannot continue.
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.now.trouble.as_deref()
     }
 
-    /// The latest actions, latest first.
     pub(crate) fn actions(&self) -> impl Iterator<Item = String> {
         self.now.latest.iter().filter_map(Action::words::<E>)
     }
 
-    /// The display and the replay.
     pub(crate) const fn scene(&mut self) -> (&mut E::Display, &Replay<E>) {
         (&mut self.now.display, self.now.cursor.replay())
     }
@@ -174,7 +169,7 @@ impl<E: Game> Playback<E> {
         is_back
     }
 
-    /// Whether it has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
+    /// Whether the replay has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
     pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
         let Some(next) = self.now.cursor.next() else { return true };
         match goal {
@@ -201,7 +196,7 @@ impl<E: Game> Playback<E> {
         }
         let arrivals = self.arrivals();
         if self.copies.is_due(arrivals) {
-            // Once for the room, once for the display.
+            // The room and the display each count once.
             self.copies.add(arrivals, 2 * self.now.cursor.replay().weight(), self.now.clone());
         }
         self.now.forward(self.seat.as_deref(), tell);
@@ -275,7 +270,7 @@ impl<E: Game> Moment<E> {
     }
 }
 
-// What a note tells the reader of a list of actions.
+// The text of a note in a list of actions.
 fn words(note: &Note) -> Option<String> {
     Some(match note {
         Note::Mark(_) | Note::Snapshot(_) | Note::Fact(_) => return None,
@@ -290,7 +285,7 @@ fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
     !guest.name.is_empty() && (guest.name == typed || E::is_seat(&guest.seat, typed))
 }
 
-// Reads the whole journal, as far as possible, to get its length.
+// Reads the whole journal, up to any damage, to determine its length.
 fn length(mut reader: Reader<Source>) -> End {
     let base = reader.head().base.as_ref().map(|base| base.mark);
     let mut end = base.map_or_else(End::default, |mark| End { arrivals: mark.arrivals, time: mark.time });
@@ -302,7 +297,7 @@ fn length(mut reader: Reader<Source>) -> End {
     end
 }
 
-// Checks that somebody has the seat at some time.
+// Checks that the seat is taken at some time.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
     let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();

@@ -16,14 +16,13 @@ use crate::{
     format::{count, name, size},
 };
 
-/// Runs `journal prune`.
 pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let Some(retention) = &args.keep else {
         let said = "say what to keep, as in --keep 30d,100,10G; --dry-run shows what would be removed";
         return Err(UsageError(said.to_owned()).into());
     };
-    // Who can write the directory could lead root to files elsewhere.
+    // A user who can write the directory could redirect root to other files.
     #[cfg(unix)]
     cmdkit::become_owner(directory)?;
     let now = SystemTime::now();
@@ -63,7 +62,7 @@ fn worth(journal: &Found, games: &mut BTreeSet<String>) -> Worth {
     match journal_core::open(&journal.path).and_then(|opened| opened.head()) {
         Ok(head) if games.insert(head.game.clone()) => Worth::Needed,
         Ok(_) => Worth::Spare(0),
-        // Nobody knows what is in it.
+        // Its content is unknown.
         Err(_) => Worth::Apart,
     }
 }

@@ -38,7 +38,7 @@ const MAX_TYPED: usize = 20;
 /// What the caller has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// Nothing.
+    /// No action is needed.
     Nothing,
     /// Leave.
     Leave,
@@ -87,7 +87,6 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    /// The replay.
     pub(crate) const fn playback(&mut self) -> &mut Playback<E> {
         &mut self.playback
     }
@@ -97,17 +96,17 @@ impl<E: Game> ReplayScreen<E> {
         self.clock = self.playback.time().max(self.playback.start.time);
     }
 
-    /// Whether anything changes by itself.
+    /// Whether the display changes without input.
     pub(crate) const fn is_moving(&self) -> bool {
         self.playing || self.goal.is_some()
     }
 
-    /// Whether there is work to do at once.
+    /// Whether there is work to do immediately.
     pub(crate) const fn is_busy(&self) -> bool {
         self.goal.is_some()
     }
 
-    /// Advances by the elapsed time, working until `until` at most. Returns whether there is anything new to draw.
+    /// Advances by the elapsed time, working until `until` at most. Returns whether the display has changed.
     pub(crate) fn elapse(&mut self, passed: Duration, until: Instant) -> bool {
         if self.goal.is_some() {
             self.wind(until);
@@ -121,7 +120,7 @@ impl<E: Game> ReplayScreen<E> {
         self.clock = self.clock.plus(passed * times / over);
         let arrivals = self.playback.arrivals();
         if !self.run(Goal::Time(self.clock), (0, None), until) {
-            // Too much arrives for this speed.
+            // There are too many arrivals for this speed.
             self.clock = self.playback.time();
         }
         if self.playback.next_time().is_none() {
@@ -172,7 +171,7 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // One step back, to after the previous arrival or turn.
+    // Goes one step back, to the state after the previous arrival or turn.
     fn back(&mut self) {
         let (game, arrivals) = (self.playback.game(), self.playback.arrivals());
         self.go_to(match self.playback.turn() {

@@ -21,7 +21,6 @@ use crate::{
     verify::told,
 };
 
-/// Runs `journal show`.
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     let mut out = io::stdout().lock();
@@ -64,7 +63,7 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
     Ok(())
 }
 
-// For a game that this program does not know, or other rules: only what can be read without them.
+// For a game that this program does not know, or for other rules: prints the parts that can be read without them.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     front(&opened, out)?;
@@ -72,8 +71,8 @@ fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     notes(&mut opened, out)
 }
 
-// The next arrival. Notes before it are printed with the time of the last one, and damage or a divergence with its reason. None at
-// the end.
+// The next arrival; `None` at the end. Notes before it are printed with the time of the last arrival, and damage or a
+// divergence with its reason.
 fn next(
     opened: &mut Opened,
     time: Time,
@@ -150,7 +149,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
             }
         }
     }
-    // The rest is read only to get the length.
+    // The rest is read only to determine the length.
     while let Ok(Some(entry)) = opened.reader.next() {
         if let Entry::Arrival(arrival) = entry {
             (arrivals, time) = (arrivals + 1, arrival.time);
@@ -174,7 +173,7 @@ fn tell<E: Game>(
             _ => vec![],
         };
         let event = match event {
-            // They follow in a table.
+            // The standings follow in a table.
             GameEvent::Ended { game, complete, .. } => GameEvent::Ended { game, complete, standings: vec![] },
             other => other,
         };
@@ -203,7 +202,7 @@ fn note_in_words(note: &Note) -> Option<String> {
     })
 }
 
-// What the host of the room has noted, such as who has a seat.
+// The text of a fact that the host of the room has recorded, such as the occupant of a seat.
 fn fact_in_words(key: &str, value: &str) -> String {
     let value = if value.is_empty() { "nothing" } else { value };
     if key.is_empty() { plain(value) } else { plain(&format!("{key}: {value}")) }

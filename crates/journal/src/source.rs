@@ -17,7 +17,6 @@ pub(crate) struct Opened {
     pub in_use: bool,
 }
 
-/// Opens a journal.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     if path.is_dir() {
         return Err(anyhow!(
@@ -33,7 +32,7 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { reader, length: opened.length(), in_use: opened.is_in_use() })
 }
 
-/// The head of a journal, to find out its game.
+/// The head of a journal, which determines its game.
 pub(crate) fn head_of(path: &Path) -> anyhow::Result<Head> {
     Ok(open(path)?.reader.head().clone())
 }

@@ -15,7 +15,6 @@ use crate::{
     source::{damaged, head_of, open},
 };
 
-/// Runs `journal export`.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     match args.format {

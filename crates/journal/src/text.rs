@@ -10,7 +10,6 @@ use cmdkit::file_name;
 
 use crate::{actions::Action, games::Game, playback::Playback};
 
-/// Prints all actions of a match.
 pub(crate) fn print<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut wrote = Ok(());

@@ -39,20 +39,18 @@ pub(crate) enum Ending {
     },
 }
 
-/// The result of a replay.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) ending: Ending,
     /// The number of arrivals, and the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
-    /// The arrival at which it ended, unless that was the end.
+    /// The arrival at which the replay ended, unless it reached the end.
     pub(crate) last: Option<Arrival>,
     /// The number of marks with the same state; `None` if states cannot be compared.
     pub(crate) marks: Option<u64>,
 }
 
-/// Runs `journal verify`.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => verify::<E>(&args.file), Err(unknown(&head).context(file_name(&args.file))))
@@ -178,7 +176,7 @@ pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
     }
 }
 
-// With enough digits for short times.
+// Uses enough digits for short times.
 fn seconds(taken: Duration) -> String {
     format!("{:.*}", if taken < Duration::from_millis(100) { 4 } else { 2 }, taken.as_secs_f64())
 }

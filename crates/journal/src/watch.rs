@@ -26,12 +26,11 @@ use crate::{
 const PIECE: Duration = Duration::from_millis(12);
 /// The same while the replay moves to a position.
 const LONG_PIECE: Duration = Duration::from_millis(30);
-/// Limit on the time that a match advances at once, in case the program was stopped.
+/// Limit on the time that a match advances in one step, in case the program was stopped.
 const LONGEST: Duration = Duration::from_millis(250);
 /// Interval of updates while the match is playing.
 const TICK: Duration = Duration::from_millis(16);
 
-/// Runs `journal replay`.
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => replay::<E>(args), Err(unknown(&head).context(file_name(&args.file))))
@@ -55,15 +54,15 @@ fn replay<E: Game>(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Prints a message after the screen is gone.
+// Prints a message after the screen is closed.
 fn tell(path: &Path, trouble: &str) {
-    // If standard error is closed, there is nobody to tell.
+    // If standard error is closed, the message is lost.
     let _ = writeln!(io::stderr(), "journal: {}: {trouble}", file_name(path));
 }
 
 async fn show<E: Game>(mut screen: ReplayScreen<E>) -> anyhow::Result<Option<String>> {
     let mut stage = Stage::enter(true, Source::Terminal).context("cannot set up the terminal")?;
-    // After the hook of the screen, which restores the terminal.
+    // Installed after the hook of the screen, which restores the terminal.
     panics::install();
     let mut last = Instant::now();
     loop {

@@ -31,15 +31,15 @@ usage, 3 when it was stopped before its end.";
 #[derive(Debug, Parser)]
 #[command(name = "league", version, after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// What is played
+    /// The game
     #[arg(value_enum)]
     game: Option<Game>,
 
-    /// Somebody who takes part: the command of a program, or bot:easy, bot:normal or bot:hard; may be repeated
+    /// A participant: the command of a program, or bot:easy, bot:normal or bot:hard; may be repeated
     #[arg(long = "player", value_name = "NAME=COMMAND", value_parser = player, action = ArgAction::Append)]
     players: Vec<Entrant>,
 
-    /// Read players and options from a TOML file; options of the command line come first
+    /// Read players and options from a TOML file; options of the command line take precedence
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "league")]
     pub(crate) out: PathBuf,
 
-    /// Play at most so many rounds; in each, everybody plays equally often [default: 50]
+    /// Maximum number of rounds; in each round, all players play equally often [default: 50]
     #[arg(long, value_name = "COUNT", value_parser = count(1..=1_000_000_u32, 50))]
     rounds: Option<u32>,
 
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DEGREE", value_parser = certainty)]
     certainty: Option<u16>,
 
-    /// Matches at the same time; programs that need time disturb each other [default: 1]
+    /// Matches at the same time; programs that need processor time slow each other down [default: 1]
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=64_u8, 2))]
     jobs: Option<u8>,
 
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = whole_number(2..=26_usize, 4))]
     seats: Option<usize>,
 
-    /// Draw everything from this number [default: the system's entropy, or that of the league that goes on]
+    /// Seed of all random choices [default: the system's entropy, or the seed of the league that is continued]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17))]
     seed: Option<u64>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 10))]
     patience: Option<u16>,
 
-    /// How long a match may last from its start on [default: 60]
+    /// How long a match may last after its start [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 60))]
     limit: Option<u16>,
 
@@ -111,7 +111,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
     repeats: Option<bool>,
 
-    /// Let programs use the network; without this option each has only a loopback of its own, where the system allows that
+    /// Let programs use the network; without it each program has only a loopback of its own, where the system allows
+    /// that
     #[arg(long)]
     pub(crate) network: bool,
 
@@ -130,7 +131,7 @@ fn certainty(typed: &str) -> Result<u16, String> {
 }
 
 impl Args {
-    /// What is asked for, by the command line and the file.
+    /// The plan from the command line and the file.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -165,10 +166,10 @@ impl Args {
     }
 }
 
-/// How long a league is played that is planned so.
+/// The limits of a league with this plan.
 ///
 /// # Errors
-/// When the plan has a number that is not possible.
+/// When a number in the plan is not valid.
 pub(crate) fn limits(plan: &Plan) -> Result<Limits, UsageError> {
     let Plan { rounds, certainty, jobs, .. } = plan;
     let limits = Limits {

@@ -1,4 +1,4 @@
-//! How certain it is that one player is better than another.
+//! The certainty that one player is better than another.
 //!
 //! Two players are compared on even terms only: in a deal that both have played, or by their results against the same
 //! opponent in the same round. If they were equal, each would come out ahead as often as the other, like a fair coin,
@@ -7,7 +7,7 @@
 //! *ever*, at any number of checks, with a probability of at most `1 - c` for equal players. A league may therefore
 //! stop as soon as it does.
 
-/// How often one of two players came out ahead of the other.
+/// The number of times that each of two players came out ahead of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Comparisons that the first player won.

@@ -11,9 +11,9 @@ const WIDTH: u16 = 1000;
 const HEIGHT: u16 = 460;
 /// Left, top, right and bottom of the plot; the names are right of it.
 const PLACE: [f32; 4] = [70.0, 20.0, 830.0, 410.0];
-/// The least distance between two names.
+/// The minimum distance between two names.
 const LINE: f32 = 17.0;
-/// The most marks of uncertainty on a curve.
+/// The maximum number of marks of uncertainty on a curve.
 const MARKS: usize = 12;
 /// Colours that most people with colour blindness can distinguish (Okabe and Ito 2008), with a darker yellow.
 const COLOURS: [Rgb; 8] = [
@@ -40,7 +40,7 @@ pub(crate) fn draw(standings: &Standings) -> String {
         let (points, sure) = row.rating();
         let says = format!("{}: {points:.0} ± {sure:.0}", row.name);
         picture.group("player", &says, |picture| draw_player(picture, &plot, row, colour, (name_y, aside)));
-        // Marks of several players would hide each other.
+        // Marks of several players at the same column would hide each other.
         aside = (aside + 4.0) % 40.0;
     }
     picture.to_svg()

@@ -30,7 +30,6 @@ pub(crate) struct Fixture {
     pub(crate) seats: Vec<usize>,
 }
 
-/// The draw of a league.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Draw {
     players: usize,
@@ -45,7 +44,6 @@ impl Draw {
         Self { players: setup.players.len(), seats: setup.seats, solo: setup.game().is_solo(), seed: setup.seed }
     }
 
-    /// Deals of a round.
     const fn deals_of_round(&self) -> usize {
         match self {
             Self { solo: true, .. } => 1,
@@ -55,12 +53,10 @@ impl Draw {
         }
     }
 
-    /// Matches of a deal.
     const fn matches_of_deal(&self) -> usize {
         if self.solo { self.players } else { self.seats }
     }
 
-    /// Matches of a round.
     pub(crate) const fn matches_of_round(&self) -> u64 {
         (self.deals_of_round() * self.matches_of_deal()) as u64
     }

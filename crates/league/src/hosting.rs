@@ -46,17 +46,13 @@ impl Wire {
 /// The location of a seat.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The address.
     pub(crate) address: SocketAddr,
-    /// The network of the address.
     pub(crate) network: Network,
 }
 
 /// A server that runs as a task of the current runtime.
 pub(crate) struct Hosting {
-    /// The place of each seat.
     pub(crate) seats: Vec<Place>,
-    /// The file of the journal.
     pub(crate) journal: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     server: JoinHandle<io::Result<Outcome>>,

@@ -28,9 +28,7 @@ use crate::{
     table,
 };
 
-/// The file of the league's setup.
 const SETUP: &str = "league.json";
-/// The file of its matches.
 const MATCHES: &str = "matches.jsonl";
 
 /// When a league ends.

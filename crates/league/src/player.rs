@@ -75,7 +75,6 @@ impl Player {
         }
     }
 
-    /// Whether it has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         match self {
             Self::Bot(task) => task.is_finished(),

@@ -10,22 +10,19 @@ const POINTS: f64 = 40.0;
 /// Deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
 const SURE: f64 = 2.0;
 
-/// A rating.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rating(WengLinRating);
 
 impl Rating {
-    /// The rating of a new player.
     pub(crate) fn new() -> Self {
         Self(WengLinRating::new())
     }
 
-    /// The rating in points.
     pub(crate) fn points(self) -> f64 {
         self.0.rating * POINTS
     }
 
-    /// Its uncertainty in points, in each direction.
+    /// The uncertainty in points, in each direction.
     pub(crate) fn uncertainty(self) -> f64 {
         self.0.uncertainty * POINTS * SURE
     }

@@ -58,7 +58,6 @@ pub(crate) trait Table {
 /// The part that all matches share.
 pub(crate) struct Venue<'a> {
     pub(crate) setup: &'a Setup,
-    /// The folder of the league.
     pub(crate) folder: &'a Path,
     pub(crate) writing: &'a Writing,
     /// Whether the league should stop.
@@ -194,8 +193,8 @@ impl Play<'_> {
         }
     }
 
-    // Finds out which of the first players have left the game. Returns whether the game is over, in which case
-    // leaving is allowed.
+    // Determines which of the first players have left the game. Returns whether the game is over; players may leave
+    // then.
     fn judge(&mut self, players: usize) -> bool {
         let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
         // Checked after the exits: a program may exit once the game is over.

@@ -1,31 +1,31 @@
-//! What is played.
+//! The games of leagues, and their rules.
 
 use std::{fmt, str::FromStr};
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// A game that a league is played in.
+/// The game of a league.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Game {
-    /// Who is destroyed least often.
+    /// The player who is destroyed least often wins.
     Robots,
-    /// Who collects most gold.
+    /// The player with most gold wins.
     Nuggets,
-    /// Who has won most rounds more than lost, on the same decks.
+    /// The player with most won rounds less lost ones wins, on the same decks.
     Blackjack,
-    /// Who needs fewest turns for the same code.
+    /// The player with fewest turns for the same code wins.
     Mastermind,
 }
 
 impl Game {
-    /// Whether each plays alone, on the same cards or the same code as the others.
+    /// Whether each player plays alone, on the same cards or the same code as the other players.
     pub(crate) const fn is_solo(self) -> bool {
         matches!(self, Self::Blackjack | Self::Mastermind)
     }
 
-    /// The most seats of a match.
+    /// The maximum number of seats of a match.
     pub(crate) const fn max_seats(self) -> usize {
         match self {
             Self::Robots => 25,
@@ -34,7 +34,7 @@ impl Game {
         }
     }
 
-    /// What a score counts.
+    /// The unit of scores.
     pub(crate) const fn unit(self) -> &'static str {
         match self {
             Self::Robots => "times destroyed",
@@ -44,7 +44,7 @@ impl Game {
         }
     }
 
-    /// The score as a number of which more is better.
+    /// The score as a number that is higher for a better result.
     pub(crate) const fn merit(self, score: i64) -> i64 {
         match self {
             Self::Robots | Self::Mastermind => score.saturating_neg(),
@@ -52,7 +52,7 @@ impl Game {
         }
     }
 
-    /// The arguments of a command that has no placeholder.
+    /// The default arguments of a command without placeholders.
     pub(crate) const fn usual(self) -> &'static str {
         match self {
             Self::Robots | Self::Nuggets => "{host} {port} {name}",
@@ -96,7 +96,8 @@ pub(crate) enum Rules {
     Blackjack {
         /// Rounds at the table.
         hands: u32,
-        /// The pause between two messages to a text player, in milliseconds. Leagues that were begun without one have none.
+        /// The pause between two messages to a text player, in milliseconds. Leagues that were begun without this field
+        /// have no pause.
         #[serde(default)]
         delay_ms: u64,
     },
@@ -110,7 +111,6 @@ pub(crate) enum Rules {
 }
 
 impl Rules {
-    /// Which game it is.
     pub(crate) const fn game(&self) -> Game {
         match self {
             Self::Robots { .. } => Game::Robots,
@@ -135,11 +135,11 @@ impl fmt::Display for Rules {
     }
 }
 
-/// How well one of our bots plays.
+/// The level of a built-in bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BotLevel(pub(crate) netcore::Level);
 
-/// What stands before the level of a bot, in place of a command.
+/// The prefix of the level of a bot, in place of a command.
 pub(crate) const BOT: &str = "bot:";
 
 impl FromStr for BotLevel {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::{BOT, BotLevel, Game, Rules};
 
-/// The most players of a league.
+/// The maximum number of players of a league.
 pub(crate) const MAX_PLAYERS: usize = 128;
 /// The longest name, in letters.
 const MAX_NAME: usize = 24;
@@ -240,22 +240,18 @@ impl Plan {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Setup {
     version: u32,
-    /// The game and its rules.
     pub(crate) rules: Rules,
     /// Seats of a match.
     pub(crate) seats: usize,
-    /// The seed of all random choices.
     pub(crate) seed: u64,
     /// Seconds that a player has to join and to answer.
     pub(crate) patience: u16,
     /// The longest duration of a match in seconds.
     pub(crate) limit: u16,
-    /// The participants.
     pub(crate) players: Vec<Entrant>,
 }
 
 impl Setup {
-    /// The game.
     pub(crate) const fn game(&self) -> Game {
         self.rules.game()
     }

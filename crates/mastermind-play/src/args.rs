@@ -1,4 +1,4 @@
-//! The command line, and what it asks for.
+//! The command line and its interpretation.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ use crate::{
     solve::{How, PROVABLE, Task},
 };
 
-/// The most threads that can be asked for.
+/// The maximum number of threads.
 const MOST_THREADS: usize = 1_024;
 
 const EXAMPLES: &str = "\
@@ -49,15 +49,15 @@ pub struct Args {
     #[arg(long)]
     panel: bool,
 
-    /// Pegs in a code, 4 to 8; without it you are asked
+    /// Pegs in a code, 4 to 8; without it the program prompts for it
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
     length: Option<usize>,
 
-    /// Whether a colour may occur twice in the code, yes or no; without it you are asked
+    /// Whether a colour may occur twice in the code, yes or no; without it the program prompts for it
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
     repeats: Option<bool>,
 
-    /// Colours that there are, 2 to 8 [default: 8]
+    /// Number of colours, 2 to 8 [default: 8]
     #[arg(long, value_name = "COLOURS", value_parser = whole_number(MIN_COLOURS..=MAX_COLOURS, 6),
           allow_negative_numbers = true)]
     colours: Option<usize>,
@@ -66,11 +66,12 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Say on each turn what the codebreaker would guess; in the panel game the key h says it once
+    /// Show on each turn what the codebreaker would guess; in the panel game, the key h shows it once
     #[arg(long)]
     hint: bool,
 
-    /// The puzzle of the day, the same for everybody: 4 pegs in 8 colours with repeats unless you want other rules
+    /// Play the puzzle of the day, the same for all players: 4 pegs in 8 colours with repeats unless other rules are
+    /// given
     #[arg(long)]
     daily: bool,
 
@@ -82,10 +83,10 @@ pub struct Args {
     command: Option<Command>,
 }
 
-/// What there is beside playing.
+/// The commands besides playing.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Command {
-    /// Let the codebreaker play: every code, one, or one that somebody else has set
+    /// Let the codebreaker play: every code, a given code, or a code that another person has set
     Solve(Solve),
     /// Show the statistics of past games
     Statistics,
@@ -101,7 +102,7 @@ pub(crate) struct Solve {
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
     length: usize,
 
-    /// Colours that there are, 2 to 8
+    /// Number of colours, 2 to 8
     #[arg(long, value_name = "COLOURS", value_parser = whole_number(MIN_COLOURS..=MAX_COLOURS, 6),
           allow_negative_numbers = true)]
     colours: usize,
@@ -110,11 +111,12 @@ pub(crate) struct Solve {
     #[arg(long, value_name = "YES|NO", default_value = "yes", value_parser = yes_or_no, action = ArgAction::Set)]
     repeats: bool,
 
-    /// As `--repeats no`, which it was called before.
+    /// The former name of `--repeats no`.
     #[arg(long, hide = true, conflicts_with = "repeats")]
     no_repeats: bool,
 
-    /// What makes a guess good: minimax, expected, entropy or parts look one step ahead; optimal searches for the best play
+    /// How guesses are rated: minimax, expected, entropy or parts look one step ahead; optimal searches for the best
+    /// play
     #[arg(long, requires = "all", conflicts_with = "code")]
     strategy: Option<How>,
 
@@ -122,19 +124,20 @@ pub(crate) struct Solve {
     #[arg(long, requires = "strategy")]
     all: bool,
 
-    /// Play this code only, and say why each guess is made
+    /// Play this code only, and explain each guess
     #[arg(long)]
     code: Option<Code>,
 
-    /// Find a code that you know only by its answers: type the answer to each suggested guess, or to a guess of your own
+    /// Find a code that you know only by its answers: type the answer after each suggested guess, or after a guess of
+    /// your own
     #[arg(long, conflicts_with_all = ["strategy", "threads", "seed"])]
     interactive: bool,
 
-    /// Threads [default: one for each core]; a search that proves its total has one, and so has --code
+    /// Threads [default: one for each core]; a search that proves its total uses one, and so does --code
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=MOST_THREADS, 4), allow_negative_numbers = true)]
     threads: Option<usize>,
 
-    /// Puts the colours of a search that proves its total in another order, which must not change it
+    /// Permute the colours in a search that proves its total, which must not change the total
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
     seed: Option<u64>,
 }
@@ -143,23 +146,23 @@ fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
     crate::text::yes_or_no(typed).ok_or("give yes or no")
 }
 
-/// A game to be played.
+/// A game to play.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "as on the command line")]
 pub(crate) struct Play {
-    /// On panels, and not line by line.
+    /// Whether to play on panels instead of line by line.
     pub(crate) panel: bool,
     pub(crate) wanted: Wanted,
-    /// The rules if nothing is asked.
+    /// The rules if the user is not prompted.
     pub(crate) rules: Rules,
-    /// Where the codes come from, if that is given.
+    /// The seed of the codes, if one is given.
     pub(crate) seed: Option<u64>,
     pub(crate) daily: bool,
     pub(crate) duel: bool,
     pub(crate) hints: bool,
 }
 
-/// What the command line asks for.
+/// The interpreted command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     Play(Play),
@@ -184,7 +187,7 @@ impl Plan {
             return Err(UsageError((*why).into()));
         }
         let wanted = Wanted { length, repeats, colours };
-        // If this is not possible, no answer to the questions would make it so.
+        // If these rules are not valid, no input at the prompts could make them valid.
         let rules = wanted.without_asking().map_err(|error| UsageError(error.to_string()))?;
         Ok(Self::Play(Play { panel, wanted, rules, seed, daily, duel, hints }))
     }

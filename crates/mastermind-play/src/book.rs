@@ -25,17 +25,16 @@ const FILE: &str = "mastermind-record";
 
 const MOST_DAMAGED: usize = 1_000;
 
-/// How often the lock is tried before giving up after two seconds. A write takes a few milliseconds.
+/// The number of attempts to take the lock, which take two seconds. A write takes a few milliseconds.
 const TRIES: u32 = 100;
-/// The pause between two tries.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The statistics file.
 #[derive(Debug, Clone)]
 pub(crate) struct Book {
     // `None` if the system has no directory for user data.
     folder: Option<PathBuf>,
-    // How often the lock is tried.
+    // The number of attempts to take the lock.
     tries: u32,
 }
 
@@ -63,12 +62,12 @@ impl Book {
         })
     }
 
-    /// Records, at the first answer, that a puzzle was started. On an error the file stays unchanged.
+    /// Records, at the first answer, that a puzzle was started. On an error the file is unchanged.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }
 
-    /// Adds a finished game if it is the first one of its puzzle. On an error the file stays unchanged.
+    /// Adds a finished game if it is the first one of its puzzle. On an error the file is unchanged.
     pub(crate) fn add(&self, round: &Round) -> anyhow::Result<Added> {
         self.change(|record| {
             let first = match round.attempt() {
@@ -163,7 +162,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("it is damaged, and {MOST_DAMAGED} damaged files are kept already")))
 }
 
-/// Takes the lock, or gives up after this number of tries.
+/// Takes the lock, or gives up after this number of attempts.
 fn lock_file(path: &Path, mut tries: u32) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     loop {

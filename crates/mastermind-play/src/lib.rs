@@ -36,7 +36,6 @@ pub(crate) const BAR: usize = 40;
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
 
-/// Seconds in a day.
 const DAY: u64 = 86_400;
 
 /// Runs the program.

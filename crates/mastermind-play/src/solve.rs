@@ -228,12 +228,12 @@ fn searched(progress: &solver::Progress, seconds: u64) -> String {
     let solver::Progress { nodes, openings_done: done, openings, best } = *progress;
     let best = best.map_or(String::new(), |best| format!(", best total {best}"));
     let bar = progress_bar(done as u64, openings as u64, WIDTH);
-    // After the last first guess its number is shown, and not the next one.
+    // After the last first guess its number is shown instead of the next one.
     let current = (done + 1).min(openings);
     format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
 }
 
-/// Jobs with more codes than this are divided, so that no worker has a large job left while the others are idle. In
+/// Jobs with more codes than this are divided, so that no worker has a large job left while other workers are idle. In
 /// large games the limit is a 4096th of all codes.
 const DIVIDED: usize = 500;
 
@@ -267,7 +267,7 @@ fn share_out(
     let mut tally = Tally::default();
     let mut jobs = vec![job];
     while !jobs.is_empty() {
-        // The largest are taken first, so that no worker has a large one left while the others are idle.
+        // The largest jobs are taken first, so that no worker has a large one left while other workers are idle.
         jobs.sort_by_key(Job::codes);
         let waiting = Mutex::new(jobs);
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();

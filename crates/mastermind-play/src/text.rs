@@ -90,7 +90,7 @@ fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<(
     }
 }
 
-/// Records, at the first answer to a puzzle, that it was started.
+/// Records that a puzzle was started, once its first answer is known.
 fn take_down(talk: &mut Talk, round: &mut Round, book: &Book) -> Said<()> {
     let Some(puzzle) = round.to_be_taken_down() else { return Ok(()) };
     let begun = {
@@ -221,7 +221,7 @@ fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
         if typed.eq_ignore_ascii_case("hint") {
             hint(talk, round)?;
         } else {
-            // A refused lifeline is reported with its reason. Any other error means that the input is neither kind of
+            // A refused lifeline is reported with its reason. Any other error means that the input is not a valid
             // action in this game.
             let refused = match Action::parse(&typed).map(|action| (action, round.apply(action))) {
                 Ok((_, Ok(events))) => return Ok(events),
@@ -335,7 +335,7 @@ impl Talk {
         lines.into_iter().try_for_each(|line| self.say(line.as_ref()))
     }
 
-    /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` are understood at each.
+    /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` work at every prompt.
     fn ask(&mut self, prompt: &str) -> Said<String> {
         loop {
             self.prompt(prompt)?;

@@ -24,10 +24,9 @@ pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     }
 }
 
-/// The farewell to a leaving player.
 pub(crate) const FAREWELL: &str = "As expected. Come back when you have grown.";
 
-/// The meaning of the answer to a guess.
+/// The meaning of an answer.
 pub(crate) const COLOURS: &str =
     "Red: digits that are right and in the right place. White: further digits of the code, in a wrong place.";
 

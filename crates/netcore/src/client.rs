@@ -18,10 +18,10 @@ pub trait Client {
     /// Processes received bytes: one whole message on datagram and message links, any part of the stream on a stream.
     ///
     /// # Errors
-    /// When the bytes are not a message. On a stream nothing after them can be read.
+    /// When the bytes are not a message. The rest of a stream cannot be read after that.
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Performs an action of the user. An action that is not possible now changes nothing.
+    /// Performs an action of the user. An action that is not possible now has no effect.
     fn act(&mut self, now: Time, action: Self::Action);
 
     /// The next message for the server: exactly one, in wire format.
@@ -42,6 +42,6 @@ pub trait Client {
     /// Reports that the connection is gone.
     fn disconnected(&mut self, now: Time, why: Gone);
 
-    /// Whether the client has finished: it neither sends nor expects anything.
+    /// Whether the client has finished: it sends no messages and expects none.
     fn is_over(&self) -> bool;
 }

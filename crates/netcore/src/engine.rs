@@ -11,33 +11,34 @@ use crate::{DecodeError, Framing, Input, Occupant, Outbox, Status, Time};
 pub trait Protocol {
     /// A well-formed message from a peer.
     type Request;
-    /// What the earlier messages of a stream say about later ones, for instance the dialect that the first byte selected.
+    /// The decoding state of a stream, which depends on its earlier messages: for instance the dialect that the first
+    /// byte selected.
     type Decoder: Default + Clone + PartialEq + Debug;
     /// The longest message from a peer, in bytes. At most this much of an unfinished message is buffered.
     const MAX_MESSAGE: usize;
     /// The error for bytes behind a message of a stream, in a protocol where a peer must wait for an answer first. They
-    /// are refused after that message.
+    /// are rejected after that message.
     const AHEAD: Option<DecodeError> = None;
 
     /// The length of the message at the front of a stream. `None` means that the stream must deliver more bytes first. A
     /// length is at least 1, and at most that of `bytes`.
     ///
     /// # Errors
-    /// [`DecodeError`] when it is known already that the bytes are not a message.
+    /// [`DecodeError`] when the bytes are already known not to be a message.
     fn length(decoder: &Self::Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError>;
 
     /// Decodes exactly one message, which depends on these bytes and the earlier messages only.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are not a message; missing and trailing bytes are errors too. The decoder is
-    /// unchanged then.
+    /// [`DecodeError`] when the bytes are not a message; missing and trailing bytes are errors too. The decoder is then
+    /// unchanged.
     fn decode(decoder: &mut Self::Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError>;
 
-    /// Takes one message off the front of the `buffer` of a stream, for those who have no room. `None` means that the
+    /// Takes one message off the front of the `buffer` of a stream, for callers without a room. `None` means that the
     /// stream must deliver more bytes first.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are not a message. Nothing is taken then.
+    /// [`DecodeError`] when the bytes are not a message. The buffer is then unchanged.
     fn take(decoder: &mut Self::Decoder, buffer: &mut BytesMut) -> Result<Option<Self::Request>, DecodeError> {
         let Some(length) = Self::length(decoder, buffer)? else { return Ok(None) };
         let request = Self::decode(decoder, &buffer[..length.min(buffer.len())], Framing::Stream)?;
@@ -46,7 +47,7 @@ pub trait Protocol {
     }
 
     /// Decides from its content what a datagram from an unknown address may cause. This applies to datagrams only: on
-    /// other links a peer is connected before its first message. The default ignores all of them.
+    /// other links a peer is connected before its first message. The default ignores all datagrams.
     fn admits(message: Result<&Self::Request, DecodeError>) -> Admission {
         let _ = message;
         Admission::Ignored
@@ -56,7 +57,7 @@ pub trait Protocol {
 /// What a datagram from an unknown address may cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// Nothing.
+    /// The datagram has no effect.
     Ignored,
     /// One reply, for instance an error message. The address stays unknown.
     Answered,
@@ -72,7 +73,7 @@ pub type RequestOf<E> = <<E as Engine>::Protocol as Protocol>::Request;
 pub enum Outcome {
     /// The game was played to its end.
     Finished,
-    /// Everybody left before the end.
+    /// All players left before the end.
     Deserted,
     /// The server was stopped from outside.
     Stopped,
@@ -103,14 +104,14 @@ pub trait Engine {
     /// When [`Input::Elapsed`] is due next: the earliest of all timers. The time is absolute, so timers do not drift.
     fn deadline(&self) -> Option<Time>;
 
-    /// Why the server ended; `None` while it runs. After that it must not be given any more inputs.
+    /// Why the server ended; `None` while it runs. A server that has ended must not be given any more inputs.
     fn outcome(&self) -> Option<Outcome>;
 
     /// The summary that a lobby shows.
     fn status(&self) -> Status;
 
-    /// Who has a seat or waits for one. A host that resumes a match needs it, because the events that told of them were those of
-    /// an earlier run. The default is nobody.
+    /// The peers that have a seat or wait for one. A host that resumes a match needs them, because the events about
+    /// them were reported in an earlier run. The default is an empty list.
     fn roster(&self) -> Vec<Occupant> {
         Vec::new()
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why bytes from a peer are not a message.
 ///
 /// Offsets (`at`) count bytes from the start of the message. On a stream [`DecodeError::Incomplete`] means that more
-/// bytes are needed; in a datagram it is an error like the others.
+/// bytes are needed; in a datagram it is an error like any other.
 ///
 /// Recordings contain errors, so new variants come last.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -58,10 +58,10 @@ pub enum DecodeError {
         /// Number of trailing bytes.
         extra: usize,
     },
-    /// Anything else; `what` says what was expected.
+    /// Any other error, described by `what`.
     #[error("byte {at}: {what}")]
     Invalid {
-        /// What was expected there.
+        /// The description of the error.
         what: Cow<'static, str>,
         /// Offset of the first byte that is wrong.
         at: usize,

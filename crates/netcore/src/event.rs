@@ -10,7 +10,7 @@ use crate::{Gone, PeerId};
 /// Names come from peers: escape control characters before you show one in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameEvent {
-    /// A peer asked for a seat and has to wait for one.
+    /// A peer requested a seat and has to wait for one.
     Waiting {
         /// The peer.
         peer: PeerId,
@@ -55,13 +55,13 @@ pub enum GameEvent {
         /// The result of each player, best first.
         standings: Vec<Standing>,
     },
-    /// How far a game is; not told more often than a thousand times in a game.
+    /// The progress of a game, reported at most a thousand times per game.
     Progress {
-        /// Its number, as it was when it began.
+        /// Its number, as in [`GameEvent::Started`].
         game: u32,
-        /// How many rounds are over.
+        /// The number of finished rounds.
         done: u64,
-        /// How many it has.
+        /// The total number of rounds.
         whole: u64,
     },
     /// A line for the log.
@@ -107,7 +107,7 @@ impl fmt::Display for Departure {
 /// How important a [`GameEvent::Notice`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The operator asked for these lines, for instance a trace: all of them are shown.
+    /// A line that the operator requested, for instance a trace. All of these lines are shown.
     Requested,
     /// Worth knowing.
     Info,
@@ -128,14 +128,14 @@ pub struct Standing {
     pub score: i64,
 }
 
-/// Somebody who has a seat.
+/// A peer that has a seat or waits for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occupant {
     /// The peer.
     pub peer: PeerId,
     /// The name that it gave.
     pub name: String,
-    /// The seat, as in [`GameEvent::Joined`]; empty for somebody who waits for one.
+    /// The seat, as in [`GameEvent::Joined`]; empty for a peer that waits for one.
     pub seat: String,
 }
 

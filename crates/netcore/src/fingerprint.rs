@@ -2,8 +2,8 @@
 
 /// An order-dependent 64-bit hash of a sequence of numbers.
 ///
-/// Different sequences have different hashes, except with probability 2^-64; sequences of the same length that differ
-/// in one number always have. It does not resist somebody who searches for collisions.
+/// Different sequences have different hashes, except with probability 2^-64. Sequences of the same length that differ
+/// in one number always do. The hash does not resist an attacker who searches for collisions.
 ///
 /// ```
 /// use netcore::Fingerprint;

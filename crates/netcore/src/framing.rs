@@ -7,7 +7,7 @@
 //! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
 //!
 //! The decoders remember how far they have scanned, so a stream that arrives byte by byte costs no more than one that
-//! arrives at once. All reject a frame above their bound before it is buffered.
+//! arrives in one piece. All reject a frame above their bound before it is buffered.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -24,20 +24,21 @@ pub type LineDecoder = EndDecoder<b'\n'>;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndDecoder<const END: u8> {
     max: usize,
-    // The number of bytes at the front of the buffer that are known to contain no end.
+    // The number of bytes at the front of the buffer that are known to contain no end byte.
     scanned: usize,
 }
 
 impl<const END: u8> EndDecoder<END> {
-    /// A decoder for frames of at most `max` bytes, not counting the end.
+    /// A decoder for frames of at most `max` bytes, not counting the end byte.
     pub const fn new(max: usize) -> Self {
         Self { max, scanned: 0 }
     }
 
-    /// The length of the frame at the front of `bytes`, with its end. `None` means that more bytes are needed.
+    /// The length of the frame at the front of `bytes`, including its end byte. `None` means that more bytes are
+    /// needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] when there are more than `max` bytes without an end.
+    /// [`DecodeError::TooLong`] when there are more than `max` bytes without an end byte.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         let unseen = bytes.get(self.scanned..).unwrap_or_default();
         let end = unseen.iter().position(|&byte| byte == END).map(|offset| self.scanned + offset);
@@ -48,7 +49,7 @@ impl<const END: u8> EndDecoder<END> {
         Ok(end.map(|end| end + 1))
     }
 
-    /// The frame, without its end, that is all of `bytes`.
+    /// Decodes `bytes`, which must be exactly one frame, and returns the frame without its end byte.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -57,10 +58,11 @@ impl<const END: u8> EndDecoder<END> {
         }
     }
 
-    /// Takes one frame, without its end, off the front of `buffer`. `None` means that more bytes are needed.
+    /// Takes one frame off the front of `buffer` and returns it without its end byte. `None` means that more bytes are
+    /// needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end.
+    /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end byte.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let Some(length) = self.length(buffer)? else {
             self.scanned = buffer.len();
@@ -86,7 +88,7 @@ impl LengthDecoder {
         Self { min, max }
     }
 
-    /// The length of the frame at the front of `bytes`, with its prefix. `None` means that more bytes are needed.
+    /// The length of the frame at the front of `bytes`, including its prefix. `None` means that more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] when its prefix is out of bounds.
@@ -103,7 +105,7 @@ impl LengthDecoder {
         Ok(Some(length.saturating_add(4)).filter(|&length| length <= bytes.len()))
     }
 
-    /// The frame, without its prefix, that is all of `bytes`.
+    /// Decodes `bytes`, which must be exactly one frame, and returns the frame without its prefix.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -112,7 +114,8 @@ impl LengthDecoder {
         }
     }
 
-    /// Takes one frame, without its prefix, off the front of `buffer`. `None` means that more bytes are needed.
+    /// Takes one frame off the front of `buffer` and returns it without its prefix. `None` means that more bytes are
+    /// needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
@@ -126,7 +129,7 @@ impl LengthDecoder {
 /// Appends the length of `frame` and `frame` to `out`.
 ///
 /// # Panics
-/// If `frame` is 4 GiB or longer. Callers keep to the bound of their protocol.
+/// If `frame` is 4 GiB or longer. The bounds of all protocols are far below that.
 pub fn put_length_frame(frame: &[u8], out: &mut BytesMut) {
     let length = u32::try_from(frame.len()).expect("frames are bounded far below 4 GiB");
     out.reserve(frame.len() + 4);

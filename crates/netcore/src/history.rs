@@ -9,7 +9,7 @@ use serde::{
     ser::SerializeSeq,
 };
 
-/// Maximal size of a segment, in bytes; a longer frame is a segment of its own.
+/// Maximum size of a segment in bytes; a longer frame is a segment of its own.
 const SEGMENT: usize = 16 << 10;
 
 /// Appends frames to a history and returns snapshots of it as a [`History`].

@@ -1,4 +1,4 @@
-//! Holding outputs back until their inputs are durable.
+//! Holds outputs back until their inputs are durable.
 
 use alloc::string::String;
 use core::task::{Context, Poll};
@@ -13,22 +13,23 @@ pub trait Hold {
     /// The position that has been reached.
     fn reached(&self) -> u64;
 
-    /// Ready when a position above `reached` has been reached, or none will be; otherwise the task is woken when that happens.
+    /// Is ready once a position above `reached` is reached, or no further position ever will be. Until then, the task
+    /// is woken when that happens.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
-    /// Called before the host waits: the writes that outputs wait for must start now. Until then they are delayed, so that
-    /// everything the host processes between two waits is written in one batch.
+    /// Called before the host waits: the writes that outputs depend on must start now. Until then they are delayed, so
+    /// that all inputs between two waits are written in one batch.
     fn flush(&mut self) {}
 
-    /// Called when the oldest output has waited for long, and again when an output is sent.
+    /// Called when the oldest output has waited for a long time, and again when an output is sent.
     fn set_stalled(&mut self, _is_stalled: bool) {}
 
-    /// Whether so much waits that the room must not be given any more inputs.
+    /// Whether the backlog is so large that the room must not be given any more inputs.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Why no further position will ever be reached, if that is so. Nothing may be sent any more.
+    /// The reason why no further position will ever be reached, if so. The host must not send further outputs then.
     fn lost(&self) -> Option<String> {
         None
     }

@@ -24,9 +24,10 @@ pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 struct Line<D> {
     link: Link,
     decoder: D,
-    // It sent something that is not a message over a stream, so nothing after that can be read.
+    // The peer sent a malformed message over a stream, so the rest of the stream cannot be read.
     ignoring: bool,
-    // There were bytes behind its last message. What follows from that is an input, so this is not part of the state.
+    // Whether bytes followed its last message. The consequence is an input of its own, so this is not part of the
+    // state.
     #[serde(skip)]
     ahead: bool,
 }
@@ -104,7 +105,7 @@ fn check_length<E: Engine>(bytes: &[u8]) -> Result<(), DecodeError> {
     if length > max { Err(DecodeError::TooLong { length, max }) } else { Ok(()) }
 }
 
-// The length of the message at the front of a stream, none of which is empty.
+// The length of the message at the front of a stream, at least 1. `None` means that more bytes are needed.
 fn length_on_stream<E: Engine>(line: &Line<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
     if let (true, Some(why)) = (line.ahead, E::Protocol::AHEAD) {
         return Err(why);

@@ -1,11 +1,11 @@
-//! What wakes a server.
+//! The inputs of a server.
 
 use alloc::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{DecodeError, Gone, Link, PeerId, Role};
 
-/// Everything that can wake a server.
+/// An input of a server: everything that can wake it.
 ///
 /// `M` is a message: an [`Engine`](crate::Engine) receives it decoded, a [`Room`](crate::Room) as the bytes of exactly one
 /// message, and a recording owns these bytes.
@@ -33,7 +33,7 @@ pub enum Input<'a, M> {
     Malformed {
         /// Their sender.
         peer: PeerId,
-        /// What is wrong with them.
+        /// The error.
         why: DecodeError,
     },
     /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
@@ -42,7 +42,7 @@ pub enum Input<'a, M> {
         peer: PeerId,
     },
     /// A peer disconnected. If it [`Left`](Gone::Left), it may still read: the engine can send to it until it closes
-    /// the peer, which it must do. For any other reason nothing can be sent to it any more.
+    /// the peer, which it must do. With any other reason, the peer can no longer receive anything.
     Disconnected {
         /// The peer.
         peer: PeerId,
@@ -51,16 +51,16 @@ pub enum Input<'a, M> {
     },
     /// The time returned by [`Engine::deadline`](crate::Engine::deadline) has come.
     Elapsed,
-    /// The server is being shut down. The [`Leave`] says whether players are told that the game is over.
+    /// The server is being shut down. The [`Leave`] determines whether players are notified that the game is over.
     Stop(Leave),
 }
 
 /// How a server shuts down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Leave {
-    /// The game is over, and everybody is told so.
+    /// The game is over, and all players are notified.
     Over,
-    /// The server will be resumed with the same state: nobody is told that it is over, and no peer is closed.
+    /// The server will be resumed with the same state: no player is notified, and no peer is closed.
     Resumable,
 }
 
@@ -92,7 +92,7 @@ impl<'a, M> Input<'a, M> {
 }
 
 impl<M: AsRef<[u8]>> Input<'_, M> {
-    /// The same input as a room takes it.
+    /// The same input with a borrowed message, as a room takes it.
     pub fn borrowed(&self) -> Input<'_, &[u8]> {
         match self {
             Self::Connected { peer, role, link, address } => {

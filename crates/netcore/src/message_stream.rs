@@ -1,4 +1,4 @@
-//! A received stream of messages, and how far it has been read.
+//! A received stream of messages and its read position.
 
 use bytes::BytesMut;
 
@@ -6,18 +6,18 @@ use crate::DecodeError;
 
 /// Decodes the messages of a stream, one after the other.
 pub trait MessageDecoder {
-    /// What the stream consists of.
+    /// A message of the stream.
     type Message;
 
     /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` when more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are no message. The stream cannot be decoded any further after that.
+    /// [`DecodeError`] when the bytes are not a message. The rest of the stream cannot be decoded.
     fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Self::Message>, DecodeError>;
 }
 
-/// The bytes of a stream that were received and not decoded yet, and the position of the next message in the stream. With
-/// the position an error can tell which message is malformed.
+/// The received bytes of a stream that are not decoded yet, and the position of the next message. With this position,
+/// an error can identify the malformed message.
 #[derive(Debug, Clone, Default)]
 pub struct MessageStream<D> {
     decoder: D,
@@ -66,7 +66,7 @@ impl<D> MessageStream<D> {
         self.start
     }
 
-    /// Counts a message of `length` bytes that arrived apart from the buffer, which has to be empty.
+    /// Counts a message of `length` bytes that arrived outside the buffer, which must be empty.
     pub fn skip(&mut self, length: usize) {
         debug_assert!(self.buffer.is_empty(), "the bytes in the buffer come first");
         self.taken += length as u64;

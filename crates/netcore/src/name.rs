@@ -5,19 +5,19 @@ use core::{fmt, marker::PhantomData};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What a game takes for a name.
+/// The rules of a game for names.
 pub trait Naming: Clone {
     /// The longest name in bytes.
     const MAX: usize;
-    /// What a name is, for those who give something else.
+    /// A description of valid names, for error messages.
     const SHAPE: &'static str;
 
-    /// The name that somebody gets who typed these bytes; `None` if they are no name. It is printable ASCII, or has tabs
-    /// as well.
+    /// Turns typed bytes into a name; `None` if they are not a valid name. The name is printable ASCII, possibly with
+    /// tabs.
     fn name(typed: &[u8]) -> Option<String>;
 }
 
-/// A player's name, as the game with the rule `N` has it.
+/// A player's name under the naming rules `N` of a game.
 ///
 /// ```
 /// #[derive(Debug, Clone, PartialEq)]
@@ -41,13 +41,13 @@ pub trait Naming: Clone {
 #[serde(try_from = "String", into = "String", bound = "N: Naming")]
 pub struct Name<N>(String, PhantomData<N>);
 
-/// The error for a text that is no name: what a name is.
+/// The error for a text that is not a valid name: a description of valid names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct NotAName(pub &'static str);
 
 impl<N: Naming> Name<N> {
-    /// The name that somebody gets who typed these bytes.
+    /// Turns typed bytes into a name.
     pub fn new(typed: &[u8]) -> Result<Self, NotAName> {
         N::name(typed).map(|name| Self(name, PhantomData)).ok_or(NotAName(N::SHAPE))
     }
@@ -66,7 +66,7 @@ impl<N> From<Name<N>> for String {
     }
 }
 
-/// Takes a name as it was given to a player, and nothing else.
+/// Accepts only a name that [`Name::new`] returns unchanged.
 impl<N: Naming> TryFrom<String> for Name<N> {
     type Error = NotAName;
 
@@ -81,7 +81,7 @@ impl<N> fmt::Display for Name<N> {
     }
 }
 
-/// The bytes as text, with `_` for each that is neither graphic ASCII nor in `also`.
+/// The bytes as text, with `_` for each byte that is not graphic ASCII and not in `also`.
 pub fn cleaned(bytes: &[u8], also: &[u8]) -> String {
     let kept = |&byte: &u8| if byte.is_ascii_graphic() || also.contains(&byte) { char::from(byte) } else { '_' };
     bytes.iter().map(kept).collect()

@@ -27,14 +27,14 @@ pub enum Output {
     /// Send a history: all of its segments in order, before anything sent to this peer later.
     ///
     /// A history can be long, and it is shared with other peers that catch up, so it does not count towards the lag of
-    /// the peer. Instead the time is limited during which the peer may read nothing of it.
+    /// the peer. Instead, the time that the peer may stall is limited.
     Replay {
         /// The recipient.
         to: PeerId,
         /// Complete messages, concatenated.
         history: History,
     },
-    /// Send what is queued for this peer, then drop the peer.
+    /// Send all queued outputs of this peer, then drop the peer.
     Close {
         /// The peer.
         peer: PeerId,
@@ -109,7 +109,7 @@ impl Outbox {
         &self.outputs
     }
 
-    /// Whether nothing is queued.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.outputs.is_empty()
     }

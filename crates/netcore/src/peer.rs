@@ -18,15 +18,15 @@ impl fmt::Display for PeerId {
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
     Player,
-    /// Only watches, and sees what its role may see. The shell admits it, not a message.
+    /// Only watches. The shell assigns this role; a message cannot.
     Watcher,
 }
 
 /// How a peer is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
-    /// Datagrams: messages may be lost, duplicated or reordered, addresses may be forged, and nothing reports that a
-    /// peer is gone.
+    /// Datagrams: messages may be lost, duplicated or reordered, addresses may be forged, and the disconnection of a
+    /// peer is not reported.
     Datagram,
     /// An ordered stream of bytes without message boundaries.
     Stream,
@@ -51,7 +51,7 @@ pub enum Gone {
     Left,
     /// The connection broke, or its port refuses datagrams.
     Broken,
-    /// It did not read what was sent to it, and its queue exceeded the bound.
+    /// It did not read its messages, and its queue exceeded the bound.
     Lagging,
     /// The server was killed and resumed, and the connection did not survive. The client may reconnect.
     Interrupted,
@@ -60,13 +60,13 @@ pub enum Gone {
 /// How messages are delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// The buffer holds exactly one message; missing and trailing bytes are both wrong.
+    /// The buffer holds exactly one message; missing and trailing bytes are errors.
     Whole,
     /// The buffer holds the start of a stream, cut anywhere.
     Stream,
 }
 
-/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are shared out per host,
+/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are divided among hosts,
 /// so that no host can take all of them.
 ///
 /// ```

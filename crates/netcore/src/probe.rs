@@ -1,10 +1,10 @@
-//! What a simulation sees of the code that it runs: faults that are planted to see that they are found, and which
-//! paths a run took.
+//! Hooks for simulations: faults that are planted to check that a simulation finds them, and counters of the paths that
+//! a run took.
 //!
-//! Without the feature `probe` there are neither, and no released program has it. With it, they belong to the thread that
-//! called `enter`.
+//! Without the feature `probe`, which no released program has, the hooks have no effect. With it, they belong to the
+//! thread that called `enter`.
 
-/// A fault that a mistake in the code could be.
+/// A fault that a simulation plants in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Planted {
     /// The host sends outputs before they are safe.
@@ -19,11 +19,11 @@ pub enum Planted {
     RecordsWakeNobody,
     /// One record in many is not written.
     RecordDropped,
-    /// A snapshot is said to be the state after a later record than it is.
+    /// A snapshot is recorded with a later position than that of its state.
     SnapshotTooLate,
-    /// With each write synced, it is synced before it is written.
+    /// With a sync for each write, the sync precedes the write.
     SyncBeforeWrite,
-    /// Outputs are released although the journal could neither be written nor be marked as cut.
+    /// Outputs are released although the journal could not be written and could not be marked as cut.
     ReleasedWithoutCut,
     /// A journal is cut after a record that was written in part.
     CutOverPartialRecord,
@@ -31,21 +31,21 @@ pub enum Planted {
     ParentNotSynced,
     /// The name of a new segment is not synced.
     NameNotSynced,
-    /// What only the previous segment has is not synced before the next one continues it.
+    /// The part that only the previous segment contains is not synced before the next segment continues it.
     OldSegmentNotSynced,
     /// A segment that is not the last one is continued.
     WrongSegment,
-    /// The status of a journal says that records are on disk before they are.
+    /// The status of a journal claims that records are on disk before they are.
     SyncedTooEarly,
     /// A resumed journal is not locked.
     NotLocked,
     /// A decoder refuses a message because of bytes behind it, which are not recorded.
     LooksBehind,
-    /// A restored server of nuggets has forgotten who had quit.
+    /// A restored nuggets server has lost the list of players who quit.
     QuittersForgotten,
     /// The fence of an append is not checked.
     FenceNotChecked,
-    /// An append that is repeated is stored twice.
+    /// A repeated append is stored twice.
     RetryStoredTwice,
     /// A claim overwrites another one.
     ClaimOverwrites,
@@ -53,36 +53,36 @@ pub enum Planted {
     WatchSkips,
     /// A result is acknowledged before it is committed.
     AcknowledgedBeforeCommit,
-    /// A node owns its rooms also when its lease is over.
+    /// A node keeps its rooms after its lease has expired.
     LeaseIgnored,
-    /// A node buries another one that it has promised to leave alone.
+    /// A node removes the entry of another node before its promise to that node has expired.
     PromiseForgotten,
-    /// A node buries another one that does not know it.
+    /// A node removes the entry of a node that does not know it without the longer delay for such nodes.
     StrangerBuries,
-    /// A node that is silent for a moment is taken for dead.
+    /// A node that is silent for a moment is considered dead.
     ExpiredTooEarly,
-    /// A node whose heartbeat is refused goes on as before.
+    /// A node whose heartbeat is refused continues as before.
     ExpiryUnnoticed,
     /// A room is handed over before its owner has fallen silent.
     ReleasedTooEarly,
-    /// A claim of this node that it knows nothing of stays.
+    /// A claim of this node that it does not know about is not removed.
     GhostsStay,
-    /// What waits for a journal is told before it is stored.
+    /// Effects are published before their records are stored.
     ToldBeforeStored,
-    /// A node removes the entry of another one without ending its heartbeats first.
+    /// A node removes the entry of another node without ending its heartbeats first.
     HeartbeatsNotEnded,
-    /// A node sends heartbeats that a node of the former version does not read.
+    /// A node sends heartbeats that a node of the previous version does not read.
     FormerNodesIgnored,
     /// No fault: the node behaves like one of the version before heartbeats had entries of their own.
     FormerVersion,
-    /// Who takes a match over reads its journal before it has raised the fence.
+    /// A node that takes a match over reads its journal before it has raised the fence.
     ReadBeforeOpen,
 }
 
 #[cfg(feature = "probe")]
 pub use self::thread::{Probe, current, enter};
 
-/// Whether this thread runs with this fault.
+/// Whether this fault is planted in the current thread.
 #[inline]
 pub fn has(fault: Planted) -> bool {
     #[cfg(feature = "probe")]
@@ -94,7 +94,7 @@ pub fn has(fault: Planted) -> bool {
     }
 }
 
-/// Notes that the code came here.
+/// Counts that the code took this path.
 #[inline]
 pub fn pass(path: &'static str) {
     #[cfg(feature = "probe")]
@@ -117,7 +117,7 @@ mod thread {
         static CURRENT: RefCell<Probe> = RefCell::default();
     }
 
-    /// What the probes of a thread see. Clones share them.
+    /// The planted fault and the path counters of a thread. Clones share the counters.
     #[derive(Debug, Clone, Default)]
     pub struct Probe {
         /// The fault, if one is planted.
@@ -138,7 +138,7 @@ mod thread {
         }
     }
 
-    /// Sets the probe of this thread. Returns the one that it had.
+    /// Sets the probe of this thread and returns the previous one.
     pub fn enter(probe: Probe) -> Probe {
         CURRENT.replace(probe)
     }

@@ -12,8 +12,8 @@ use crate::{Engine, Protocol};
 /// An engine is deterministic, so its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A
 /// [`State`](Recorded::State) only saves time: a replay that starts from it skips the inputs before it.
 ///
-/// Both are read from files. [`from_setup`](Recorded::from_setup) validates a setup like a message from a peer. A state is
-/// accepted as it is: the caller has compared its digest with the one that was recorded beside it, so this program wrote it.
+/// Both are read from files. [`from_setup`](Recorded::from_setup) validates a setup like a message from a peer. A state
+/// is not validated: the caller has compared its digest with the recorded one, so this program wrote it.
 pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOwned + Send + 'static>> + Sized {
     /// The game's name in lower case, as in `nuggets`.
     const GAME: &'static str;

@@ -4,30 +4,30 @@ use bytes::{Buf, BytesMut};
 
 use crate::{Admission, DecodeError, Input, Outbox, Outcome, PeerId, Status, Time};
 
-/// What is at the front of the bytes of a peer; see [`Room::split`].
+/// The content at the front of the bytes of a peer; see [`Room::split`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Split {
-    /// A message of so many bytes. They may still turn out to be malformed when they are decoded.
+    /// A message of the given number of bytes. Decoding may still find that it is malformed.
     Message(usize),
-    /// They are not a message: an [`Input::Malformed`] follows, and all of them are discarded.
+    /// The bytes are not a message: an [`Input::Malformed`] follows, and all of them are discarded.
     Malformed(DecodeError),
-    /// They are the start of a message, and more bytes are needed.
+    /// The bytes are the start of a message, and more bytes are needed.
     Incomplete,
-    /// The room does not listen to this peer any more, and all of them are discarded.
+    /// The room no longer accepts input from this peer, and all bytes are discarded.
     Ignored,
 }
 
-/// What a room did with an input, or with the bytes of a peer.
+/// How a room handled an input, or the bytes of a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// It was processed. More messages may follow in the bytes behind it.
+    /// The input was processed. The bytes behind it may contain more messages.
     Decoded,
-    /// The bytes are the start of a message: nothing was taken, and more bytes are needed.
+    /// The bytes are the start of a message. They were left in place, and more bytes are needed.
     Incomplete,
-    /// The bytes are not a message, and all of them were discarded. On a stream the room accepts nothing more from this
-    /// peer.
+    /// The bytes are not a message, and all of them were discarded. On a stream the room accepts no further input from
+    /// this peer.
     Malformed(DecodeError),
-    /// The room has ended or does not listen to this peer any more, and all bytes were discarded.
+    /// The room has ended or no longer accepts input from this peer, and all bytes were discarded.
     Ignored,
 }
 
@@ -36,12 +36,11 @@ pub enum Progress {
 /// A room is as deterministic as its [`Engine`](crate::Engine): its inputs alone determine what it does. It is object
 /// safe, so that one shell can host different games.
 pub trait Room {
-    /// Where the message ends that is at the front of `bytes`: on a stream everything from this peer that was not taken
-    /// yet, otherwise one whole message.
+    /// Finds the end of the message at the front of `bytes`. On a stream, `bytes` is all input from this peer that was
+    /// not taken yet; otherwise it is one whole message.
     ///
-    /// This does not change the state, so a recording does not contain it. The caller passes the answer to
-    /// [`Room::input`]: the bytes of the message and nothing behind them, or an [`Input::Malformed`].
-    /// [`Room::receive`] does both.
+    /// This does not change the state, so a recording does not contain it. The caller passes the result to
+    /// [`Room::input`]: exactly the bytes of the message, or an [`Input::Malformed`]. [`Room::receive`] does both.
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split;
 
     /// Processes one input and appends the resulting outputs to `out`. `now` never goes back.
@@ -49,7 +48,7 @@ pub trait Room {
     /// If a message turns out to be malformed, this has the effect of an [`Input::Malformed`].
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress;
 
-    /// Takes at most one message off the front of `bytes` and processes it. The rest is to be passed in again.
+    /// Takes at most one message off the front of `bytes` and processes it. The caller passes the rest in again.
     fn receive(&mut self, now: Time, peer: PeerId, bytes: &mut BytesMut, out: &mut Outbox) -> Progress {
         let progress = match self.split(peer, bytes) {
             Split::Incomplete => return Progress::Incomplete,
@@ -69,13 +68,13 @@ pub trait Room {
         progress
     }
 
-    /// What a datagram from an unknown address may cause. Changes nothing.
+    /// What a datagram from an unknown address may cause. Does not change the state.
     fn admits(&self, datagram: &[u8]) -> Admission;
 
     /// When [`Input::Elapsed`] is due; see [`Engine::deadline`](crate::Engine::deadline).
     fn deadline(&self) -> Option<Time>;
 
-    /// Why the server ended; `None` while it runs. After that inputs have no effect.
+    /// Why the server ended; `None` while it runs. Inputs after that have no effect.
     fn outcome(&self) -> Option<Outcome>;
 
     /// The summary that a lobby shows.

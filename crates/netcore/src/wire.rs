@@ -23,8 +23,8 @@ pub use self::text::{ShortText, TextTooLong};
 
 /// A value that can be decoded from the front of a message.
 pub trait Decode: Sized {
-    /// The most entries of a map with keys of this type: the number of different values, as far as a count can express
-    /// it.
+    /// The maximum number of entries of a map with keys of this type: the number of different values, or the largest
+    /// count if that is less.
     const MAX_KEYS: u32 = u32::MAX;
 
     /// Takes one value from `reader`.
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         if count > max { Err(DecodeError::TooMany { at, count, max }) } else { Ok(count) }
     }
 
-    /// Takes one value, or takes nothing and returns `None` when the value is truncated.
+    /// Takes one value. If the value is truncated, takes no bytes and returns `None`.
     ///
     /// # Errors
     /// Any [`DecodeError`] except [`DecodeError::Incomplete`].
@@ -171,7 +171,8 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32);
 
-// No collection has more items than a u32 can count: `max_items` bounds those of a peer, and the game bounds ours.
+// No collection has more items than a `u32` can count: `max_items` bounds received collections, and the game bounds the
+// ones that are sent.
 fn put_count(count: usize, writer: &mut Writer<'_>) {
     debug_assert!(u32::try_from(count).is_ok(), "lists are bounded by their game");
     u32::try_from(count).unwrap_or(u32::MAX).encode(writer);

@@ -1,4 +1,4 @@
-//! The command line: what was typed, and what is meant by it.
+//! The command line, as typed and as interpreted.
 
 use std::{borrow::Cow, net::SocketAddr, time::Duration};
 
@@ -12,24 +12,26 @@ use nuggets::{Name, Participant};
 
 use crate::headless::Style;
 
-/// The name by which a client of the course plays by itself, on a screen.
+/// The name with which a client of the course plays automatically, on a screen.
 const BOT: &[u8] = b"bot";
-/// The name by which a client of the course plays by itself, without a screen.
+/// The name with which a client of the course plays automatically, without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
-/// As many bots as a game has seats.
+/// The maximum number of bots: the number of seats in a game.
 const MAX_BOTS: u16 = 26;
-/// A bot that waits longer than a minute between two keys cannot be told from one that is stuck.
+/// The longest delay. A bot that waits longer than a minute between two keys cannot be distinguished from one that is
+/// stuck.
 const MAX_DELAY_MS: u64 = 60_000;
-/// How long a bot on a screen waits between two keys, so that one can follow it.
+/// How long a bot on a screen waits between two keys, so that a user can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
-/// How long a bot without a screen waits between two keys: a server of the course shows each of them to everybody.
+/// How long a bot without a screen waits between two keys: a server of the course shows the effect of each key to all
+/// clients.
 const UNWATCHED_DELAY: Duration = Duration::from_millis(20);
-/// Opponents in a demonstration.
+/// The default number of opponents in a demonstration.
 const DEMO_BOTS: u16 = 3;
-/// Opponents in a demonstration at most: one seat is the player's.
+/// The maximum number of opponents in a demonstration: one seat is the player's.
 const MAX_DEMO_BOTS: u16 = 25;
 
-/// What to tell whoever mixed them up.
+/// The hint for arguments in the wrong order.
 const ORDER: &str = "the order is host, port, name, as in localhost 2000 Ann";
 
 const USAGE: &str = "\
@@ -61,14 +63,14 @@ leaves the game. If standard output is not a terminal, nothing is drawn and only
 Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer, is gone or \
 says no goodbye, 2 for wrong usage.";
 
-/// Play nuggets, look on, or let a bot play.
+/// Play nuggets, watch, or let a bot play.
 ///
-/// With a name you play, without one you look on. The name 'bot' plays by itself, 'botbg' does so without a screen.
+/// With a name you play, without one you watch. The name 'bot' plays automatically, 'botbg' does so without a screen.
 #[derive(Debug, Clone, Parser)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option that is on or off")]
 #[command(name = "nuggets-client", version, override_usage = USAGE, after_help = EXAMPLES)]
 pub struct Args {
-    /// Name or address of the server; with --directory it may be left out with its port
+    /// Name or address of the server; with --directory it may be omitted together with the port
     #[arg(value_parser = parse_host, required_unless_present_any = ["demo", "directory"], conflicts_with = "demo")]
     pub(crate) host: Option<String>,
 
@@ -76,15 +78,15 @@ pub struct Args {
     #[arg(value_parser = parse_port, required_unless_present_any = ["demo", "directory"], allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
-    /// Your name; without one you look on
+    /// Your name; without one you watch
     #[arg(value_parser = OsStringValueParser::new().try_map(|typed| parse_name(typed.as_encoded_bytes())))]
     pub(crate) name: Option<Name>,
 
-    /// Host a game in this program, with bots, and play it: needs no server
+    /// Host a game with bots in this program and play it; needs no server
     #[arg(long, conflicts_with_all = ["bot", "headless", "directory"])]
     pub(crate) demo: bool,
 
-    /// Where the room of an arcade of several hubs is.
+    /// The directory for the room of an arcade of several hubs.
     #[command(flatten)]
     pub(crate) directory: DirectoryArgs,
 
@@ -96,15 +98,16 @@ pub struct Args {
     #[arg(long)]
     pub(crate) bell: bool,
 
-    /// Play by itself, to be looked at: at level hard, which leaves little gold to others (named 'bot' without a NAME)
+    /// Play automatically, on a screen: at level hard, which leaves little gold to other players (named 'bot' without a
+    /// NAME)
     #[arg(long, help_heading = "Bots")]
     pub(crate) bot: bool,
 
-    /// Play by itself and draw nothing
+    /// Play automatically, without a screen
     #[arg(long, help_heading = "Bots")]
     pub(crate) headless: bool,
 
-    /// Play as so many bots that draw nothing: NAME1, NAME2, ...; with --demo, how many opponents there are
+    /// Play as this number of bots without a screen: NAME1, NAME2, ...; with --demo, the number of opponents
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
         value_parser = whole_number(1..=MAX_BOTS, 5), allow_negative_numbers = true)]
     pub(crate) bots: Option<u16>,
@@ -113,18 +116,18 @@ pub struct Args {
     #[arg(long, value_name = "LEVEL", help_heading = "Bots")]
     pub(crate) level: Option<LevelArg>,
 
-    /// The least time between two keys of a bot [default: that of --level; for one bot without it 80 on a screen, 20
+    /// Minimum time between two keys of a bot [default: that of --level; for one bot without it 80 on a screen, 20
     /// without]
     #[arg(long, value_name = "MS", help_heading = "Bots",
         value_parser = whole_number(0..=MAX_DELAY_MS, 80), allow_negative_numbers = true)]
     pub(crate) delay_ms: Option<u64>,
 
-    /// What is logged, and where.
+    /// The options for logging.
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 }
 
-/// A [`Level`] as it is typed.
+/// A [`Level`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelArg {
     /// Slow, does not run, makes mistakes
@@ -145,7 +148,7 @@ impl From<LevelArg> for Level {
     }
 }
 
-// Whoever mixes up the order most likely types a name or a host where the port belongs.
+// A user who mixes up the order most likely types a name or a host in the place of the port.
 fn parse_port(typed: &str) -> Result<u16, String> {
     whole_number(1..=u16::MAX, 2000)(typed).map_err(|error| {
         let is_number = typed.starts_with(|first: char| first == '-' || first.is_ascii_digit());
@@ -153,7 +156,7 @@ fn parse_port(typed: &str) -> Result<u16, String> {
     })
 }
 
-// Without the brackets in which an IPv6 address stands where a port follows it.
+// Removes the brackets of an IPv6 address, which are needed where a port follows it.
 fn parse_host(typed: &str) -> Result<String, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
     let host = bare.unwrap_or(typed);
@@ -175,10 +178,10 @@ fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
     Name::new(typed).map_err(|_| "a name needs at least one character that is not blank; leave it out to look on")
 }
 
-/// What the command line asks for.
+/// The interpreted command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// One client that is steered by the keyboard or by a bot.
+    /// One client that a user or a bot controls.
     Interactive { part: Participant, bot: Option<Style> },
     /// Bots without a screen.
     Headless { names: Vec<Name>, style: Style },
@@ -187,7 +190,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Reads the plan off the arguments. They may not go together, or the bots' names may be no names.
+    /// Derives the plan from the arguments. Fails if they contradict each other, or if a name of a bot is not valid.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let called = args.called()?;
         let is_called = |wanted: &[u8]| called.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
@@ -204,7 +207,7 @@ impl Plan {
         }
         let base = called.as_deref().map_or("bot", Name::as_str);
         let name = |suffix: &str| {
-            // The number must survive the cut at 50 bytes, or all would have one name.
+            // The number must survive the cut at 50 bytes, or all bots would have the same name.
             let kept = base.len().min(nuggets::protocol::MAX_NAME - suffix.len());
             Name::new(format!("{}{suffix}", &base[..kept]).as_bytes())
                 .map_err(|_| UsageError(format!("'{base}{suffix}' is no name for a bot")))
@@ -228,12 +231,13 @@ impl Plan {
 }
 
 impl Args {
-    /// Where the server is; without an address the directory is asked. The demonstration has one of its own.
+    /// The address of the server. Without one on the command line, the directory is queried. The demonstration has its
+    /// own server.
     pub(crate) fn server(&self, directory: Option<&Directory>) -> anyhow::Result<HostPort> {
         match (&self.host, self.port, directory) {
             (Some(host), Some(port), _) => Ok(HostPort { host: host.clone(), port }),
             (_, _, Some(directory)) => directory.find_first("nuggets-client"),
-            // The parser asks for both where a server is needed.
+            // The parser requires both if a server is needed.
             (_, _, None) => Ok(HostPort { host: String::new(), port: 0 }),
         }
     }
@@ -248,13 +252,13 @@ impl Args {
         }
     }
 
-    // Those that somebody is to play against.
+    // The style of opponents.
     fn opponents(&self) -> Style {
         let level = self.level.map_or(Level::default(), Level::from);
         Style { level, delay: self.delay_ms.map(Duration::from_millis) }
     }
 
-    // One that plays as well as it can unless a level is asked for.
+    // The style of one bot, which plays as well as it can unless a level is given.
     fn one_bot(&self, pace: Duration) -> Style {
         let level = self.level.map_or(Level::Hard, Level::from);
         let delay = self.delay_ms.map(Duration::from_millis);

@@ -23,11 +23,10 @@ use tracing::{info, warn};
 
 use crate::session::Session;
 
-/// The style of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) level: Level,
-    /// The least time between two keys. `None` uses the pace of the level.
+    /// The minimum time between two keys. `None` uses the pace of the level.
     pub(crate) delay: Option<Duration>,
 }
 
@@ -252,8 +251,8 @@ const PLAYER: &[u8] = b"you";
 /// How long the players can look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);
 
-/// A server that only this machine can reach, and bots that play one game after another on it. Both end when it is
-/// dropped.
+/// A server that only this machine can reach, and bots that play one game after another on it. Both end when this value
+/// is dropped.
 ///
 /// They are tasks of the client's thread, so Ctrl-Z stops the game for all of them.
 pub(crate) struct Demo {

@@ -108,7 +108,6 @@ impl Session {
         !self.answered && self.refusals > 0
     }
 
-    /// The addresses of the server.
     pub(crate) fn servers(&self) -> &[SocketAddr] {
         self.wire.servers()
     }
@@ -144,7 +143,6 @@ impl Session {
         self.flush();
     }
 
-    /// Leaves the game.
     pub(crate) fn leave(&mut self) {
         self.client.act(self.now(), Command::Leave);
         self.flush();

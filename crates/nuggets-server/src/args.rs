@@ -1,4 +1,4 @@
-//! What can be asked for on the command line.
+//! The command line.
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
@@ -10,13 +10,13 @@ use servekit::JournalArgs;
 
 const EXTRAS: &str = "Extras (all off by default)";
 
-/// Nobody looks on for more than an hour before a game begins.
+/// The longest countdown in seconds: an hour.
 const LONGEST_COUNTDOWN: u64 = 60 * 60;
 
-/// A silence of more than a year is none that anybody waits for.
+/// The longest idle timeout in seconds: a year.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 
-/// Each spectator is sent a picture of each change.
+/// The maximum number of spectators. Each of them is sent a picture of each change.
 const MAX_SPECTATORS: u32 = 100;
 
 const AFTER_HELP: &str = "\
@@ -61,21 +61,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
-    /// After game over begin a new game at the same port, until told to stop
+    /// After game over begin a new game at the same port, until stopped
     #[arg(long, conflicts_with = "resume")]
     rematch: bool,
 
-    /// The game begins when this many play; until then they look around and cannot move
+    /// The game begins when this many players have joined; until then they look around and cannot move
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = whole_number(1..=most_players(), 4),
           allow_negative_numbers = true)]
     wait_for: Option<u32>,
 
-    /// The game begins this many seconds after its first player has come, or after the last of --wait-for
+    /// The game begins this many seconds after its first player has joined, or after the last of --wait-for
     #[arg(long, value_name = "SECONDS", conflicts_with = "resume", value_parser = whole_number(1..=LONGEST_COUNTDOWN, 10),
           allow_negative_numbers = true)]
     countdown: Option<u64>,
 
-    /// Report every breach of the rules for maps in MAP, with row and column, and end
+    /// Report every breach of the rules for maps in MAP, with row and column, and exit
     #[arg(long, conflicts_with_all = ["resume", "directory"])]
     pub(crate) check_map: bool,
 
@@ -122,11 +122,11 @@ pub(crate) struct Args {
           value_parser = whole_number(1..=MAX_SPECTATORS, 5), allow_negative_numbers = true)]
     spectators: u32,
 
-    /// The course's game: all extras off, whatever else says
+    /// The game of the course: all extras off, regardless of other options
     #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     plain: bool,
 
-    // Explains where bots come from to those who look for them here.
+    // Explains which program has bots to users who look for them here.
     #[arg(long = "bots", hide = true, num_args = 0..=1, default_missing_value = "", value_parser = no_bots)]
     _bots: Option<String>,
 
@@ -138,10 +138,10 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The set-up of the server, checked.
+    /// The validated configuration of the server.
     ///
     /// # Errors
-    /// [`UsageError`] when the wishes do not go together.
+    /// [`UsageError`] when the options contradict each other.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let rules = Rules {
             gold: self.gold,
@@ -158,7 +158,7 @@ impl Args {
         rules.check().map_err(|error| UsageError(error.to_string()))?;
         let seed = match self.seed_argument.or(self.seed) {
             Some(seed) => seed.into(),
-            // Short enough to be typed again, and never the 0 that the option refuses.
+            // Short enough for a person to type, and never the 0 that the option refuses.
             None => u128::from(SysRng.try_next_u32()?).max(1),
         };
         let (wait_for, countdown) = (self.wait_for.unwrap_or(1), self.countdown.map(Duration::from_secs));
@@ -171,7 +171,7 @@ fn most_players() -> u32 {
     u32::try_from(MAX_PLAYERS).unwrap_or(u32::MAX)
 }
 
-// What each option allows may still not go together, and the other one may not even have been typed.
+// Options that are valid alone may contradict each other, and one of them may be a default.
 fn check_together(rules: &Rules) -> Result<(), UsageError> {
     let plain = Rules::default();
     let told = |option: &str, number: u32, default: u32| {

@@ -1,8 +1,9 @@
-//! Pictures that are written as SVG, and rendered from that as PNG.
+//! Pictures as SVG, and as PNG that is rendered from the SVG.
 //!
-//! A [`Picture`] is drawn shape by shape, from the bottom to the top, with the few kinds of shapes that charts are made of. Lengths
-//! are CSS pixels, `x` to the right and `y` down from the upper left corner. Text in the SVG is text, so that it can be searched and
-//! read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it looks the same on every machine.
+//! A [`Picture`] is drawn shape by shape, from the bottom to the top, with the few kinds of shapes that charts need.
+//! Lengths are CSS pixels, `x` to the right and `y` down from the upper left corner. Text in the SVG is text, so that
+//! it can be searched and read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it
+//! looks the same on every machine.
 
 pub mod chart;
 mod png;
@@ -11,7 +12,7 @@ use std::fmt::Write;
 
 use png::text_width;
 
-// The typeface of the PNG first, then what looks much like it on most machines.
+// The typeface of the PNG first, then similar typefaces that most machines have.
 const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif";
 
 /// A colour: red, green, blue.
@@ -25,20 +26,20 @@ pub const INK: Rgb = Rgb(34, 34, 34);
 /// The colour of secondary text.
 pub const GREY: Rgb = Rgb(85, 85, 85);
 
-/// What is left of a title, and right of it.
+/// The space left of a title, and right of it.
 pub const MARGIN: f32 = 40.0;
 
 /// A place in a picture.
 pub type Point = (f32, f32);
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Pen {
     /// Its colour.
     pub colour: Rgb,
     /// Its width.
     pub width: f32,
-    /// From 0, invisible, to 1.
+    /// The opacity, from 0, invisible, to 1.
     pub opacity: f32,
     /// Lengths of dashes and gaps in turn; empty for a solid line.
     pub dashes: &'static [f32],
@@ -54,9 +55,9 @@ impl Pen {
 /// A text on one line.
 #[derive(Debug)]
 pub struct Text {
-    // Where it is, the base line for `y`.
+    // The position, the base line for `y`.
     at: Point,
-    // Which point of it `x` is, as SVG says it; the left end if it says nothing.
+    // The SVG anchor, which selects the point of the text at `x`; the left end by default.
     anchor: Option<&'static str>,
     size: f32,
     bold: bool,
@@ -66,12 +67,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// Thin letters whose left end is at `at`.
+    /// A text in regular weight whose left end is at `at`.
     pub fn new(at: Point, size: f32, colour: Rgb, words: impl Into<String>) -> Self {
         Self { at, anchor: None, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
-    /// The same with thick letters.
+    /// The same in bold.
     #[must_use]
     pub fn bold(self) -> Self {
         Self { bold: true, ..self }
@@ -89,7 +90,7 @@ impl Text {
         Self { anchor: Some("end"), ..self }
     }
 
-    /// The same, turned by 90 degrees to be read from below to above.
+    /// The same, rotated by 90 degrees to be read upwards.
     #[must_use]
     pub fn upwards(self) -> Self {
         Self { upwards: true, ..self }
@@ -101,7 +102,7 @@ impl Text {
 pub struct Picture {
     width: u16,
     height: u16,
-    // The SVG but for its end.
+    // The SVG without its end.
     svg: String,
 }
 
@@ -109,7 +110,7 @@ impl Picture {
     /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
     const SCALE: u8 = 2;
 
-    /// An empty picture. Screen readers announce the title, and read the description to those who cannot see the picture.
+    /// An empty picture. Screen readers announce the title and read the description.
     pub fn new(width: u16, height: u16, title: &str, description: &str) -> Self {
         let (title, description) = (escape(title), escape(description));
         let svg = format!(
@@ -122,7 +123,7 @@ impl Picture {
         Self { width, height, svg }
     }
 
-    /// A picture with its title on it, and lines of smaller text below.
+    /// A picture that shows its title, and lines of smaller text below.
     ///
     /// # Errors
     /// When the width of the title cannot be computed.
@@ -197,7 +198,7 @@ impl Picture {
     /// The picture as PNG.
     ///
     /// # Errors
-    /// When it cannot be rendered; a picture of a reasonable size can be.
+    /// When it cannot be rendered; pictures of a reasonable size can be.
     pub fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }
@@ -234,14 +235,14 @@ fn hexadecimal(Rgb(red, green, blue): Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-// At most two digits behind the point, which is finer than any screen.
+// At most two decimal places, which is finer than any screen.
 fn number(length: f32) -> String {
     let text = format!("{length:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A text as XML and HTML take it, also in quotation marks; what XML has no place for at all becomes the sign for that.
+/// Escapes a text for XML and HTML, also in quotation marks. Characters that XML does not allow become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
@@ -253,7 +254,7 @@ pub fn escape(text: &str) -> String {
             '\n' | '\t' => escaped.push(' '),
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             control if control.is_control() => escaped.push('\u{fffd}'),
-            // They would reverse the text behind a name.
+            // These characters would reverse the text behind a name.
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 escaped.push('\u{fffd}');
             }

@@ -10,7 +10,7 @@ use resvg::{
 
 use crate::{INK, Picture, Text};
 
-/// Roboto, as much of it as charts need. See `fonts/README.md`.
+/// Roboto, reduced to the characters that charts need. See `fonts/README.md`.
 const FONTS: [&[u8]; 2] = [include_bytes!("../fonts/Roboto-Regular.ttf"), include_bytes!("../fonts/Roboto-Bold.ttf")];
 
 /// The only fonts that text is rendered with.
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_typeface_has_every_letter_of_the_charts() {
         for bold in [false, true] {
-            // A letter that is missing is shown as a box, as this one is.
+            // A missing letter is shown as a box, like this one.
             let missing = |letter: char| {
                 let drawn = |letter: char| {
                     rendered(|picture| picture.text(Text { bold, ..Text::new((4.0, 9.0), 9.0, INK, letter) }))

@@ -1,4 +1,4 @@
-//! The command line: the commands.
+//! The command line.
 
 use std::path::{Path, PathBuf};
 
@@ -23,59 +23,59 @@ Numbers may be written short: 1e6 or 1_000_000 for a million.
 
 Exit status: 0 when it worked, 1 when something failed, 2 when the usage is wrong.";
 
-/// The learner's bench of the game of 21: train tables, judge them exactly, draw them
+/// Tools for learning the game of 21: train tables, evaluate them exactly, draw them
 #[derive(Debug, Parser)]
 #[command(name = "qtable", version, after_help = AFTER_HELP)]
 pub struct Args {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Learn from rounds played in process, into a table file
     Train(TrainArgs),
-    /// Say exactly what tables are worth, beside the best and the dealer's own way
+    /// Compute the exact values of tables, next to those of the best table and the dealer's strategy
     Eval(EvalArgs),
     /// Print the exact values of the game and its best tables
     Exact(ExactArgs),
-    /// Add up tables that were trained apart
+    /// Add up tables that were trained separately
     Merge(MergeArgs),
-    /// Print what a table has counted
+    /// Print the counts of a table
     Dump(DumpArgs),
-    /// Draw what a table does, and where the best table does something else
+    /// Draw the decisions of a table, and where the best table decides differently
     Chart(ChartArgs),
-    /// Draw what tables are worth after how many rounds of training
+    /// Draw the values of tables by rounds of training
     Curve(CurveArgs),
     /// Let a table play, and compare the mean with its exact value
     Play(PlayArgs),
 }
 
-/// The table file if none is named.
+/// The default table file.
 pub(crate) const DEFAULT_TABLE: &str = "qtable";
-/// The most rounds that can be asked for: a day of many threads.
+/// The largest number of rounds: a day of many threads.
 pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
-/// The most threads that can be asked for.
+/// The largest number of threads.
 pub(crate) const MAX_THREADS: u32 = 256;
-/// The most runs that a curve is drawn of.
+/// The largest number of runs of a curve.
 pub(crate) const MAX_RUNS: u32 = 100;
 
-/// How a learner decides.
+/// How a learner chooses actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
-    /// Hit or stand by a coin: the course's way; never gets good
+    /// Hit or stand at random: the course's way; never plays well
     Random,
-    /// By the table, and now and then by a coin
+    /// By the table, and sometimes at random
     Epsilon,
-    /// By a coin until the better action is known with confidence: needs the fewest rounds
+    /// At random until the better action is known with confidence: needs the fewest rounds
     #[value(alias = "doubt")]
     UntilConfident,
 }
 
 impl Way {
-    /// The way to explore, and that in words; `epsilon` is for [`Way::Epsilon`].
+    /// The way to explore and its description; `epsilon` is for [`Way::Epsilon`].
     pub(crate) fn explore(self, epsilon: &Epsilon) -> (Explore, String) {
         let word = self.word();
         match self {
@@ -95,7 +95,7 @@ impl Way {
     }
 }
 
-/// The facts that make a state.
+/// The facts that identify a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Space {
     /// Total and upcard
@@ -113,22 +113,22 @@ impl From<Space> for StateSpace {
     }
 }
 
-/// A chance as it was typed.
+/// A probability and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Epsilon {
     pub(crate) chance: Chance,
-    /// What was typed for it.
+    /// The text that was typed.
     pub(crate) typed: String,
 }
 
-/// The chance to explore if none is given.
+/// The default probability of exploring.
 const DEFAULT_EPSILON: &str = "0.1";
 
 fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
     Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
 }
 
-/// The chance to explore with. Only one of the ways to explore takes one.
+/// The probability of exploring. Only one of the ways to explore has one.
 fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
     match asked {
         Some(_) if !ways.contains(&Way::Epsilon) => {
@@ -139,11 +139,11 @@ fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
     }
 }
 
-/// `--seed`, or a number of the system's.
+/// `--seed`, or a random number from the system.
 pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
     match asked {
         Some(seed) => Ok(seed),
-        // Short enough to be typed again.
+        // Short enough for a person to type.
         None => Ok(u64::from(SysRng.try_next_u32()?)),
     }
 }
@@ -166,12 +166,12 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = TRAIN_HELP)]
 pub(crate) struct TrainArgs {
-    /// Rounds to play, beside those that the table has seen
+    /// Rounds to play, in addition to those that the table has counted
     #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
     pub(crate) rounds: u64,
 
-    /// How to decide while learning
+    /// How to choose actions while learning
     #[arg(long, value_enum, default_value_t = Way::Epsilon, value_name = "WAY")]
     pub(crate) explore: Way,
 
@@ -179,36 +179,36 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
     pub(crate) epsilon: Option<Epsilon>,
 
-    /// What makes a state; without it that of FILE, or coarse for a new one
+    /// The facts that identify a state; without it those of FILE, or coarse for a new table
     #[arg(long, value_enum, value_name = "STATES")]
     pub(crate) state: Option<Space>,
 
-    /// Threads that learn beside each other
+    /// Threads that learn in parallel
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
           allow_negative_numbers = true)]
     pub(crate) threads: u32,
 
-    /// Where the random numbers come from; without it another one each time
+    /// Seed of the random numbers; without it a new one each time
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
-    /// The table file: continued if it exists, else created
+    /// The table file. If it exists, its training continues; otherwise it is created
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
     pub(crate) output: PathBuf,
 
-    /// Save every so many rounds, too
+    /// Also save at this interval of rounds
     #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 100_000_000))]
     pub(crate) save_every: u64,
 
-    /// Show the progress on standard error even if that is no terminal
+    /// Show the progress on standard error even if it is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
 
 impl TrainArgs {
-    /// How the learner decides, and that in words.
-    /// Fails with [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
+    /// How the learner chooses actions, and its description. Fails with [`UsageError`](cmdkit::UsageError) if a
+    /// probability is given for a learner that has none.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
         Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }
@@ -227,7 +227,7 @@ pub(crate) struct PlayArgs {
           value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
     pub(crate) rounds: u64,
 
-    /// Where the cards come from; without it another one each time
+    /// Seed of the cards; without it a new one each time
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
@@ -235,7 +235,7 @@ pub(crate) struct PlayArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Show the progress on standard error even if that is no terminal
+    /// Show the progress on standard error even if it is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
@@ -278,19 +278,19 @@ pub(crate) struct ExactArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MergeArgs {
-    /// Tables of the same states
+    /// Tables with the same kind of states
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Where their sum goes; what is there is replaced
+    /// The file for the sum; an existing file is replaced
     #[arg(short, long, value_name = "OUT", required = true)]
     pub(crate) output: PathBuf,
 }
 
-/// How a table is printed.
+/// The output format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Lines of `total [soft] dealer hit_mean hit_n stand_mean stand_n`, `-` for a mean that is not known
+    /// Lines of `total [soft] dealer hit_mean hit_n stand_mean stand_n`, `-` for an unknown mean
     Text,
     /// For spreadsheets, with a header line
     Csv,
@@ -330,13 +330,13 @@ Examples:
 pub(crate) enum KnownPolicy {
     /// The best table
     Best,
-    /// What the dealer does: hit to 16
+    /// The dealer's strategy: hit to 16
     Mimic,
-    /// What random training ends up with, however long it is
+    /// The limit of random training, however long
     RandomLimit,
 }
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     /// On a terminal, unless the variable `NO_COLOR` is set
@@ -347,7 +347,7 @@ pub(crate) enum Colour {
     Never,
 }
 
-/// The format of a file that is written.
+/// The format of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     /// A picture as SVG.
@@ -358,14 +358,14 @@ pub(crate) enum FileFormat {
     Csv,
 }
 
-/// The formats of pictures and of numbers, and the endings of names of such files.
+/// The formats of pictures and of numbers, and the extensions of such files.
 pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
 const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
 
-/// Where a picture goes.
+/// The destination of a picture.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PictureArgs {
-    /// Write a file, as SVG or PNG by the ending of its name; may be repeated
+    /// Write a file, as SVG or PNG by its extension; may be repeated
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -383,8 +383,8 @@ pub(crate) struct PictureArgs {
 }
 
 impl PictureArgs {
-    /// The files that are asked for; those of `--output` can have these formats.
-    /// Fails with [`UsageError`] when the name of one has no ending that stands for a format.
+    /// The requested output files; those of `--output` can have these formats. Fails with [`UsageError`] if the name of
+    /// a file has no extension of one of the formats.
     pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
@@ -409,15 +409,15 @@ pub(crate) struct ChartArgs {
     #[arg(value_name = "FILE", default_value = DEFAULT_TABLE, conflicts_with = "policy")]
     pub(crate) file: PathBuf,
 
-    /// Draw this instead of a table
+    /// Draw this policy instead of a table
     #[arg(long, value_enum)]
     pub(crate) policy: Option<KnownPolicy>,
 
-    /// What makes a state of --policy; without it coarse
+    /// The facts that identify a state of --policy; without it coarse
     #[arg(long, value_enum, value_name = "STATES", requires = "policy")]
     pub(crate) state: Option<Space>,
 
-    /// Compare with the best table of these states; without it with that of the table's own
+    /// Compare with the best table of these states; without it with that of the table's own states
     #[arg(long, value_enum, value_name = "STATES")]
     pub(crate) against: Option<Space>,
 
@@ -439,12 +439,12 @@ pub(crate) struct CurveArgs {
           value_parser = count(1_000..=MAX_ROUNDS, 1_000_000))]
     pub(crate) rounds: u64,
 
-    /// Runs of each way to explore, with seeds one after the other
+    /// Runs of each way to explore, with consecutive seeds
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = count(1..=MAX_RUNS, 5),
           allow_negative_numbers = true)]
     pub(crate) runs: u32,
 
-    /// A way to decide while learning, may be repeated; without it all three
+    /// A way to choose actions while learning, may be repeated; without it all three
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) explore: Vec<Way>,
 
@@ -452,7 +452,7 @@ pub(crate) struct CurveArgs {
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
     pub(crate) epsilon: Option<Epsilon>,
 
-    /// What makes a state
+    /// The facts that identify a state
     #[arg(long, value_enum, default_value_t = Space::Coarse, value_name = "STATES")]
     pub(crate) state: Space,
 
@@ -474,21 +474,21 @@ pub(crate) struct CurveArgs {
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
 
-    /// Show the progress on standard error even if that is no terminal
+    /// Show the progress on standard error even if it is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
 
 impl CurveArgs {
-    /// The files that are asked for. Fails as [`PictureArgs::files`].
+    /// The requested output files. Fails as [`PictureArgs::files`].
     pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files = self.picture.files(&[&PICTURES[..], &[NUMBERS]].concat())?;
         files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
         Ok(files)
     }
 
-    /// The ways to explore, each once, and the chance that goes with one of them.
-    /// Fails with [`UsageError`] when there is a chance for learners that have none.
+    /// The ways to explore, each once, and the probability for one of them. Fails with [`UsageError`] if a probability
+    /// is given for learners that have none.
     pub(crate) fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
         let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
         let asked: Vec<Way> =

@@ -1,4 +1,4 @@
-//! What a policy does in each state, and where the best policy does something else.
+//! The action of a policy in each state, and the states in which the best policy acts differently.
 
 use std::fmt::Write;
 
@@ -10,14 +10,13 @@ use crate::{
     tables::{upcard_name, word},
 };
 
-/// A policy beside the best.
+/// A policy and its comparison with the best one.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
-    /// The policy that is drawn.
     pub(crate) policy: Policy,
-    /// The table that it was learned from, if it was.
+    /// The table that the policy was learned from, if any.
     pub(crate) table: Option<QTable>,
-    /// The states in which the best policy does something else.
+    /// The states in which the best policy acts differently.
     differences: Vec<State>,
     // The states of the best policy, and the exact values of both policies.
     against: StateSpace,
@@ -25,20 +24,19 @@ pub(crate) struct Chart {
     best: f64,
 }
 
-/// One cell of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) state: State,
-    /// What the policy does.
     pub(crate) action: Action,
-    /// Whether the best policy does something else.
+    /// Whether the best policy acts differently.
     pub(crate) differs: bool,
-    /// Whether an action was never tried there, so that nothing was learned.
+    /// Whether an action was never tried in this state, so that no comparison was learned.
     pub(crate) guessed: bool,
 }
 
 impl Chart {
-    /// The chart of a policy that was not learned, beside the best on some states; without them, on its own.
+    /// The chart of a policy that was not learned, compared with the best policy on the states `against`, or on its own
+    /// states by default.
     pub(crate) fn of_policy(policy: Policy, judge: &Judge, against: Option<StateSpace>) -> Self {
         let against = against.unwrap_or(policy.space());
         let differences = policy.differences(judge.best(against)).collect();
@@ -52,7 +50,7 @@ impl Chart {
         Self { table: Some(table), ..chart }
     }
 
-    /// The states of the chart: those in which the two policies are compared.
+    /// The states of the chart, where the two policies are compared.
     pub(crate) fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
         if soft { StateSpace::Soft } else { self.policy.space() }
@@ -61,7 +59,7 @@ impl Chart {
     /// The cell of a state of [`Chart::space`].
     pub(crate) fn cell(&self, state: State) -> Cell {
         let own = State::new(self.policy.space(), state.total(), state.is_soft(), state.upcard());
-        // A coarse policy does the same with soft hands.
+        // A coarse policy treats a soft hand like the hard hand of the same total.
         let own =
             own.or_else(|| State::new(self.policy.space(), state.total(), false, state.upcard())).unwrap_or(state);
         let guessed = self.table.as_ref().is_some_and(|table| {
@@ -71,13 +69,13 @@ impl Chart {
         Cell { state, action: self.policy.action(own), differs: self.differences.contains(&state), guessed }
     }
 
-    /// What the two policies are worth, in words.
+    /// The values of the two policies, as text.
     pub(crate) fn worth(&self) -> String {
         let Self { value, best, against, .. } = self;
         format!("Worth {value:.4} a round; the best table on {} is worth {best:.4}", facts(*against))
     }
 
-    /// In how many decisions the two differ, in words.
+    /// The number of different decisions of the two policies, as text.
     pub(crate) fn differing(&self) -> String {
         let states = self.space().states().count();
         match self.differences.len() {
@@ -102,7 +100,7 @@ impl Chart {
     }
 }
 
-/// The letter for an action; small where it is a guess.
+/// The letter for an action, in lower case if it is a guess.
 pub(crate) const fn letter(cell: Cell) -> char {
     match (cell.action, cell.guessed) {
         (Action::Hit, false) => 'H',
@@ -126,27 +124,27 @@ const BLUE: Rgb = Rgb(0, 114, 178);
 const PALE_ORANGE: Rgb = Rgb(251, 231, 190);
 const PALE_BLUE: Rgb = Rgb(196, 222, 240);
 
-/// From one cell to the next.
+/// The distance from one cell to the next.
 const COLUMN: f32 = 42.0;
 const ROW: f32 = 25.0;
 const GAP: f32 = 2.0;
-/// What stands left of the cells.
+/// The width of the labels left of the cells.
 const LABELS: f32 = 64.0;
-/// The first row of cells.
+/// The top of the first row of cells.
 const TOP: f32 = 190.0;
 const PANEL: f32 = LABELS + 10.0 * COLUMN;
 const BETWEEN: f32 = 56.0;
 const LEGEND: f32 = 350.0;
 
-/// Draws it. Fails when the width of the title cannot be computed.
+/// Draws a chart. Fails when the width of the title cannot be computed.
 pub(crate) fn picture(chart: &Chart, title: &str) -> anyhow::Result<Picture> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
-    // The legend takes the place under the soft hands, or one of its own.
+    // The legend is placed below the soft hands, or in a column of its own.
     let (beside, legend_left, legend_top) =
         if soft.is_empty() { (LEGEND, right, TOP) } else { (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0) };
     let width = right + beside + MARGIN;
-    // With the minus sign of print.
+    // Pictures use a typographic minus sign.
     let (worth, differing) = (chart.worth().replace('-', "\u{2212}"), chart.differing());
     let description =
         format!("What to do with each total against each upcard of the dealer: hit or stand. {worth}. {differing}.");
@@ -220,7 +218,7 @@ fn tile(picture: &mut Picture, cell: Cell, (left, top): Point) {
     picture.text(Text::new(at, 14.0, ink, letter(cell)).bold().middle());
 }
 
-// What is said when one points at a cell.
+// The tooltip of a cell.
 fn explain(chart: &Chart, cell: Cell) -> String {
     let mut said = format!("{}: {}", cell.state, word(cell.action));
     if let Some(table) = &chart.table {
@@ -265,8 +263,8 @@ fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     }
 }
 
-// Of the 256 colours that terminals agree on, so that the contrast is known: black on orange and white on blue, both more
-// than 6 to 1, and told apart by people who see no red or no green.
+// From the 256 standard terminal colours, so that the contrast is known: black on orange and white on blue. Both exceed
+// 6 to 1 and are distinguishable with red-green colour blindness.
 const HIT: &str = "\x1b[38;5;16;48;5;214m";
 const STAND: &str = "\x1b[38;5;231;48;5;25m";
 const DIFFERENT: &str = "\x1b[1m";

@@ -1,4 +1,4 @@
-//! The commands. They read arguments and files and print; what they compute is in the other modules, none of which imports a
+//! The commands. They read arguments and files and print results. Other modules do the computations and import no
 //! command.
 
 use std::{
@@ -34,7 +34,6 @@ use crate::{
     train::{Plan, RoundsProgress},
 };
 
-/// Runs the command that was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Some(Command::Train(args)) => train(args),
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a picture to all files that were asked for, and `csv` to those for numbers, and says so.
+/// Writes a picture, and `csv` for numbers, to all requested files and reports each of them.
 fn write_files(files: &[(FileFormat, &Path)], picture: &Picture, csv: &str) -> anyhow::Result<()> {
     for (format, path) in files {
         match format {
@@ -60,7 +59,7 @@ fn write_files(files: &[(FileFormat, &Path)], picture: &Picture, csv: &str) -> a
             FileFormat::Png => save_file("the picture", path, &picture.to_png()?)?,
             FileFormat::Csv => save_file("the numbers", path, csv.as_bytes())?,
         }
-        // On standard error, since a picture may go to standard output.
+        // On standard error, since a picture may be written to standard output.
         let _ = writeln!(io::stderr(), "wrote {}", file_name(path));
     }
     Ok(())
@@ -70,7 +69,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (explore, explored) = args.explore()?;
     let plan = Plan { explore, seed: seed(args.seed)?, threads: args.threads };
     let mut table = table_to_train(args)?;
-    // A place that cannot be written to is found now and not after an hour.
+    // An output path that cannot be written is detected now and not after an hour.
     save(&args.output, &table)?;
     let stop = stop_flag().context("cannot listen for signals")?;
     let judge = Judge::new();
@@ -90,7 +89,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
             && let Err(error) = saves.meanwhile(score.rounds(), || save(&args.output, &table))
         {
             progress.end();
-            // A standard error that nobody reads is no reason to end either.
+            // A closed standard error does not end the training either.
             let _ = writeln!(io::stderr(), "qtable: {error:#}");
         }
     }
@@ -128,9 +127,9 @@ struct LiveCurve {
 }
 
 impl LiveCurve {
-    /// The most points of the curve: as many as a wide window tells apart.
+    /// The maximum number of points of the curve: the resolution of a wide window.
     const POINTS: u32 = 150;
-    /// Columns and rows of the plot, as far as the window has them.
+    /// The maximum number of columns and rows of the plot.
     const SIZE: (u16, u16) = (100, 14);
 
     fn new(args: &TrainArgs, seed: u64, explored: &str, judge: &Judge, space: StateSpace) -> Self {
@@ -144,7 +143,7 @@ impl LiveCurve {
         &mut self.curves.series[0].runs[0].points
     }
 
-    /// Adds a point after so many rounds, unless the last one is too near to it.
+    /// Adds a point after this number of rounds, unless the last point is too close.
     #[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
     fn reach(&mut self, rounds: u64, value: impl FnOnce() -> f64) {
         let (first, last) = self.rounds;
@@ -155,7 +154,7 @@ impl LiveCurve {
         }
     }
 
-    /// The plot with a line end before it; nothing if the window is too small for one.
+    /// The plot, preceded by a line end; empty if the window is too small.
     fn draw(&mut self) -> String {
         let (columns, rows) = stderr_size();
         if self.points().len() < 2 || columns < terminal::LEAST.0 || rows <= terminal::LEAST.1 {
@@ -185,7 +184,7 @@ fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
     let (name, Plan { seed, threads, .. }) = (file_name(&args.output), plan);
     let (qtable, explore) = (command_of("qtable"), args.explore.word());
     let epsilon = args.epsilon.as_ref().map_or_else(String::new, |epsilon| format!(" --epsilon {}", epsilon.typed));
-    // A standard error that nobody reads is no reason to fail.
+    // A closed standard error is not a failure.
     let _ = writeln!(
         io::stderr(),
         "stopped with {left} rounds left; to continue, run:\n  {qtable} train --rounds {left} \
@@ -375,7 +374,7 @@ fn hits(policy: &Policy) -> Value {
     rows.into_iter().map(row).collect()
 }
 
-/// Rounds between two looks at the clock.
+/// Rounds between two updates of the progress.
 const STRETCH: u64 = 1 << 16;
 
 pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {

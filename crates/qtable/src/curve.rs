@@ -1,4 +1,4 @@
-//! Learning curves: the exact value of a table after so many rounds of training.
+//! Learning curves: the exact value of a table by rounds of training.
 
 pub(crate) mod drawing;
 pub(crate) mod terminal;
@@ -17,10 +17,9 @@ use crate::{args::Way, judge::Judge, train::RoundsProgress};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
-/// The title, unless another one is asked for.
 const TITLE: &str = "How many rounds it takes to learn 21";
 
-/// The power of ten that is this number.
+/// The base-10 logarithm of a number of rounds.
 #[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
 fn power(rounds: u64) -> f64 {
     (rounds.max(1) as f64).log10()
@@ -29,18 +28,16 @@ fn power(rounds: u64) -> f64 {
 /// Runs of the same way to explore.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
-    /// How its learners decide.
+    /// How its learners choose actions.
     pub(crate) way: Way,
-    /// The way in words.
     pub(crate) name: String,
     /// The runs, each with a seed of its own.
     pub(crate) runs: Vec<Run>,
 }
 
-/// One training.
+/// The training of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
-    /// The seed of its random numbers.
     pub(crate) seed: u64,
     /// Numbers of rounds, and the exact value of the table after them.
     pub(crate) points: Vec<(u64, f64)>,
@@ -49,7 +46,7 @@ pub(crate) struct Run {
 /// Several series, and the values to compare them with.
 #[derive(Debug, Clone)]
 pub(crate) struct Curves {
-    /// What makes a state.
+    /// The facts that identify a state.
     pub(crate) space: StateSpace,
     /// The series, with the same number of runs each.
     pub(crate) series: Vec<Series>,
@@ -64,14 +61,13 @@ pub(crate) struct Curves {
 pub(crate) struct End<'a> {
     /// Its value there.
     pub(crate) value: f64,
-    /// What the line is called.
     pub(crate) name: &'a str,
-    /// How its learners decide, if it is a series.
+    /// How its learners choose actions, if it is a series.
     pub(crate) way: Option<Way>,
 }
 
 impl Curves {
-    /// The right ends of all lines: of the two values to compare with, and of the means of the series.
+    /// The right ends of all lines: those of the two reference values and of the means of the series.
     pub(crate) fn ends(&self) -> Vec<End<'_>> {
         let mut ends = vec![
             End { value: self.optimum, name: "best table", way: None },
@@ -111,7 +107,7 @@ pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     points
 }
 
-/// A run that is still to be trained.
+/// A run that is to be trained.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) explore: Explore,
@@ -139,7 +135,7 @@ pub(crate) fn train_all(
             for &rounds in checkpoints {
                 trainer.play(rounds - played)?;
                 points.push((rounds, judge.value(&trainer.table().policy())));
-                // The receiver is gone once another worker has failed.
+                // The receiver is dropped once another worker has failed.
                 let _ = tell.send(rounds - played);
                 played = rounds;
             }

@@ -2,7 +2,7 @@
 
 use blackjack::{Policy, StateSpace, exact::Solver};
 
-/// Computes exact values, and has the best tables. Making one takes a fraction of a second.
+/// Computes exact values and stores the best tables. Creating one takes a fraction of a second.
 #[derive(Debug, Clone)]
 pub(crate) struct Judge {
     solver: Solver,
@@ -18,7 +18,6 @@ impl Judge {
         Self { solver, coarse, soft }
     }
 
-    /// The solver behind it.
     pub(crate) const fn solver(&self) -> &Solver {
         &self.solver
     }
@@ -47,7 +46,7 @@ impl Judge {
     }
 }
 
-/// The facts that make a state, for people.
+/// The facts that identify a state, for people.
 pub(crate) const fn facts(space: StateSpace) -> &'static str {
     match space {
         StateSpace::Coarse => "(total, upcard)",

@@ -1,4 +1,4 @@
-//! `qtable train | eval | exact | merge | dump | chart | curve | play`: the learner's bench.
+//! `qtable train | eval | exact | merge | dump | chart | curve | play`: tools for learning the game of 21.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Table files: loading and saving. And the words for what is in them.
+//! Loading and saving of table files, and the names of their contents.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -25,12 +25,12 @@ pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     }
 }
 
-/// Writes a table, all of it or nothing. Fails when it cannot be written; the file is then unchanged.
+/// Writes a table atomically. If writing fails, the file is unchanged.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
     save_file("the table", path, &table.to_file())
 }
 
-/// How many decisions a table has counted.
+/// The number of decisions that a table has counted.
 pub(crate) fn decisions(table: &QTable) -> u64 {
     table.visited().fold(0, |sum, (_, entry)| sum.saturating_add(entry.visits()))
 }

@@ -1,10 +1,11 @@
 //! Reproducible training in process. The same seed, workers and rounds give the same table, also when training is interrupted
 //! and continued.
 //!
-//! Rounds are played in stretches. In a stretch each worker learns for itself. It starts from the table at the beginning of the
-//! stretch, and its random numbers follow from the seed, its own number and that table. Workers share nothing, so none waits for
-//! another. At the end of the stretch the counts that each has gained are added up. The length of a stretch follows from the
-//! table too. So the next table depends only on the table before, the seed and the number of workers.
+//! Rounds are played in stretches. In a stretch each worker learns on its own. It starts from the table at the
+//! beginning of the stretch, and its random numbers follow from the seed, its own number and that table. Workers share
+//! no state, so no worker waits for another. At the end of the stretch the counts that each worker has gained are added
+//! up. The length of a stretch follows from the table too. So the next table depends only on the table before, the seed
+//! and the number of workers.
 
 use std::{fmt::Write as _, thread, time::Duration};
 
@@ -16,32 +17,31 @@ use cmdkit::{Progress, clock_time, progress_bar, time_left};
 
 use crate::tables::decisions;
 
-/// The fewest rounds of a worker in a stretch: a fraction of a millisecond.
+/// The minimum number of rounds of a worker in a stretch: a fraction of a millisecond.
 const SHORTEST: u64 = 1 << 12;
-/// The most rounds of a worker in a stretch: about a tenth of a second. A stop takes as long.
+/// The maximum number of rounds of a worker in a stretch: about a tenth of a second, which is also the delay of a stop.
 const LONGEST: u64 = 1 << 21;
 
 /// How a table is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// How decisions are made.
+    /// How the learner chooses actions.
     pub(crate) explore: Explore,
-    /// The seed of the random numbers.
     pub(crate) seed: u64,
-    /// Workers that learn beside each other; at least 1.
+    /// The number of workers that learn in parallel; at least 1.
     pub(crate) threads: u32,
 }
 
 impl Plan {
-    /// How many rounds the next stretch has, all workers together. Early stretches are short, so that each worker soon decides
-    /// by what all of them have learned.
+    /// The number of rounds of the next stretch, of all workers together. Early stretches are short, so that each
+    /// worker soon decides by the results of all of them.
     pub(crate) fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
     }
 
-    /// Plays so many rounds as one stretch.
-    /// Fails when a count gets larger than a table can hold; the table is then unchanged.
+    /// Plays this number of rounds as one stretch. Fails if a count exceeds the maximum of a table; the table is then
+    /// unchanged.
     pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);
@@ -70,10 +70,10 @@ impl Plan {
     }
 }
 
-/// Columns of the bar.
+/// The width of the bar in columns.
 const BAR: usize = 20;
 
-/// The progress of so many rounds, shown on standard error.
+/// The progress of a number of rounds, shown on standard error.
 #[derive(Debug)]
 pub(crate) struct RoundsProgress {
     all: u64,
@@ -81,19 +81,20 @@ pub(crate) struct RoundsProgress {
 }
 
 impl RoundsProgress {
-    /// Work of `all` rounds. Shown on a terminal, and elsewhere if that is `wanted`.
+    /// Starts the progress of `all` rounds. It is shown on a terminal, and elsewhere if `wanted`.
     pub(crate) fn new(all: u64, wanted: bool) -> Self {
         Self { all, progress: Progress::new().always(wanted) }
     }
 
-    /// Updates the number of finished rounds. `more` follows in the line, and is only called when the line is drawn.
+    /// Updates the number of finished rounds. `more` is the rest of the line, and is only called when the line is
+    /// drawn.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
         let all = self.all;
         let line = |elapsed| line(rounds, all, elapsed, &more());
         if rounds == all { self.progress.draw_last(line) } else { self.progress.draw(line) }
     }
 
-    /// Whether the progress is drawn over and over on a terminal.
+    /// Whether the progress is drawn repeatedly on a terminal.
     pub(crate) const fn is_redrawn(&self) -> bool {
         self.progress.is_redrawn()
     }
@@ -110,7 +111,7 @@ impl RoundsProgress {
     }
 }
 
-/// A count with a unit that keeps it short.
+/// A count with a unit, to keep it short.
 #[expect(clippy::cast_precision_loss, reason = "a number for people to read")]
 pub(crate) fn short(count: u64) -> String {
     match count {

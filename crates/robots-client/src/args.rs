@@ -1,4 +1,4 @@
-//! The command line, as typed ([`Args`]) and as meant ([`Plan`]).
+//! The command line, as typed ([`Args`]) and as interpreted ([`Plan`]).
 
 use std::{env, ffi::OsString, net::IpAddr};
 
@@ -7,9 +7,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cmdkit::{DirectoryArgs, HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::{Level, wire::ShortText};
 
-/// The most bots. It is more than any game has players, so that a server can be tested under load.
+/// The maximum number of bots. It exceeds the players of any game, so that a server can be tested under load.
 const MAX_BOTS: u16 = 1_000;
-/// The most games that can be asked for.
+/// The maximum number of games.
 const MAX_GAMES: u32 = 1_000_000_000;
 /// The default port of a server.
 const SERVER_PORT: u16 = 2022;
@@ -41,8 +41,8 @@ for wrong usage.";
 
 /// Take part in games of robots: for a GUI, in this terminal, or as bots
 ///
-/// It connects to the server at once, tells the GUI what there is to see, and tells the server what the GUI's user does. In
-/// the lobby, any key joins the coming game.
+/// The client connects to the server immediately, sends the state of the game to the GUI, and sends the actions of the
+/// GUI's user to the server. In the lobby, any key joins the coming game.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-client", version, after_help = AFTER_HELP,
           override_usage = "robots-client -s SERVER[:PORT] -d GUI:PORT [OPTIONS]\n       \
@@ -52,26 +52,26 @@ for wrong usage.";
                             robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Args {
-    /// Where the GUI listens, over UDP
+    /// Address of the GUI, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
     pub(crate) gui_address: Option<HostPort>,
 
-    /// Where the server listens, over TCP; without a port that is 2022, and with --directory it may be left out
+    /// Address of the server, over TCP; the default port is 2022. Optional with --directory
     #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
           required_unless_present_any = ["demo", "directory"])]
     pub(crate) server_address: Option<HostPort>,
 
-    /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
+    /// Your name, at most 255 bytes of UTF-8, may be empty; without it your login name, or 'bot' for bots
     #[arg(short = 'n', long, value_name = "NAME")]
     pub(crate) player_name: Option<ShortText>,
 
-    /// UDP port at which the GUI is listened to; 0 is any free one [default: 2023]
+    /// UDP port for messages from the GUI; 0 is any free one [default: 2023]
     #[arg(short, long, value_parser = whole_number(0..=u16::MAX, PORT), allow_negative_numbers = true,
           requires = "gui_address", conflicts_with_all = ["gui", "headless"])]
     pub(crate) port: Option<u16>,
 
-    /// Address at which the GUI is listened to, may be repeated; without it every address, IPv4 and IPv6
+    /// Address for messages from the GUI, may be repeated; without it every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address, requires = "gui_address",
           conflicts_with_all = ["gui", "headless"])]
     pub(crate) bind: Vec<IpAddr>,
@@ -80,45 +80,45 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "headless")]
     pub(crate) gui: bool,
 
-    /// Play at once in this terminal, against three bots on a server in this program that nobody else can reach
+    /// Play immediately in this terminal, against three bots on a private server in this program
     #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "directory", "headless", "games"])]
     pub(crate) demo: bool,
 
-    /// Never join, and tell the server nothing
+    /// Only observe: never join, and send no message to the server
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
     pub(crate) observe: bool,
 
-    /// Connect again when the server is lost, or not there yet, at once and then every 2 seconds, for as long as it takes
+    /// Reconnect when the server is lost or not available yet: immediately and then every 2 seconds, without limit
     #[arg(long)]
     pub(crate) retry: bool,
 
-    /// Where the room of an arcade of several hubs is; has the effect of --retry too.
+    /// The directory for a room of an arcade of several hubs; implies --retry.
     #[command(flatten)]
     pub(crate) directory: DirectoryArgs,
 
-    /// Play by itself; a GUI only looks on
+    /// Play automatically; a GUI only shows the game
     #[arg(long, help_heading = "Bots")]
     pub(crate) bot: bool,
 
-    /// Play as so many bots without a GUI: NAME1, NAME2, ...
+    /// Play as this number of bots without a GUI: NAME1, NAME2, ...
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
     pub(crate) headless: Option<u16>,
 
-    /// How well bots play; a person alone with a normal one wins nearly half of the games [default: normal]
+    /// Strength of the bots; a person alone with a normal one wins nearly half of the games [default: normal]
     #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
     pub(crate) level: Option<Level>,
 
-    /// Leave when each bot has played that many games to their end; without it they go on
+    /// Leave when each bot has completed this number of games; without it they continue
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
     pub(crate) games: Option<u32>,
 
-    /// What is logged, and how and where.
+    /// The options for logging.
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 
-    // No words are expected; they are parsed to explain which options they belong to.
+    // No words are expected; they are parsed so that the error can name the option that they need.
     #[arg(hide = true, value_name = "WORD")]
     words: Vec<String>,
 }
@@ -131,10 +131,10 @@ fn level() -> impl TypedValueParser<Value = Level> {
     })
 }
 
-/// The meaning of a command line.
+/// The interpreted command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The address of the server; none for a server in this program, and for one that the directory tells.
+    /// The address of the server; `None` for a server in this program, and for one that the directory provides.
     pub(crate) server: Option<HostPort>,
     pub(crate) directory: DirectoryArgs,
     pub(crate) retry: bool,
@@ -143,38 +143,38 @@ pub(crate) struct Plan {
     pub(crate) level: Level,
 }
 
-/// Where a game is shown.
+/// The display of the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Screen {
     None,
-    /// By a GUI, another program.
+    /// In a GUI, a separate program.
     Gui {
-        /// Where it listens.
+        /// The address of the GUI.
         address: HostPort,
-        /// The port at which it is listened to.
+        /// The port for messages from the GUI.
         port: u16,
-        /// The addresses at which it is listened to; none is all.
+        /// The addresses for messages from the GUI; empty for all addresses.
         bind: Vec<IpAddr>,
     },
     Terminal,
 }
 
-/// As what a client takes part.
+/// The role of a client in a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Its user plays.
     Player(ShortText),
     Observer,
     Bots {
-        /// Who plays, each over a connection of its own.
+        /// The names of the bots, each with a separate connection.
         names: Vec<ShortText>,
-        /// After how many games each of them leaves.
+        /// The number of games after which each bot leaves.
         games: Option<u32>,
     },
 }
 
 impl Plan {
-    /// Reads the plan off the arguments.
+    /// Derives the plan from the arguments.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         if let Some(word) = args.words.first() {
@@ -207,13 +207,13 @@ impl Plan {
         };
         let level = args.level.unwrap_or_default();
         let directory = args.directory.clone();
-        // Whoever names a directory wants to follow the room.
+        // With a directory, the client follows the room.
         let retry = args.retry || !directory.directory.is_empty();
         Ok(Self { server: server_address.clone(), directory, retry, screen, role, level })
     }
 }
 
-// Explains where a word belongs that stands without an option.
+// Explains which option a word without an option needs.
 fn misplaced(word: &str) -> UsageError {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     UsageError(if digits && !word.is_empty() {
@@ -223,7 +223,7 @@ fn misplaced(word: &str) -> UsageError {
     })
 }
 
-// The text, cut to the longest name.
+// The text, cut to the maximum length of a name.
 fn text(long: &str) -> ShortText {
     ShortText::try_from(front(long, usize::from(u8::MAX))).unwrap_or_default()
 }
@@ -234,7 +234,7 @@ fn front(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-// The base is cut, and not the number, so that all names differ.
+// The base is cut instead of the number, so that all names differ.
 fn numbered(base: &str, number: u16) -> ShortText {
     let number = number.to_string();
     let kept = front(base, usize::from(u8::MAX) - number.len());
@@ -313,7 +313,7 @@ mod tests {
         assert!(["LOGNAME", "USER", "USERNAME"].into_iter().all(|name| says(name).as_deref() == Some("ann")));
         let empty = login(|variable| Some(if variable == "LOGNAME" { "" } else { "ann" }.into()));
         assert_eq!(empty.as_deref(), Some("ann"));
-        // A user whom the database does not have is known by a number only.
+        // A user who is not in the database has a number only.
         #[cfg(unix)]
         {
             let id = std::process::Command::new("id").arg("-un").output().unwrap();

@@ -1,4 +1,4 @@
-//! A server and opponents within this program, for `--demo`.
+//! A server and opponents in this program, for `--demo`.
 
 use std::{future, net::Ipv4Addr, net::SocketAddr, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The connection to the GUI: sends pictures and receives inputs, and never blocks.
+//! The connection to the GUI, which sends pictures and receives inputs without blocking.
 
 use std::{
     future::poll_fn,
@@ -18,9 +18,10 @@ use tracing::{debug, warn};
 
 /// Datagrams received in a row before the server's stream is read again.
 const BATCH: usize = 64;
-/// The receive buffer. It is longer than any input, so a longer datagram is still malformed when it is cut.
+/// The size of the receive buffer. It exceeds the longest input, so a longer datagram is still malformed when it is
+/// truncated.
 const ROOM: usize = 64;
-/// The pause after a receive error, so that a lasting error costs no processor time.
+/// The pause after a receive error, so that a persistent error takes no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The connection to a GUI, in this program or another.
@@ -143,7 +144,7 @@ impl Gui {
         }
     }
 
-    // A name may have several addresses. The GUI is at the one from which inputs come.
+    // A name may have several addresses. The GUI is at the address that sends inputs.
     fn heard(&mut self, from: SocketAddr) {
         let ip = from.ip().to_canonical();
         if self.aims[self.aim].address.ip().to_canonical() != ip
@@ -154,7 +155,7 @@ impl Gui {
         }
     }
 
-    /// Sends a picture, or keeps it until there is room, if no newer one comes before.
+    /// Sends a picture. If the system has no room, the picture waits until a newer one replaces it.
     pub(crate) fn show(&mut self, picture: &DrawMessage) {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
@@ -208,7 +209,7 @@ impl Own {
         Ok(Self { address, both: address.is_ipv6() && !SockRef::from(socket).only_v6()? })
     }
 
-    // The address in the form for the socket; none if the socket cannot reach it.
+    // The address in the form for the socket; `None` if the socket cannot reach it.
     fn reaching(&self, address: SocketAddr) -> Option<SocketAddr> {
         match address {
             SocketAddr::V4(address) if self.both => Some((address.ip().to_ipv6_mapped(), address.port()).into()),
@@ -258,14 +259,14 @@ mod tests {
         DrawMessage::Lobby { parameters, players: [].into() }
     }
 
-    // The number of players in the picture that comes next.
+    // The number of players in the next picture.
     fn seen(peer: &Peer) -> u8 {
         let mut buffer = [0; 100];
         assert_eq!(peer.recv(&mut buffer).unwrap(), 17);
         buffer[2]
     }
 
-    // The inputs up to the last of so many datagrams.
+    // The inputs of the next datagrams, until `count` inputs are received.
     async fn inputs(gui: &mut Gui, count: usize) -> Vec<InputMessage> {
         let mut inputs = vec![];
         while inputs.len() < count {
@@ -294,7 +295,7 @@ mod tests {
     async fn a_picture_without_room_gives_way_to_the_next() {
         let (peer, address) = peer(LO);
         let (mut gui, _) = gui(&[LO], &[address]);
-        // The runtime has not been told yet that there is room.
+        // The runtime does not know yet that there is room.
         for number in 1..=3 {
             gui.show(&picture(number));
         }

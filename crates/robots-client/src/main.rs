@@ -1,7 +1,7 @@
 //! The program `robots-client`.
 //!
-//! [`robots::Client`] folds the server's messages into pictures. This adds the input and output: the command line ([`Args`]),
-//! the connection, the GUI's datagrams, the bots and the demonstration.
+//! [`robots::Client`] folds the server's messages into pictures. This program adds the command line ([`Args`]), the
+//! connection, the GUI's datagrams, the bots and the demonstration.
 //!
 //! ```text
 //! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
@@ -9,8 +9,8 @@
 //!                                          <- Bot
 //! ```
 //!
-//! Neither side can block the other: the server is read however slow the GUI is, and a picture for which the system has no
-//! room is replaced by the next.
+//! The two sides cannot block each other: a slow GUI does not delay reading from the server, and a picture for which
+//! the system has no room is replaced by the next one.
 
 mod args;
 mod demo;
@@ -46,13 +46,13 @@ use crate::{
     player::{GameLog, Player, Steering},
 };
 
-/// Where robots-gui waits for pictures unless it is told otherwise.
+/// The default port at which robots-gui receives pictures.
 const GUI_PORT: u16 = 2024;
 
 /// The end of the error message for a server that cannot be reached.
 const HINT: &str = "is a robots server running there?";
 
-/// The course's check starts the programs without arguments and wants 1.
+/// The check of the course starts the programs without arguments and expects exit status 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-s localhost:2022 --gui" };
 
 fn main() -> ExitCode {
@@ -77,7 +77,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     });
-    // The system's resolver may still be running; it is not waited for.
+    // Does not wait for the system's resolver, which may still be running.
     runtime.shutdown_background();
     ended.map(|()| ExitCode::SUCCESS)
 }
@@ -91,7 +91,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
     play(plan, place).await
 }
 
-// Runs a server and bots beside the player, all in this thread. Ctrl-Z therefore stops the whole game.
+// Runs a server and bots together with the player in this thread, so that Ctrl-Z stops the whole game.
 async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
@@ -152,7 +152,7 @@ async fn play(plan: Plan, place: Place) -> anyhow::Result<()> {
     // The terminal is restored before anything is printed.
     let (left, ended) = select! {
         ended = playing => match ended {
-            // The user may want to see the last board, so the window stays and says that the connection is over.
+            // The user may want to see the last board, so the window stays and reports the loss of the connection.
             Err(error) if greeted.has_changed().unwrap_or(false) => {
                 link.send_replace(Server::Gone);
                 (Some(window.await), Err(error))
@@ -167,7 +167,7 @@ async fn play(plan: Plan, place: Place) -> anyhow::Result<()> {
     ended
 }
 
-// A GUI in this terminal, and the connection to it. To be called before any thread is started.
+// A GUI in this terminal, and the connection to it. Must be called before any thread is started.
 fn in_terminal(
     role: robots_gui::UserRole,
     own: watch::Receiver<Option<PlayerId>>,
@@ -198,7 +198,7 @@ fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Re
     Ok(())
 }
 
-// Where keys come from and pictures go to, and what shows them there.
+// Describes the source of keys, the destination of pictures, and the command that starts a GUI there.
 fn about_gui(port: u16, gui: &HostPort) -> String {
     let pictures = if gui.port == GUI_PORT { String::new() } else { format!(" -p {}", gui.port) };
     let keys = if port == args::PORT { String::new() } else { format!(" -c localhost:{port}") };

@@ -21,16 +21,16 @@ const SETTLED: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) enum Steering {
     Gui,
-    /// A bot, for this many complete games; without a number it plays on.
+    /// A bot that plays this number of complete games, or without end if there is no number.
     Bot {
         bot: Bot,
         games: Option<u32>,
     },
-    /// None: the client only observes.
+    /// No actions: the client only observes.
     Nobody,
 }
 
-/// A client that takes part over one connection at a time.
+/// A client that plays or observes over one connection at a time.
 #[derive(Debug)]
 pub(crate) struct Player {
     pub(crate) name: ShortText,
@@ -64,17 +64,17 @@ struct Link {
 }
 
 impl Player {
-    /// One without a GUI.
+    /// A client without a GUI.
     pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
         Self { name, steering, gui: None, own: watch::Sender::default(), link: watch::Sender::default(), log }
     }
 
-    /// Takes part until the games of a bot are played. A client without a number of games never ends by itself.
+    /// Runs until the games of a bot are played. A client without a number of games never ends by itself.
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
     pub(crate) async fn run(mut self, mut place: Place, retry: bool) -> anyhow::Result<()> {
-        // Inputs of the GUI wait in its socket meanwhile. A user who presses a key so early wants to play.
+        // Inputs of the GUI wait in its socket meanwhile. A user who presses a key this early wants to play.
         let mut connected = place.connect().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
@@ -114,7 +114,7 @@ impl Player {
         }
     }
 
-    // Every client logs the loss of its connection. Of the attempts that follow only one client logs, at growing intervals,
+    // Every client logs the loss of its connection. Later attempts are logged by one client only, at growing intervals,
     // since there may be many clients and attempts.
     fn tell_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
         let name = self.name.escape_debug();
@@ -150,7 +150,8 @@ impl Player {
         }
     }
 
-    // Handles one message at a time, since the GUI is sent a picture of every turn. A bot acts on the newest state alone.
+    // Handles one message at a time, since the GUI receives a picture of every turn. A bot acts on the newest state
+    // only.
     fn handle_messages(&mut self, link: &mut Link) -> Result<(), End> {
         let mut news = false;
         loop {
@@ -175,7 +176,8 @@ impl Player {
         Ok(())
     }
 
-    // Handles one event; `true` if the picture has changed. `played` is whether the client was a player before it.
+    // Handles one event and returns whether the picture has changed. `played` is whether the client was a player before
+    // the event.
     fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, End> {
         let game_over = !event.is_ignored && matches!(event.message, ServerMessage::GameEnded { .. });
         if let (true, Some(gui)) = (game_over, &mut self.gui) {
@@ -243,7 +245,7 @@ impl Link {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
-    // Sends messages one at a time. The others wait in the client, which keeps the newest.
+    // Sends one message at a time. Further messages wait in the client, which keeps the newest.
     fn send(&mut self) {
         self.wire.flush();
         while self.wire.is_flushed()
@@ -282,7 +284,7 @@ fn outcome(client: &Client) -> Option<String> {
     })
 }
 
-// Waits for the GUI; without one it never completes.
+// Waits for the GUI. Without a GUI it never completes.
 async fn ready(gui: Option<&Gui>) {
     match gui {
         Some(gui) => gui.ready().await,
@@ -290,7 +292,8 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Waits for `coming` while there is no server. Inputs are discarded meanwhile, since they are not meant for the next one.
+// Waits for `coming` while there is no server. Inputs are discarded meanwhile, since they are not meant for the next
+// server.
 async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
     let mut coming = pin!(coming);
     loop {
@@ -307,7 +310,7 @@ async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output
     }
 }
 
-/// Players who are named in a line of the log.
+/// The maximum number of players that are named in a line of the log.
 const MOST_NAMED: usize = 10;
 
 /// Logs the course of games, in a limited number of lines.
@@ -366,7 +369,7 @@ fn shown(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
-// Who was destroyed how often, the best first.
+// The number of times that each player was destroyed, best player first.
 fn standing(players: &BTreeMap<PlayerId, robots::Player>, scores: &BTreeMap<PlayerId, u32>) -> String {
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();

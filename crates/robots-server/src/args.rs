@@ -20,7 +20,8 @@ Examples:
 
 Exit status: 0 after a signal, 1 when something fails or the usage is wrong.";
 
-/// Host games of robots, one after the other: they walk, put down bombs and blocks, and all act at once
+/// Host games of robots, one after the other. Robots walk and place bombs and blocks, and all of them act at the same
+/// time
 #[derive(Debug, Parser)]
 #[command(name = "robots-server", version, after_help = AFTER_HELP, disable_help_flag = true,
           override_usage = "robots-server -c PLAYERS -x COLUMNS -y ROWS [OPTIONS]\n       robots-server --resume FILE")]
@@ -55,7 +56,7 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     explosion_radius: u16,
 
-    /// Blocks drawn at the start of a game; those that fall on each other are one
+    /// Blocks drawn at random at the start of a game; two on the same field count as one
     #[arg(short = 'k', long, conflicts_with = "resume", value_name = "BLOCKS", default_value_t = 20,
           value_parser = whole_number(0..=u16::MAX, 20), allow_negative_numbers = true)]
     initial_blocks: u16,
@@ -65,7 +66,7 @@ pub(crate) struct Args {
           value_parser = whole_number(0..=u16::MAX, 300), allow_negative_numbers = true)]
     game_length: u16,
 
-    /// What the server is called, at most 255 bytes of UTF-8; without it this machine's name
+    /// Name of the server, at most 255 bytes of UTF-8; without it the name of this machine
     #[arg(short = 'n', long, value_name = "NAME", conflicts_with = "resume")]
     server_name: Option<ShortText>,
 
@@ -73,7 +74,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_parser = whole_number(0..=u16::MAX, 2022), allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
-    /// Where all random numbers come from; without it another one each time
+    /// Seed of all random numbers; without it a new one each time
     #[arg(short, long, conflicts_with = "resume", value_parser = whole_number(0..=u32::MAX, 1234), allow_negative_numbers = true)]
     seed: Option<u32>,
 
@@ -129,7 +130,7 @@ fn node_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-// Windows has a variable for it.
+// Windows provides the name in a variable.
 #[cfg(not(unix))]
 fn node_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()

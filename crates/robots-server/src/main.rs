@@ -14,7 +14,7 @@ use crate::args::Args;
 
 const PORT: u16 = 2022;
 
-/// The course's check starts the programs without arguments and wants 1.
+/// The check of the course starts the programs without arguments and expects exit status 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c 2 -x 10 -y 10" };
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn naming_option(error: anyhow::Error) -> anyhow::Error {
     error.downcast::<BindError>().map_or_else(|other| other, |taken| taken.naming("--port").into())
 }
 
-// The history of a game is kept for late joiners within a bound.
+// Warns if the history for late joiners is expected to exceed its limit.
 fn warn_of_long_history(config: &Config) {
     let (expected, most) = (config.expected_history(), config.max_history);
     if expected > most {

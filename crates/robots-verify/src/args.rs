@@ -24,7 +24,7 @@ Examples:
 Exit status: 0 after a signal or when every message of a file is right, 1 when \
 one is wrong or cut off, when something fails, or when the usage is wrong.";
 
-/// Explain every robots message that comes, byte by byte, up to the first wrong one
+/// Explain every received robots message, byte by byte, up to the first wrong one
 #[derive(Debug, Parser)]
 #[command(name = "robots-verify", version, after_help = AFTER_HELP, disable_help_flag = true,
           override_usage = "robots-verify -p PORT -m KIND [-u] [OPTIONS]\n       robots-verify --file FILE -m KIND [-u] [OPTIONS]")]
@@ -34,16 +34,16 @@ pub(crate) struct Args {
           required_unless_present = "file", conflicts_with = "file")]
     pub(crate) port: Option<u16>,
 
-    /// Whose messages they are: what a client sends to its server, a server to its client, a client to its GUI
-    /// (display), or a GUI to its client (input)
+    /// Direction of the messages: from a client to its server, from a server to its client, from a client to its GUI
+    /// (display), or from a GUI to its client (input)
     #[arg(short, long, value_name = "KIND", value_parser = kind())]
     pub(crate) messages: Kind,
 
-    /// Take datagrams over UDP, one message each, instead of connections over TCP
+    /// Receive datagrams over UDP, one message each, instead of connections over TCP
     #[arg(short, long)]
     pub(crate) udp: bool,
 
-    /// Explain this file instead, or with - standard input as it comes; with -u all of it is one datagram
+    /// Explain this file instead, or standard input if it is -; with -u the whole input is one datagram
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 

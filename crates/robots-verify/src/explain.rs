@@ -6,9 +6,9 @@ use crate::{
     sense::Sense,
 };
 
-/// The most items of a list, or entries of a map, that are shown.
+/// The maximum number of shown items of a list, or entries of a map.
 pub(crate) const MAX_SHOWN_ITEMS: u32 = 100;
-/// The most lines that are kept of a message.
+/// The maximum number of stored lines of a message.
 pub(crate) const MAX_SHOWN_LINES: usize = 2_000;
 /// Bytes that are shown on each side of a wrong one.
 const AROUND: usize = 8;
@@ -17,11 +17,11 @@ const AROUND: usize = 8;
 #[derive(Debug, Clone, Copy)]
 enum Todo {
     Value(Next),
-    // Of a list or a map.
+    // The remaining items of a list or a map.
     Items { name: &'static str, of: &'static Shape, done: u32, left: u32, depth: usize, shown: bool },
 }
 
-// A value that comes next.
+// The next value.
 #[derive(Debug, Clone, Copy)]
 struct Next {
     label: Label,
@@ -39,9 +39,9 @@ impl Todo {
     }
 }
 
-/// Explains the messages of a stream. Its memory is bounded, whatever comes.
+/// Explains the messages of a stream in bounded memory.
 ///
-/// It reads each byte once, so a message costs no more in small pieces than at once.
+/// Each byte is read once, so a message that arrives in small pieces costs no more than one that arrives in one piece.
 #[derive(Debug)]
 pub(crate) struct Explainer {
     kind: Kind,
@@ -51,7 +51,7 @@ pub(crate) struct Explainer {
     sense: Sense,
     // The received bytes of an incomplete field.
     pending: Vec<u8>,
-    // The last bytes of the message before those.
+    // The last bytes of the message before `pending`.
     before: Vec<u8>,
     broken: bool,
 }
@@ -71,7 +71,7 @@ impl Explainer {
         explainer
     }
 
-    /// Explains the one message that a datagram should hold; `number` is the datagram's.
+    /// Explains the single message that a datagram should contain; `number` is the number of the datagram.
     pub(crate) fn datagram(kind: Kind, number: u64, datagram: &[u8]) -> Report {
         let mut explainer = Self::new(kind);
         let mut rest = datagram;
@@ -88,7 +88,6 @@ impl Explainer {
         report
     }
 
-    /// The number of complete messages.
     pub(crate) const fn messages(&self) -> u64 {
         self.report.number - 1
     }
@@ -98,13 +97,13 @@ impl Explainer {
         self.report.at
     }
 
-    /// Whether a wrong byte has ended the reading of the stream.
+    /// Whether a wrong byte has ended the stream.
     pub(crate) const fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Takes bytes off the front of `bytes`, up to the end of a message; none if they end before it does, or once a
-    /// byte was wrong.
+    /// Takes bytes off the front of `bytes`, up to the end of a message, and returns its report. Returns `None` if the
+    /// message is incomplete, or once a byte was wrong.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
         if self.broken {
             return None;
@@ -140,7 +139,7 @@ impl Explainer {
         Some(report)
     }
 
-    /// The report of an incomplete message at the end of the stream; none if no message has begun.
+    /// The report of an incomplete message at the end of the stream; `None` if no message has begun.
     pub(crate) fn finish(mut self) -> Option<Report> {
         let nothing = self.report.length == 0 && self.pending.is_empty();
         if self.broken || nothing { None } else { Some(self.unfinished()) }
@@ -164,7 +163,7 @@ impl Explainer {
     fn unfinished(&mut self) -> Report {
         let missing = self.todo.iter().map(Todo::least).fold(0_usize, usize::saturating_add);
         let missing = match (self.todo.last(), self.pending.first()) {
-            // Its length is known.
+            // The length of the text is known.
             (Some(Todo::Value(Next { shape: Shape::Text, .. })), Some(&length)) => missing + usize::from(length),
             _ => missing,
         };
@@ -185,13 +184,13 @@ impl Explainer {
         bytes.extend_from_slice(&rest[..rest.len().min(AROUND)]);
         let mut report = self.take_report();
         report.around = Some(around(&bytes, fault.at() - start));
-        // Those of a field that is cut off or wrong belong to the message as well.
+        // The bytes of a truncated or wrong field belong to the message as well.
         report.length += self.pending.len();
         report.fault = Some(fault);
         report
     }
 
-    // Collects the bytes of one value; whether all are there.
+    // Collects the bytes of one value. Returns whether the value is complete.
     fn fill(&mut self, bytes: &mut &[u8], length: usize) -> bool {
         let wanted = length.saturating_sub(self.pending.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(wanted);
@@ -200,7 +199,7 @@ impl Explainer {
         self.pending.len() >= length
     }
 
-    // Reads one value, and puts what follows it on the list of what is to be read; whether it is there.
+    // Reads one value and schedules the parts that follow from it. Returns whether the value is complete.
     fn value(&mut self, bytes: &mut &[u8], next: Next) -> Result<bool, Fault> {
         let Next { label, shape, depth, shown } = next;
         let at = self.report.length;
@@ -209,7 +208,7 @@ impl Explainer {
             if length <= room { Ok(length) } else { Err(Fault::TooLong { at, max: self.kind.max_message() }) }
         };
         let mut length = match shape {
-            // What follows its tag is read apart.
+            // The fields after the tag are read separately.
             Shape::Enum(_) => fits(1)?,
             shape => fits(shape.least())?,
         };
@@ -284,7 +283,7 @@ impl Explainer {
         })
     }
 
-    // What a value is followed by, first the last.
+    // Schedules the parts that follow a value, the last part first.
     fn follow(&mut self, Next { label, shape, depth, shown }: Next, value: &Value) -> Option<Todo> {
         let Label::Field(name) = label else {
             // A message or an event: its fields.

@@ -9,23 +9,23 @@ use robots::{
     protocol::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
 };
 
-/// Whose messages are explained.
+/// The direction of the explained messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// What a client sends to a server.
+    /// From a client to a server.
     Client,
-    /// What a server sends to a client.
+    /// From a server to a client.
     Server,
-    /// What a client sends to its GUI.
+    /// From a client to its GUI.
     Display,
-    /// What a GUI sends to its client.
+    /// From a GUI to its client.
     Input,
 }
 
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
 
-    /// The word for it on the command line.
+    /// Its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// How each message lies on the wire.
+    /// The wire format of a message.
     pub(crate) const fn message(self) -> &'static Shape {
         match self {
             Self::Client => &Shape::Enum(&CLIENT_MESSAGE),
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    /// The longest message that is read, in bytes.
+    /// The longest accepted message, in bytes.
     pub(crate) const fn max_message(self) -> usize {
         match self {
             Self::Client => MAX_CLIENT_MESSAGE,
@@ -56,23 +56,23 @@ impl Kind {
         }
     }
 
-    /// The most items that a list may have.
+    /// The maximum number of items in a list.
     pub(crate) const fn max_items(self) -> u32 {
         match self {
-            // None of their messages has a list.
+            // Their messages contain no lists.
             Self::Client | Self::Input => 0,
             Self::Server => MAX_SERVER_ITEMS,
             Self::Display => MAX_PICTURE_ITEMS,
         }
     }
 
-    /// The most entries that a map may have: one for each player's number, and no more than a list has items.
+    /// The maximum number of entries in a map: one for each player number, and at most the maximum length of a list.
     pub(crate) fn max_entries(self) -> u32 {
         self.max_items().min(PlayerId::MAX_KEYS)
     }
 }
 
-/// How a value lies on the wire.
+/// The wire format of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     U8,
@@ -94,7 +94,7 @@ pub(crate) enum Shape {
     Map(&'static [FieldShape]),
 }
 
-/// A field of a message and how its value lies on the wire.
+/// A field of a message and the wire format of its value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FieldShape {
     pub(crate) name: &'static str,
@@ -111,12 +111,12 @@ pub(crate) struct Enum {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) name: &'static str,
-    /// What follows its tag.
+    /// The fields after its tag.
     pub(crate) fields: &'static [FieldShape],
 }
 
 impl Shape {
-    /// The fewest bytes that a value takes.
+    /// The minimum size of a value in bytes.
     pub(crate) fn least(&self) -> usize {
         match self {
             Self::U8 | Self::PlayerId | Self::Text => 1,
@@ -129,16 +129,16 @@ impl Shape {
         }
     }
 
-    /// The fewest bytes that an item of this list or an entry of this map takes.
+    /// The minimum size of an item of this list or an entry of this map in bytes.
     pub(crate) fn least_item(&self) -> usize {
         match self {
             Self::List(item) => item.least(),
-            // With the player's number.
+            // Includes the player's number.
             map => 1 + least(map.fields()),
         }
     }
 
-    /// What follows the player's number in each entry of this map.
+    /// The fields after the player's number in each entry of this map.
     pub(crate) const fn fields(&self) -> &'static [FieldShape] {
         match self {
             Self::Map(fields) => fields,

@@ -7,10 +7,10 @@ use crate::{
     text::{self, Carrier},
 };
 
-/// Writes a report; `source` is put in front of it.
+/// Writes a report behind the fields of `source`.
 ///
-/// Offsets named `at` count from the start of the stream in the report itself and from the start of the message in all
-/// that is in it.
+/// Offsets named `at` count from the start of the stream in the report itself, and from the start of the message in its
+/// parts.
 pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carrier) -> Json {
     let mut out = source.clone();
     let mut put = |key: &str, value: Json| {

@@ -1,12 +1,13 @@
-//! `robots-verify -p PORT -m KIND`: explains every robots message that it is sent, byte by byte, for people who debug a
-//! program of their own.
+//! `robots-verify -p PORT -m KIND`: explains every robots message that it receives, byte by byte, for developers who
+//! debug their own programs.
 //!
 //! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the
 //!   decoders of the crate `robots`, on complete, truncated and damaged messages.
-//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`](report::Report) for each message. [`sense`] adds
-//!   notes where what is well-formed makes no sense.
+//! - [`explain`] reads bytes in pieces of any size and returns a [`Report`](report::Report) for each message. [`sense`]
+//!   adds notes about well-formed parts that make no sense.
 //! - [`text`] writes a report for people, [`json`] for programs.
-//! - None of these does input or output: [`sources`] has the sockets and files, [`printer`] standard output.
+//! - The modules above do no input or output: [`sources`] reads sockets and files, and [`printer`] writes standard
+//!   output.
 
 mod args;
 mod explain;
@@ -28,7 +29,7 @@ use netshell::{raise_open_files, shutdown};
 
 use crate::{args::Args, printer::Printer};
 
-/// The programs of this game end with 1 for wrong usage, too.
+/// The programs of this game exit with status 1 for wrong usage, too.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-p 2022 -m client" };
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Standard output, written by a thread of its own: while nobody reads it, senders wait, and signals are still handled.
+//! Standard output, written by a separate thread. While its reader stalls, senders wait, and signals are still handled.
 
 use std::{
     io::{self, Write},
@@ -18,12 +18,12 @@ use crate::{
     text::{self, Carrier},
 };
 
-/// The most texts that wait to be written.
+/// The maximum number of queued texts.
 const WAITING: usize = 64;
-/// The time for writing the last ones.
+/// The time limit for writing the last texts.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The source of bytes: in words, and as fields of a line of JSON.
+/// The source of bytes: as text, and as fields of a line of JSON.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Source {
     /// May be empty.
@@ -32,7 +32,7 @@ pub(crate) struct Source {
     pub(crate) fields: Map<String, Json>,
 }
 
-/// Writes to standard output, each text whole and at once.
+/// Writes whole texts to standard output.
 #[derive(Debug, Clone)]
 pub(crate) struct Printer {
     json: bool,
@@ -64,7 +64,7 @@ impl Printer {
     /// Writes a report.
     ///
     /// # Errors
-    /// [`io::ErrorKind::BrokenPipe`] when nothing can be written any more; [`Written::finish`] says why.
+    /// [`io::ErrorKind::BrokenPipe`] when writing has failed before; [`Written::finish`] returns the reason.
     pub(crate) async fn report(&self, report: &Report, source: &Source, carrier: Carrier) -> io::Result<()> {
         let text = if self.json {
             format!("{}\n", json::report(report, &source.fields, carrier))
@@ -74,7 +74,8 @@ impl Printer {
         self.write(text).await
     }
 
-    /// Writes a line that is no report: the `words` behind the source, or its fields with these.
+    /// Writes a line that is not a report: `words` behind the source, or a JSON object with the fields of the source
+    /// and `fields`.
     pub(crate) async fn say(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
         let text = if self.json {
             let mut line = source.fields.clone();
@@ -86,7 +87,7 @@ impl Printer {
         self.write(text).await
     }
 
-    /// Waits until nothing can be written any more.
+    /// Waits until writing has failed.
     pub(crate) async fn broken(&self) {
         self.texts.closed().await;
     }
@@ -97,7 +98,7 @@ impl Printer {
 }
 
 impl Written {
-    /// Waits, but not for ever, until all is written; every [`Printer`] must be gone.
+    /// Waits up to a second until everything is written; every [`Printer`] must have been dropped.
     pub(crate) async fn finish(self) -> io::Result<()> {
         match timeout(PATIENCE, self.0).await {
             Ok(Ok(result)) => result,

@@ -2,23 +2,23 @@
 
 use crate::format::Enum;
 
-/// What is known of one message.
+/// The explanation of one message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Its number, from 1.
     pub(crate) number: u64,
-    /// Where it begins, in bytes from the start of the stream.
+    /// The position of its first byte, in bytes from the start of the stream.
     pub(crate) at: u64,
-    /// Its length as far as it was read, in bytes.
+    /// The number of its bytes that were read.
     pub(crate) length: usize,
-    /// Which message it is; none if its tag is wrong or missing.
+    /// The name of the message; `None` if its tag is wrong or missing.
     pub(crate) name: Option<&'static str>,
     pub(crate) lines: Vec<Line>,
-    /// The number of further ones that were not kept.
+    /// The number of further lines, which were not stored.
     pub(crate) lines_left_out: usize,
     /// Notes about well-formed parts that make no sense.
     pub(crate) notes: Vec<Note>,
-    /// The number of further ones that were not kept.
+    /// The number of further notes, which were not stored.
     pub(crate) notes_left_out: usize,
     pub(crate) fault: Option<Fault>,
     /// The bytes around the first wrong one.
@@ -28,7 +28,7 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Field(Field),
-    /// So many items of a list follow that are not shown.
+    /// The number of further items of a list, which are not shown.
     LeftOut {
         items: u32,
         depth: usize,
@@ -37,28 +37,27 @@ pub(crate) enum Line {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// Where it begins, in bytes from the start of the message.
+    /// The position of its first byte, in bytes from the start of the message.
     pub(crate) at: usize,
     pub(crate) bytes: Vec<u8>,
-    /// How deep it lies, in lists and in the entries of maps.
+    /// The nesting depth in lists and in entries of maps.
     pub(crate) depth: usize,
     pub(crate) label: Label,
     pub(crate) value: Value,
 }
 
-/// What a field is.
+/// The role of a field in the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label {
     /// The tag of the message.
     Message,
     Field(&'static str),
-    /// An item of the list of that name, from 1.
+    /// An item of the list with this name, from 1.
     Item(&'static str, u32),
-    /// The player that an entry of the map of that name belongs to.
+    /// The player number of an entry of the map with this name.
     Key(&'static str),
 }
 
-/// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Variant(&'static str),
@@ -70,48 +69,48 @@ pub(crate) enum Value {
     /// Column, row and timer of a bomb.
     Bomb(u16, u16, u16),
     Text(String),
-    /// So many items follow.
+    /// The number of items that follow.
     Items(u32),
-    /// So many entries follow.
+    /// The number of entries that follow.
     Entries(u32),
 }
 
-/// What is wrong with a message. Offsets count bytes from its start.
+/// The error in a message. Offsets count bytes from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A tag that the enumeration does not have.
     UnknownTag { at: usize, tag: u8, of: &'static Enum },
     /// A text that is not UTF-8.
     NotUtf8 {
-        // Of the first byte that is wrong.
+        // Of the first invalid byte.
         at: usize,
         byte: u8,
         label: Label,
         length: u8,
     },
-    /// A list that announces too much.
+    /// A list or map that announces too many items.
     TooMany { at: usize, count: u32, max: u32, label: Label },
-    /// A message that is longer than what is read.
+    /// A message that is longer than the limit.
     TooLong {
-        // Of the field that does not fit any more.
+        // Of the first field that does not fit.
         at: usize,
         max: usize,
     },
-    /// A datagram that goes on behind its message.
+    /// A datagram with bytes after its message.
     Trailing { at: usize, extra: usize },
     /// The bytes end before the message does.
     Unfinished {
         at: usize,
-        // The field that is cut off or missing, and whether part of it is there.
+        // The truncated or missing field, and whether part of it was received.
         label: Label,
         cut: bool,
-        // Bytes, at least.
+        // The minimum number of missing bytes.
         missing: usize,
     },
 }
 
 impl Fault {
-    /// Where the first wrong byte is, in bytes from the start of the message.
+    /// The position of the first wrong byte, in bytes from the start of the message.
     pub(crate) const fn at(&self) -> usize {
         match *self {
             Self::UnknownTag { at, .. }
@@ -124,20 +123,20 @@ impl Fault {
     }
 }
 
-/// A note about something that makes no sense.
+/// A note about a value that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// Where it is, in bytes from the start of the message.
+    /// The position of the value, in bytes from the start of the message.
     pub(crate) at: usize,
-    /// What is wrong, and what would be right.
+    /// The error and the expected value.
     pub(crate) text: String,
 }
 
-/// Bytes around a wrong one.
+/// The bytes around a wrong one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Around {
     pub(crate) bytes: Vec<u8>,
-    /// Which of them is wrong; their number if it is the one that is missing behind them.
+    /// The index of the wrong byte; the number of bytes if the byte after them is missing.
     pub(crate) wrong: usize,
 }
 

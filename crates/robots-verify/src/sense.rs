@@ -1,13 +1,14 @@
-//! Finds well-formed messages that make no sense, as far as one message alone shows it.
+//! Finds well-formed messages that make no sense, if one message alone shows it.
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
 use crate::report::{Label, Note, Value};
 
-/// Notes that are kept of a message.
+/// The maximum number of stored notes of a message.
 pub(crate) const MAX_NOTES: usize = 20;
 
-/// Fields, or bombs, that are remembered to find repeated ones: as many as a rule-abiding server can place blocks at once.
+/// The number of fields, or of bombs, that are remembered to detect duplicates: the number of blocks that a correct
+/// server can place in one turn.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);
@@ -24,15 +25,15 @@ pub(crate) struct Sense {
     size_y: u32,
     game_length: u32,
     turn: u32,
-    // Of the map or the list that is read now; where its count is.
+    // The offset of the count of the current map or list.
     map_at: usize,
     last_key: Option<u8>,
     keys: BTreeSet<u8>,
     fields: BTreeSet<Field>,
-    // Of a picture.
+    // In a picture.
     players: BTreeSet<u8>,
-    // Of a turn: the bombs that it has told of, the blocks it has placed, the last player who moved, and whether it has
-    // told of anything but explosions.
+    // In a turn: its bombs so far, the blocks it has placed, the last player who moved, and whether an event other than
+    // an explosion has occurred.
     bombs: BTreeSet<u32>,
     blocks: BTreeSet<Field>,
     moved: Option<u8>,
@@ -40,7 +41,7 @@ pub(crate) struct Sense {
 }
 
 impl Sense {
-    /// Takes in the next field, which begins at byte `at` of the message.
+    /// Processes the next field, which begins at byte `at` of the message.
     pub(crate) fn see(&mut self, at: usize, label: Label, value: &Value) {
         match (label, value) {
             (Label::Message, Value::Variant(name)) => self.message = name,
@@ -91,7 +92,7 @@ impl Sense {
         }
     }
 
-    /// Takes in that the list or map of that name has ended.
+    /// Processes the end of the list or map with this name.
     pub(crate) fn end(&mut self, name: &str) {
         if name == "players" {
             self.players = std::mem::take(&mut self.keys);
@@ -112,7 +113,7 @@ impl Sense {
         self.fields.clear();
     }
 
-    /// The notes, and how many more there were.
+    /// Returns the notes, and the number of those that were not stored.
     pub(crate) fn take(&mut self) -> (Vec<Note>, usize) {
         (std::mem::take(&mut self.notes), std::mem::take(&mut self.left_out))
     }
@@ -223,7 +224,7 @@ impl Sense {
     }
 }
 
-// Whether the item is new. It is remembered from now on, if there is room.
+// Whether the item is new. It is remembered if there is room.
 fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
     if remembered.len() < MAX_REMEMBERED { remembered.insert(item) } else { !remembered.contains(&item) }
 }
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_noted_where_it_is() {
         let cases: [(_, _, &[_]); 8] = [
-            // Parameters that no game can have.
+            // Invalid parameters of a game.
             (
                 Kind::Server,
                 "00 00 00 00 00 00 00 00 00 00 00 00 00",
@@ -255,15 +256,15 @@ mod tests {
                     (11, "bombs with a timer of 0"),
                 ],
             ),
-            // A map is ascending.
+            // The keys of a map are ascending.
             (
                 Kind::Server,
                 "04 00 00 00 03 01 00 00 00 00 00 00 00 00 00 02 00 00 00 00",
                 &[(10, "player 0 after player 1")],
             ),
-            // And names each player once.
+            // A map contains each player once.
             (Kind::Server, "04 00 00 00 02 01 00 00 00 00 01 00 00 00 00", &[(10, "player 1 is already in scores")]),
-            // So do sets.
+            // A set contains each item once.
             (
                 Kind::Server,
                 "03 00 01 00 00 00 02 \
@@ -290,7 +291,7 @@ mod tests {
                 "03 00 00 00 00 00 03 03 00 00 00 00 02 00 00 00 00 00 00 00 00 00 01 00 00 00 00",
                 &[(12, "a robot after a block"), (18, "BombPlaced in turn 0")],
             ),
-            // 2 x 3 fields, length 4, turn 5; players 0 and 1, of which 0 has no score and 7 is nobody.
+            // 2 x 3 fields, length 4, turn 5; players 0 and 1. Player 0 has no score, and player 7 does not exist.
             (
                 Kind::Display,
                 "01 00 00 02 00 03 00 04 00 05 \

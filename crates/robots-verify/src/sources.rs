@@ -34,19 +34,18 @@ use crate::{
     text::{Carrier, counted},
 };
 
-/// The most connections at a time. Further ones are closed.
+/// The maximum number of simultaneous connections. Further ones are closed.
 const MAX_CONNECTIONS: usize = 64;
-/// The longest datagram that there is, in bytes.
 const MAX_DATAGRAM: usize = 65_535;
 /// Bytes read at a time.
 const CHUNK: usize = 16 << 10;
-/// The pause before the next connection is accepted when the system has no room for another.
+/// The pause before the next connection is accepted when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Explains the messages from the source in `args` until it ends. Listening never ends.
+/// Explains the messages from the source in `args` until it ends. Network sources never end.
 ///
 /// # Errors
-/// When the port or the file cannot be had, or nothing can be written.
+/// When the port or the file cannot be opened, or output cannot be written.
 pub(crate) async fn explain(args: &Args, printer: &Printer) -> anyhow::Result<ExitCode> {
     match &args.file {
         Some(path) if args.udp => file_as_datagram(path, args.messages, printer).await,
@@ -75,7 +74,7 @@ async fn listen(args: &Args, printer: &Printer) -> anyhow::Result<ExitCode> {
             tasks.spawn(connections(listener, kind, Arc::clone(&room), Arc::clone(&count), printer.clone()));
         }
     }
-    // None of them ends but by an error.
+    // A task ends only with an error.
     while let Some(ended) = tasks.join_next().await {
         ended??;
     }
@@ -125,7 +124,7 @@ async fn connections(
                 };
                 let printer = printer.clone();
                 tokio::spawn(async move {
-                    // Where nothing can be written any more, the whole program ends.
+                    // If output cannot be written, the whole program ends.
                     let _ = connection(stream, kind, &source, &printer).await;
                     drop(permit);
                 });
@@ -166,7 +165,7 @@ async fn feed(explainer: &mut Explainer, mut bytes: &[u8], source: &Source, prin
     Ok(())
 }
 
-// Prints how a stream has ended. Gives whether all of it was right.
+// Prints how a stream has ended. Returns whether all of it was valid.
 async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer) -> io::Result<bool> {
     let (messages, at, broken) = (explainer.messages(), explainer.at(), explainer.is_broken());
     let unfinished = explainer.finish();
@@ -217,7 +216,7 @@ async fn file_as_datagram(path: &Path, kind: Kind, printer: &Printer) -> anyhow:
     Ok(if report.fault.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// Reads a file, or standard input for `-`, in a thread of its own, so that signals are handled while a pipe blocks.
+// Reads a file, or standard input for `-`, in a separate thread, so that signals are handled while a pipe blocks.
 fn chunks(path: &Path) -> anyhow::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
     let mut input: Box<dyn Read + Send> = if path.as_os_str() == "-" {
         Box::new(io::stdin())

@@ -5,7 +5,7 @@ use crate::report::{Around, Fault, Field, Label, Line, Report, Value};
 /// Columns of a line.
 const WIDTH: usize = 80;
 const ROW: usize = 8;
-/// Bytes of a field that are shown.
+/// The maximum number of shown bytes of a field.
 const MAX_SHOWN_BYTES: usize = 32;
 
 /// The kind of source that a report is about.
@@ -17,7 +17,7 @@ pub(crate) enum Carrier {
     Datagram,
 }
 
-/// Writes a report; `source` says where the bytes come from and may be empty.
+/// Writes a report; `source` describes the source of the bytes and may be empty.
 pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String {
     let mut out = String::new();
     let Report { number, at, length, .. } = report;
@@ -69,7 +69,7 @@ pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String 
     out
 }
 
-/// Writes a line that is no report; `source` is as in [`report`].
+/// Writes a line that is not a report; `source` is as in [`report`].
 pub(crate) fn line(words: &str, source: &str) -> String {
     let mut out = String::new();
     let gap = if source.is_empty() { "" } else { "  " };
@@ -78,7 +78,7 @@ pub(crate) fn line(words: &str, source: &str) -> String {
     out
 }
 
-/// Says what is wrong and what would be right, without the place.
+/// Describes the error and the expected value, without the position.
 pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
     match fault {
         Fault::UnknownTag { tag, of, .. } => {
@@ -132,7 +132,7 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
     }
 }
 
-/// What a field says, in words.
+/// The value of a field as text.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Variant(name) => (*name).to_owned(),
@@ -266,7 +266,7 @@ fn wrap(out: &mut String, indent: &str, words: &str) {
     out.push('\n');
 }
 
-// The wrong byte stands in brackets, or empty brackets where one is missing.
+// The wrong byte is put in brackets. Empty brackets mark a missing byte.
 fn marked(Around { bytes, wrong }: &Around) -> String {
     let (before, after) = bytes.split_at(*wrong);
     let (byte, after) =

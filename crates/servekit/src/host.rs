@@ -18,21 +18,22 @@ use tracing::{info, warn};
 
 use crate::{JournalArgs, Match, Reach, Sockets, Wire, narrator::Narrator};
 
-/// How long a server that ends waits for its journal to reach the disk.
+/// How long a server waits for its journal to reach the disk when it ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where and how a server listens, and what it announces.
 #[derive(Debug, Clone, Copy)]
 pub struct Hosting<'a> {
-    /// The addresses to listen on. If empty: those of the resumed match, or all addresses of the machine for a new one.
+    /// The addresses to listen on. If empty: those of the resumed match, or all addresses of the machine for a new
+    /// match.
     pub bind: &'a [IpAddr],
-    /// The port; 0 means any free port. If none: that of the resumed match, or any free port for a new one.
+    /// The port; 0 means any free port. If `None`: that of the resumed match, or any free port for a new match.
     pub port: Option<u16>,
     /// The transport.
     pub wire: Wire,
-    /// The front of the line on standard output, before the port: `Ready to play`.
+    /// The start of the line on standard output, before the port: `Ready to play`.
     pub ready: &'static str,
-    /// What the scores of the game count, in the plural: `wins`.
+    /// The unit of the scores of the game, in the plural: `wins`.
     pub scores: &'static str,
     /// The options about logs.
     pub log: &'a LogArgs,
@@ -40,26 +41,27 @@ pub struct Hosting<'a> {
     pub journal: &'a JournalArgs,
     /// The version of the program.
     pub version: &'a str,
-    /// Suppresses the lines on standard error that tell people how to join.
+    /// Suppresses the lines on standard error that explain how to join.
     pub quiet: bool,
 }
 
-/// What a server announces once it listens.
+/// The announcement of a server that listens.
 pub trait Announce {
-    /// For people, on standard error: what is hosted and how to join. Each line ends with a newline.
+    /// The text for people, on standard error: the game and how to join it. Each line ends with a newline.
     fn text(&self, reach: &Reach) -> String;
 
-    /// For programs: one log record with the same facts in fields, including [`Reach::port`] and [`Reach::addresses`].
+    /// Writes one log record for programs with the same facts in fields, including [`Reach::port`] and
+    /// [`Reach::addresses`].
     fn log(&self, reach: &Reach);
 }
 
 /// Binds the sockets, announces them, and hosts a match until it has an outcome. A signal ends it early.
 ///
-/// Standard output is a peer like any other. The first line is written at once, because scripts wait for it; later lines go
-/// through a bounded queue, so a reader that stalls delays nobody. All events are logged.
+/// The first line on standard output is written immediately, because scripts wait for it. Later lines go through a
+/// bounded queue, so a reader that stalls delays no client. All events are logged.
 ///
-/// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending it:
-/// players are not told that it is over, because it can be resumed.
+/// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending
+/// it: players are not notified that it is over, because it can be resumed.
 ///
 /// # Errors
 /// When a port cannot be bound, the system refuses a resource, the first line cannot be written, the journal cannot be created,
@@ -126,7 +128,7 @@ pub fn host<E: Recorded + Send + 'static>(
     Ok(outcome)
 }
 
-// The date, in seconds since the Unix epoch.
+// The current time, in seconds since the Unix epoch.
 fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -187,14 +189,14 @@ fn begin<E: Recorded + Send + 'static>(
     }
 }
 
-// Writes one line to standard output and flushes it; then tells people how to join.
+// Writes one line to standard output and flushes it; then announces how to join.
 fn say(hosting: Hosting<'_>, reach: &Reach, announce: &dyn Announce, journal: Option<&Path>) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}, waiting at port {}", hosting.ready, reach.port)
         .and_then(|()| stdout.flush())
         .context("cannot write the port to standard output")?;
     if hosting.log.log_format == LogFormat::Json {
-        // The reader is a program.
+        // Standard error is read by a program.
         announce.log(reach);
         if let Some(journal) = journal {
             info!(journal = %journal.display(), "writing a journal");

@@ -14,14 +14,14 @@ use tracing::{info, warn};
 
 /// The heading of the options in the help.
 const HEADING: &str = "Journals";
-/// The smallest size that can be chosen.
+/// The smallest size that can be configured.
 const LEAST_SIZE: u64 = 64 << 10;
 
-/// Where the match is recorded, and which match is resumed.
+/// The options for recording a match and for resuming one.
 #[derive(Debug, Clone, Args)]
 pub struct JournalArgs {
-    /// Record everything that arrives in a journal in this directory, so that the match can be resumed after a crash and
-    /// replayed; see the program `journal`
+    /// Record all input in a journal in this directory, so that the match can be resumed after a crash and replayed;
+    /// see the program `journal`
     #[arg(long = "journal", value_name = "DIR", help_heading = HEADING)]
     directory: Option<PathBuf>,
 
@@ -29,18 +29,18 @@ pub struct JournalArgs {
     #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with = "directory")]
     resume: Option<PathBuf>,
 
-    /// When recorded input reaches the disk, and so what a match survives
+    /// When recorded input is written to disk, which determines what a match survives
     #[arg(long, value_enum, default_value_t = SyncArg::Interval, value_name = "WHEN", help_heading = HEADING)]
     sync: SyncArg,
 
-    /// How much of a journal is kept. Of a longer match, the oldest part is removed: it can be resumed as before, and a replay
-    /// of it begins later
+    /// Maximum size of a journal. The oldest part of a longer match is removed: the match can still be resumed, but its
+    /// replay begins later
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = HEADING)]
     journal_max: u64,
 
-    /// When a match begins, remove old journals of this game from the directory until no more is left than this: an age in hours,
-    /// days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. The newest journal stays. Without
-    /// it nothing is removed
+    /// When a match begins, remove the oldest journals of this game from the directory until this limit is met: an age
+    /// in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. The newest
+    /// journal is kept. Without this option no journal is removed
     #[arg(long, value_name = "WHAT", value_parser = retention, requires = "directory", conflicts_with = "resume", help_heading = HEADING)]
     journal_keep: Option<Retention>,
 }
@@ -94,22 +94,22 @@ impl JournalArgs {
         Ok(Match::Resumed(resumable))
     }
 
-    /// The directory of a new journal, if one is wanted.
+    /// The directory for a new journal, if one was given.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
 
-    /// Removes journals of a game that are too many or too old, before the next one begins.
+    /// Removes journals of a game that exceed the limits of `--journal-keep`, before the next match begins.
     pub(crate) fn prune(&self, game: &str) {
         let (Some(directory), Some(retention)) = (&self.directory, &self.journal_keep) else { return };
-        // There is no journal yet in a directory that is not there yet.
+        // A directory that does not exist yet contains no journals.
         if !directory.is_dir() {
             return;
         }
         let mut is_newest = true;
         let worth = |journal: &Found| match journal.is_of(game) {
             false => Worth::Apart,
-            // The one that `--resume` with the directory takes.
+            // The journal that `--resume` selects in the directory.
             true if std::mem::take(&mut is_newest) => Worth::Needed,
             true => Worth::Spare(0),
         };

@@ -1,10 +1,10 @@
-//! What all servers do in the same way once their arguments are read.
+//! The parts that all servers share once their arguments are parsed.
 //!
 //! - [`host`] hosts one match: sockets, signals, the announcement, the loop, logs, standard output and the journal.
-//!   [`Hosting`] says where and how, [`Announce`] what people and programs are told.
-//! - [`JournalArgs`] are the options about journals; [`JournalArgs::open`] gives the [`Match`] to host, a new one or a
+//!   [`Hosting`] configures it, and [`Announce`] formats the announcement for people and programs.
+//! - [`JournalArgs`] are the options for journals; [`JournalArgs::open`] returns the [`Match`] to host, a new one or a
 //!   resumed one.
-//! - [`Sockets`] are the sockets of a room over a [`Wire`], and [`Reach`] describes how others reach them.
+//! - [`Sockets`] are the sockets of a room over a [`Wire`], and [`Reach`] describes how clients reach them.
 
 mod host;
 mod journal_args;

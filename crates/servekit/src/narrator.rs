@@ -11,13 +11,13 @@ use tracing::{
     info, warn,
 };
 
-/// How many lines of one kind the log shows before it holds them back: enough for a full room that joins and leaves at once,
-/// and far fewer than a flooding peer can cause.
+/// Rate limit for log lines of one kind: enough for a full room that joins and leaves at the same time, and far fewer
+/// than a flooding peer can cause.
 const LINES: Rate = Rate { per_second: 10, burst: 200 };
-/// How long a server that ends waits for standard output to accept the last results.
+/// How long a server waits for standard output to accept the last results when it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Standard output, which nobody may be reading.
+/// Standard output, behind a queue because its reader may stall.
 #[derive(Debug, Clone)]
 pub(crate) struct Stdout {
     queue: Queue,
@@ -32,10 +32,10 @@ impl Stdout {
     }
 }
 
-/// How often the log tells how far a game is.
+/// The interval between two lines of the log about the progress of games.
 const PROGRESS: Duration = Duration::from_secs(10);
 
-/// When games began and how far they were then, for the time that they still take.
+/// The start of each game and its progress then, for estimates of the remaining time.
 #[derive(Debug)]
 struct Pace {
     begun: BTreeMap<u32, (Time, u64)>,
@@ -43,7 +43,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// How many rounds a second a game plays, and how long its rest takes; none while it is too early to tell, or was told just now.
+    /// Returns the rounds per second of a game and the time until its end. Returns `None` if it is too early for an
+    /// estimate, or if one was logged recently.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
         let (begun, before) = *self.begun.entry(game).or_insert((now, done));
@@ -58,14 +59,14 @@ impl Pace {
     }
 }
 
-/// Reports events. Peers cause them, so the lines of each kind are limited.
+/// Reports events. Peers cause them, so the lines of each kind are rate limited.
 #[derive(Debug)]
 pub(crate) struct Narrator {
     stdout: Stdout,
-    // What scores count.
+    // The unit of scores.
     unit: &'static str,
     pace: Pace,
-    // Of each kind of line that has been written.
+    // The limit of each kind of line that has been written.
     limits: BTreeMap<&'static str, LogLimit>,
 }
 
@@ -79,7 +80,8 @@ impl Narrator {
         (narrator, stdout)
     }
 
-    /// Whether a line of this kind may be written: then with the number of suppressed ones as a log field, absent if it is zero.
+    /// Admits a line of this kind and returns the number of suppressed lines as a log field, which is absent if it is
+    /// zero. `None` suppresses the line.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&mut self, now: Time, kind: &'static str) -> Option<Option<u64>> {
         let limit = self.limits.entry(kind).or_insert_with(|| match kind {
@@ -93,7 +95,7 @@ impl Narrator {
 
     fn notice(&mut self, now: Time, severity: Severity, text: &str, address: Option<&str>) {
         if severity == Severity::Requested {
-            // Results, which the host asked for, are shown in full.
+            // Lines that the operator requested are logged in full.
             info!(address, "{text}");
         } else if let Some(held_back) = self.admit(now, "notices") {
             if severity == Severity::Info {
@@ -115,7 +117,7 @@ fn shown(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
-// A row of a result, in a line with the others.
+// A row of a result, formatted as part of a line.
 fn result(row: &Standing, unit: &str) -> String {
     let Standing { rank, name, seat, score } = row;
     format!("{rank}. {} ({seat}) {score} {unit}", shown(name))

@@ -1,10 +1,10 @@
-//! How a server can be reached.
+//! The addresses of a server for its clients.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use cmdkit::HostPort;
 
-/// The addresses of a server, in words for people and for programs.
+/// The addresses of a server, formatted for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
     /// The port, the same at all addresses.
@@ -45,8 +45,8 @@ impl Reach {
     }
 }
 
-// The address from which this machine reaches others. Connecting a datagram socket consults the routing table and sends
-// nothing; 192.0.2.1 is reserved for documentation.
+// The address from which this machine reaches other machines. Connecting a datagram socket consults the routing table
+// and sends no packet; 192.0.2.1 is reserved for documentation.
 fn outward_address() -> Option<IpAddr> {
     let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
     probe.connect("192.0.2.1:9").ok()?;

@@ -1,4 +1,4 @@
-//! The sockets by which native clients reach a room.
+//! The sockets through which native clients reach a room.
 
 use std::{
     io,
@@ -26,9 +26,9 @@ pub enum Wire {
 /// The sockets of a room, before it has a host.
 #[derive(Debug)]
 pub enum Sockets {
-    /// Of [`Wire::Udp`].
+    /// The sockets of [`Wire::Udp`].
     Udp(Vec<UdpSocket>),
-    /// Of [`Wire::Tcp`].
+    /// The listeners and the rate of [`Wire::Tcp`].
     Tcp(Vec<TcpListener>, Rate),
 }
 
@@ -66,7 +66,7 @@ impl Sockets {
     /// The addresses of the sockets.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// When the system does not report an address.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         match self {
             Self::Udp(sockets) => sockets.iter().map(UdpSocket::local_addr).collect(),
@@ -74,7 +74,7 @@ impl Sockets {
         }
     }
 
-    /// Adds their transport to `host`, which alone has the connections that `open_files` permit.
+    /// Adds the transport of these sockets to `host`, which may use all connections that `open_files` permits.
     ///
     /// # Errors
     /// When the runtime does not accept a socket.
@@ -82,7 +82,8 @@ impl Sockets {
         self.let_in_within(host, &Limits::of(open_files).into())
     }
 
-    /// Adds their transport to `host`, whose connections count in `budget` beside those of others. UDP has none.
+    /// Adds the transport of these sockets to `host`, whose connections are counted in the shared `budget`. UDP has no
+    /// connections.
     ///
     /// # Errors
     /// When the runtime does not accept a socket.

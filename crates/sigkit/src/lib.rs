@@ -1,9 +1,9 @@
-//! The signals that ask a program to end: one rule for all programs.
+//! The signals that request the end of a program: one rule for all programs.
 //!
 //! - SIGINT and SIGTERM are requests to end ([`REQUESTS`]), from a user or a batch system.
 //! - SIGHUP reports that the terminal was closed. It counts too, unless it is ignored, as under `nohup` ([`hang_up`]).
-//! - A program that receives a request saves its work and says goodbye. Only a second request ends it before that
-//!   ([`Requests`]). A second SIGHUP is not such a request: when a terminal is closed, both the shell and the system
+//! - A program that receives a request saves its work before it ends. Only a second request ends it earlier
+//!   ([`Requests`]). A second SIGHUP is not a second request: when a terminal is closed, both the shell and the system
 //!   send one.
 //!
 //! ```
@@ -20,29 +20,29 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// The signals that ask a program to end on purpose.
+/// The signals that request the end of a program on purpose.
 pub const REQUESTS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Another request within this time counts as the first one. `timeout` sends two, one to the process and one to its
 /// group; a person takes longer to press Ctrl-C twice.
 const SAME: Duration = Duration::from_millis(200);
 
-/// All signals that ask this program to end. Call this before listening for any of them, see [`hang_up`].
+/// All signals that request the end of this program. Call this before listening for any of them, see [`hang_up`].
 pub fn ending() -> impl Iterator<Item = i32> {
     REQUESTS.into_iter().chain(hang_up())
 }
 
 /// SIGHUP, if the system reports that it is not ignored.
 ///
-/// Call this before listening for SIGHUP, because a signal that is listened for is not ignored any more. Asking the
-/// system directly takes `unsafe`; where the state is not available in a file, SIGHUP keeps its effect.
+/// Call this before listening for SIGHUP, because listening for a signal ends its being ignored. Querying the system
+/// directly requires `unsafe`; if the state is not available in a file, SIGHUP keeps its effect.
 #[cfg(unix)]
 pub fn hang_up() -> Option<i32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     (ignores_hang_up(&status) == Some(false)).then_some(signal_hook::consts::SIGHUP)
 }
 
-/// None, because this system has no such signal.
+/// `None`, because this system has no such signal.
 #[cfg(not(unix))]
 pub const fn hang_up() -> Option<i32> {
     None

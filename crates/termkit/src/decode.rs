@@ -1,6 +1,6 @@
 //! Decodes the bytes of a terminal as keys and mouse events.
 //!
-//! By hand, because crossterm's reader does not notice that the terminal has hung up; see `events.rs`.
+//! Implemented here because crossterm's reader does not notice that the terminal has hung up; see `events.rs`.
 //!
 //! | bytes | key |
 //! |-------|-----|
@@ -10,10 +10,11 @@
 //! | `ESC [ M` and three bytes | the same from terminals without mode 1006: button, column and row, each plus 32 |
 //! | `ESC [ [` letter | function keys of the Linux console |
 //! | `ESC O` final | cursor pad, function keys, number pad in application mode |
-//! | `ESC` and anything else | a key with Alt, which is ignored |
-//! | `ESC` and nothing for a while | Esc |
+//! | `ESC` and any other byte | a key with Alt, which is ignored |
+//! | `ESC` without further bytes for a while | Esc |
 //!
-//! Unknown sequences are skipped as a whole, so that no part of them is taken for a key. Bytes outside ASCII are skipped.
+//! Unknown sequences are skipped as a whole, so that no part of them is decoded as a key. Bytes outside ASCII are
+//! skipped.
 //!
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
@@ -23,11 +24,11 @@ use crate::keys::{Event, Gesture, Key, Mouse, Pad};
 
 const ESC: u8 = 0x1b;
 const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
-/// How long to wait before an ESC is taken for the key.
+/// How long to wait before an ESC is decoded as the key.
 const LONE_ESC: Duration = Duration::from_millis(50);
 /// How long to wait for the rest of a longer sequence.
 const SEQUENCE: Duration = Duration::from_millis(500);
-/// The length at which a sequence is given up. No known sequence is as long.
+/// The length at which a sequence is abandoned. All known sequences are shorter.
 const LONGEST: usize = 32;
 
 /// Decodes events from a stream of bytes that may be split anywhere.
@@ -57,7 +58,7 @@ impl Decoder {
         }
     }
 
-    /// Handles the timeout: no more bytes of the sequence will come.
+    /// Handles the timeout: the sequence remains incomplete.
     pub(crate) fn timeout(&mut self) -> Option<Event> {
         let pending = std::mem::take(&mut self.pending);
         (pending == [ESC]).then_some(ESC_KEY)

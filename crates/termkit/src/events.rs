@@ -69,7 +69,8 @@ mod source {
             Ok(Self { resized, signal, decoder: Decoder::default(), ready: VecDeque::new() })
         }
 
-        /// Returns the next event, or none if only a part of one has arrived. An error means that the terminal has hung up.
+        /// Returns the next event, or `None` if only a part of one has arrived. An error means that the terminal has
+        /// hung up.
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             if self.ready.is_empty() {
                 self.wait()?;
@@ -118,8 +119,8 @@ mod source {
     }
 }
 
-/// Crossterm's reader where the other one cannot be used: on Windows, and on macOS, whose `poll` does not work on terminals
-/// (console-rs/console#169).
+/// Crossterm's reader for systems on which the other one cannot be used: Windows, and macOS, whose `poll` does not work
+/// on terminals (console-rs/console#169).
 #[cfg(not(all(unix, not(target_vendor = "apple"))))]
 mod source {
     use std::io;

@@ -53,9 +53,9 @@ const MARGIN: u16 = 6;
 
 /// Selects the visible part of a grid in a window that may be smaller than the grid.
 ///
-/// The focus is always visible. The camera moves only when the focus comes near an edge, and then by about half a window, so
-/// that the picture does not shift with every step. It shows nothing outside the grid unless the grid is smaller than the
-/// window.
+/// The focus is always visible. The camera moves only when the focus comes near an edge, and then by about half a
+/// window, so that the picture does not shift with every step. The window shows no area outside the grid unless the
+/// grid is smaller than the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Camera {
     corner: Position,
@@ -211,7 +211,7 @@ mod tests {
             }
         }
         assert_eq!(corners, [0, 14, 28, 42, 56, 60]);
-        // A step back does not move it back.
+        // A step back does not move the camera back.
         camera.follow(LARGE, window, Some(Position::new(90, 0)));
         assert_eq!(camera.corner().x, 60);
     }

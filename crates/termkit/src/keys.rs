@@ -21,13 +21,13 @@ pub enum Key {
     Interrupt,
     /// Ctrl-D: end of input.
     EndOfInput,
-    /// Ctrl-L: draw everything again.
+    /// Ctrl-L: redraw the screen.
     Redraw,
-    /// Ctrl-Z: stop, until the shell continues the program.
+    /// Ctrl-Z: stop until the shell continues the program.
     Suspend,
 }
 
-/// The keys around the middle of a number pad. Each stands for its direction.
+/// The keys around the middle of a number pad, each of which has a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pad {
     /// Left arrow, 4.
@@ -49,7 +49,7 @@ pub enum Pad {
 }
 
 impl Key {
-    /// Whether it controls the program as such: leave, stop or redraw.
+    /// Whether it controls the program itself: leave, stop or redraw.
     pub const fn is_command(self) -> bool {
         matches!(self, Self::Interrupt | Self::Suspend | Self::Redraw)
     }

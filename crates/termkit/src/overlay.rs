@@ -28,7 +28,7 @@ impl<'a> Overlay<'a> {
         Self { title, rows }
     }
 
-    /// Its lines in a window of `width` columns, without the box.
+    /// The lines in a window of `width` columns, without the box.
     pub fn lines(&self, width: usize) -> Vec<Line<'a>> {
         self.rows(width).into_iter().flatten().collect()
     }
@@ -70,7 +70,7 @@ impl Widget for &Overlay<'_> {
         let lines = self.lines(usize::MAX);
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
-        // The frame and a blank column on either side are left out if there is no room for them.
+        // The frame and a blank column on either side are omitted if there is no room for them.
         let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
         if width > area.width || height > area.height {
             Clear.render(area, buffer);
@@ -86,7 +86,7 @@ impl Widget for &Overlay<'_> {
     }
 }
 
-/// Tells that the window is too small, with the required and the actual size.
+/// The message that the window is too small, with the required and the actual size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
     needed: Size,

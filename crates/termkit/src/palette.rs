@@ -1,6 +1,6 @@
 //! Colours, and whether they are used.
 //!
-//! The environment is read by `anstyle-query`, as it is by clap, so that all output of a program agrees.
+//! The environment is read by `anstyle-query`, which clap uses too, so that all output of a program agrees.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// Creates styles with or without colour.
 ///
-/// Colour is never the only cue: each style also has a modifier, which remains when there is no colour.
+/// Colour is never the only cue: each style also has a modifier, which remains without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     colour: bool,
@@ -20,7 +20,7 @@ impl Palette {
     /// Modifiers only.
     pub const MONO: Self = Self { colour: false };
 
-    /// The palette for the environment: no colour if `NO_COLOR` is set to anything, or if the terminal has none.
+    /// The palette for the environment: no colour if `NO_COLOR` is set to any value, or if the terminal has no colours.
     pub fn from_environment() -> Self {
         Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
     }
@@ -32,12 +32,12 @@ impl Palette {
     }
 }
 
-/// How many colours a terminal shows.
+/// The number of colours of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// None, or the user wants none.
+    /// No colours, because the terminal has none or the user disabled them.
     None,
-    /// Sixteen, which look as the terminal is configured.
+    /// Sixteen colours, which the user of the terminal can configure.
     Sixteen,
     /// 256 fixed colours.
     Indexed,
@@ -46,8 +46,9 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// The depth for the environment: none as for [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit`
-    /// or `TERM` ends in `-direct`, 256 colours if `TERM` says so, and none if it is a terminal without.
+    /// The depth for the environment: no colours as in [`Palette::from_environment`], 24 bits if `COLORTERM` is
+    /// `truecolor` or `24bit` or `TERM` ends in `-direct`, 256 colours if `TERM` contains `256color`, no colours for
+    /// monochrome terminals, and sixteen otherwise.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
         Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
@@ -63,8 +64,8 @@ impl Depth {
         }
     }
 
-    /// `colour` as a terminal of this depth shows it: 24 bits become the nearest of 256 colours if there are no more. Other
-    /// colours are returned unchanged.
+    /// `colour` as a terminal of this depth shows it: with 256 colours, a colour of 24 bits becomes the nearest of
+    /// them. Other colours are returned unchanged.
     pub fn nearest(self, colour: Color) -> Color {
         match (self, colour) {
             (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
@@ -73,14 +74,14 @@ impl Depth {
     }
 }
 
-/// Terminals without colours; others of them have names in `-m` and `-mono`.
+/// Monochrome terminals. The names of other ones end in `-m` or `-mono`.
 const MONOCHROME: [&str; 4] = ["vt52", "vt100", "vt102", "vt220"];
 
 /// The levels of red, green and blue in the cube of 6 x 6 x 6 colours that begins at number 16.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// The number of the nearest colour of xterm's 256: in the cube, or in the ramp of 24 greys behind it. The sixteen before the
-/// cube are not considered, since terminals let users change them.
+/// The number of the nearest colour of xterm's 256: in the cube, or in the ramp of 24 greys behind it. The sixteen
+/// colours before the cube are not considered, since terminals let users change them.
 fn nearest_indexed(rgb: [u8; 3]) -> u8 {
     let cube = (0..216)
         .map(|index: u8| (16 + index, [index / 36, index / 6 % 6, index % 6].map(|at| LEVELS[usize::from(at)])));

@@ -1,11 +1,11 @@
-//! Texts of strangers, such as names, made fit for a terminal.
+//! External text, such as names, made safe for a terminal.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Combining marks that one character may carry. More of them would be drawn over the lines above and below.
+/// The maximum number of combining marks on one character. More marks would be drawn over the lines above and below.
 const MAX_MARKS: usize = 3;
-/// Characters in one grapheme, such as a family of emoji: no real one is longer.
+/// The maximum number of characters in one grapheme, such as a family of emoji. Real graphemes are not longer.
 const MAX_JOINED: usize = 12;
 
 const JOINER: char = '\u{200d}';
@@ -13,10 +13,10 @@ const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// `text` as it can be shown on a terminal: what would steer the terminal, reorder the line or be invisible is escaped.
+/// `text` for a terminal. Characters that would control the terminal, reorder the line or be invisible are escaped.
 ///
-/// The text is looked at grapheme by grapheme, since a joiner is harmless within an emoji and hides something elsewhere. What
-/// is left measures as many columns as [`unicode_width`] says.
+/// The text is processed grapheme by grapheme, since a joiner is harmless within an emoji but hides text elsewhere. The
+/// result has the width that [`unicode_width`] computes.
 ///
 /// ```
 /// assert_eq!(termkit::printable("Zoë 👩‍🚀"), "Zoë 👩‍🚀");
@@ -36,7 +36,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-// Whether these may stand behind `first` in one grapheme.
+// Whether these characters may follow `first` in one grapheme.
 fn follow(first: char, rest: impl Iterator<Item = char>) -> bool {
     let (mut marks, mut joined) = (0, 0);
     for character in rest {
@@ -53,16 +53,17 @@ fn follow(first: char, rest: impl Iterator<Item = char>) -> bool {
     marks <= MAX_MARKS && joined <= MAX_JOINED
 }
 
-// Whether it can stand alone. Quotation marks and backslashes are escaped by the standard library for programs only.
+// Whether it can be shown alone. The standard library escapes quotation marks and backslashes, which is only needed for
+// programs.
 fn is_plain(character: char) -> bool {
     matches!(character, '\'' | '"' | '\\') || character.escape_debug().len() == 1
 }
 
-// Whether it belongs to the character before it. Tags are such, and invisible.
+// Whether it combines with the character before it. Tags do, but they are excluded because they are invisible.
 fn is_mark(character: char) -> bool {
     let mut bytes = [b'a'; 5];
     let length = 1 + character.encode_utf8(&mut bytes[1..]).len();
-    // The standard library keeps marks that have something to stand on.
+    // The standard library does not escape marks that follow a base character.
     let kept = str::from_utf8(&bytes[..length]).is_ok_and(|text| text.escape_debug().nth(1) == Some(character));
     kept && !matches!(character, '\u{200c}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -79,7 +80,8 @@ fn escape(grapheme: &str, shown: &mut String) {
     }
 }
 
-/// Cuts `text` at blanks into lines of at most `width` columns. A longer word stays whole. A line that fits keeps its blanks.
+/// Cuts `text` at blanks into lines of at most `width` columns. A longer word is not cut. A line that fits keeps its
+/// blanks.
 ///
 /// ```
 /// assert_eq!(termkit::wrap("one and two", 7), ["one and", "two"]);
@@ -88,7 +90,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<&str> {
     wrap_after(text, width, width)
 }
 
-/// The same where the first line has only `first` columns.
+/// The same with only `first` columns in the first line.
 pub(crate) fn wrap_after(text: &str, first: usize, width: usize) -> Vec<&str> {
     let (mut lines, mut rest, mut room) = (vec![], text, first);
     while rest.width() > room {

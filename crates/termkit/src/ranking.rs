@@ -1,4 +1,4 @@
-//! Who has won, and how everybody else did.
+//! The results of all participants of a game.
 
 use ratatui::{
     buffer::Buffer,
@@ -12,33 +12,33 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::printable::wrap;
 
-/// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
-/// the gap before the score, and the mark of a winner with its blank.
+/// Columns of a row besides name and score: the mark of the user's row and a blank, the full stop and the blank behind
+/// the rank, the gap before the score, and the mark of a winner with its blank.
 const MARKS: usize = 2 + 2 + GAP + 2;
 /// Blank columns before the score.
 const GAP: usize = 2;
-/// The fewest columns that a name is cut to.
+/// The minimum number of columns to which a name is cut.
 const SHORTEST_NAME: usize = 3;
-/// Columns of a frame with a blank on either side, and its lines.
+/// The columns of a frame with a blank on either side, and its lines.
 const FRAME: Size = Size::new(4, 2);
 
-/// How one participant did.
+/// The result of one participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {
-    /// The rank, counted from 1. Participants who did equally well have the same one.
+    /// The rank, counted from 1. Participants with equal results share a rank.
     pub rank: usize,
-    /// Who it is, as it is to be shown.
+    /// The name to show.
     pub name: String,
-    /// What was reached, as it is to be shown.
+    /// The score to show.
     pub score: String,
-    /// Whether it is oneself.
+    /// Whether this is the user.
     pub own: bool,
 }
 
 /// The result of a game: a table of ranks, best first, in a box in the middle of its area.
 ///
-/// Everybody with rank 1 is marked with a star, and so is one's own row with `>`. In an area without room for all rows the
-/// last ones give way, but one's own row never does; names are cut before scores.
+/// Rows with rank 1 are marked with a star, and the user's row with `>`. If the area has no room for all rows, the last
+/// ones are omitted, but never the user's row; names are cut before scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ranking<'a> {
     title: &'a str,
@@ -47,12 +47,12 @@ pub struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// The table `ranks` under `title`, with the lines of `footer` below it, most likely about keys.
+    /// The table `ranks` under `title`, with the lines of `footer` below it, for instance about keys.
     pub const fn new(title: &'a str, ranks: &'a [Rank], footer: &'a [&'a str]) -> Self {
         Self { title, ranks, footer }
     }
 
-    /// What it takes to show all of it.
+    /// The size that the full content needs.
     pub fn size(&self) -> Size {
         let row = self.columns().total();
         let footer = self.footer.iter().map(|line| line.width()).max().unwrap_or(0);
@@ -61,7 +61,7 @@ impl<'a> Ranking<'a> {
         Size::new(narrow(width).saturating_add(FRAME.width), narrow(height).saturating_add(FRAME.height))
     }
 
-    // With a blank line above it that sets it apart from the table.
+    // Includes a blank line that separates the footer from the table.
     const fn footer_height(&self) -> usize {
         let blank = !self.footer.is_empty() && !self.ranks.is_empty();
         self.footer.len() + if blank { 1 } else { 0 }
@@ -76,7 +76,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// The table alone, as many rows as there is room for, for a place without a frame.
+    /// The rows of the table that fit, for a place without a frame.
     pub fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let mut columns = self.columns();
         let excess = columns.total().saturating_sub(width);
@@ -92,7 +92,7 @@ impl<'a> Ranking<'a> {
 
     fn lines(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let room = height.saturating_sub(self.footer_height());
-        // Where there is no room for both, the keys are more than a second row.
+        // If there is no room for both, the keys are more important than a second row.
         let mut lines = self.rows(width, room.max(1.min(height)));
         let footer = self.footer.iter().map(|&line| Line::raw(line));
         let room_for_blank = lines.len() + self.footer.len() < height;
@@ -106,7 +106,7 @@ impl<'a> Ranking<'a> {
 impl Widget for &Ranking<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        // Long lines at the bottom are cut at blanks rather than at the edge.
+        // Long lines of the footer are wrapped at blanks instead of being cut at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
         let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         let ranking = Ranking { footer: &wrapped, ..*self };
@@ -114,7 +114,7 @@ impl Widget for &Ranking<'_> {
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
         let place = area.centered(Constraint::Length(width), Constraint::Length(height));
         Clear.render(place, buffer);
-        // The frame gives way before what it holds.
+        // The frame is omitted before any content is.
         let columns = ranking.columns();
         let least = narrow(columns.total() - columns.name.saturating_sub(SHORTEST_NAME));
         let framed = width >= least.saturating_add(FRAME.width)
@@ -161,7 +161,7 @@ impl Columns {
     }
 }
 
-/// `text` in at most `width` columns. What is cut ends with `…`.
+/// `text` in at most `width` columns. If it is cut, it ends with `…`.
 pub fn fit(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -33,7 +33,7 @@ const MOUSE_OFF: Print<&str> = Print("\x1b[?1006l\x1b[?1000l");
 #[cfg(not(unix))]
 use ratatui::crossterm::event::{DisableMouseCapture as MOUSE_OFF, EnableMouseCapture as MOUSE_ON};
 
-/// Whether a [`Screen`] controls the terminal. Output is discarded while none does.
+/// Whether a [`Screen`] controls the terminal. Output is discarded while no screen does.
 static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Whether a program reads keys from the terminal that it draws on.
@@ -58,7 +58,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes control of the terminal, which standard output must be.
+    /// Takes control of the terminal, which must be standard output.
     /// An error leaves it restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
@@ -82,7 +82,7 @@ impl Screen {
     }
 
     /// Draws one frame at the current size of the window.
-    /// An error means most likely that the terminal has hung up.
+    /// An error most likely means that the terminal has hung up.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = current_size();
         if size != self.size {
@@ -106,9 +106,9 @@ impl Screen {
         Write::flush(output)
     }
 
-    /// Takes control of the terminal again after the shell had it.
+    /// Takes control of the terminal again after the shell has used it.
     pub fn resume(&mut self) -> io::Result<()> {
-        // Shells change the modes of the terminal, so ours are set again.
+        // Shells change the modes of the terminal, so they are set again.
         release(false);
         take_over(self.keyboard)?;
         self.forget()
@@ -142,12 +142,12 @@ fn take_over(keyboard: Keyboard) -> io::Result<()> {
     Ok(())
 }
 
-// Gives the terminal back for good. Input that the program has not read must not reach the shell.
+// Gives the terminal back permanently. Unread input must not reach the shell.
 fn give_back() {
     release(true);
 }
 
-// Without `discard_input` the program reads what it has not read yet when it continues.
+// Without `discard_input`, the program reads pending input when it continues.
 fn release(discard_input: bool) {
     if HELD.swap(false, Ordering::SeqCst) {
         // Errors are ignored: if the terminal has hung up, there is nothing to restore.
@@ -156,7 +156,7 @@ fn release(discard_input: bool) {
         if discard_input && terminal::is_raw_mode_enabled().unwrap_or(false) {
             let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
         }
-        // Other systems have no call for it.
+        // Other systems have no call for this.
         #[cfg(not(unix))]
         let _ = discard_input;
         let _ = terminal::disable_raw_mode();

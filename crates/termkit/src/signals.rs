@@ -5,7 +5,7 @@ use std::io;
 /// A signal that programs with a screen handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// Leave in order: SIGINT, SIGTERM, SIGQUIT.
+    /// Leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
     Leave,
     /// The terminal has hung up: SIGHUP, unless it is ignored ([`sigkit::hang_up`]).
     HangUp,
@@ -41,13 +41,13 @@ mod unix {
     /// The listeners for signals.
     #[derive(Debug)]
     pub struct Signals {
-        // One listener for each signal that asks the program to leave.
+        // One listener for each signal that requests the program to leave.
         leave: Vec<Stream>,
-        // None if it is ignored, which it stays.
+        // `None` if SIGHUP is ignored, which is then left unchanged.
         hang_up: Option<Stream>,
         resized: Stream,
         continued: Stream,
-        // None if the default action of the system applies.
+        // `None` if the default action of the system applies.
         stops: Option<mpsc::Receiver<()>>,
     }
 
@@ -59,7 +59,7 @@ mod unix {
 
         /// Listens for the signals that end, stop or resize a screen. Must be called before any thread is started.
         pub fn for_screen() -> io::Result<Self> {
-            // A queue of one: pending signals of the same kind are one.
+            // A queue of one: pending signals of the same kind are merged.
             let (sender, stops) = mpsc::channel(1);
             stops::listen(move || !matches!(sender.try_send(()), Err(TrySendError::Closed(()))))?;
             Self::with_stops(Some(stops))
@@ -89,7 +89,7 @@ mod unix {
         }
     }
 
-    // Never resolves if there are none.
+    // Never resolves without streams.
     async fn any(streams: &mut [Stream]) {
         let mut came =
             |context: &mut Context<'_>| streams.iter_mut().any(|stream| stream.poll_recv(context).is_ready());
@@ -114,7 +114,7 @@ mod elsewhere {
             Ok(Self)
         }
 
-        /// As [`Signals::listen`]: there are no other signals here.
+        /// As [`Signals::listen`]: this system has no other signals.
         pub fn for_screen() -> io::Result<Self> {
             Self::listen()
         }

@@ -19,11 +19,11 @@ use crate::{
     signals::{Signal, Signals},
 };
 
-/// The minimum time between two frames: at most sixty frames per second, whatever the network delivers.
+/// The minimum time between two frames: at most sixty frames per second, regardless of the network.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// How long after [`Stage::suspend`] a SIGCONT is taken for the one that ended the suspension. It arrives at once; if nothing
-/// had stopped, none arrives, and a later one is a new event.
+/// How long after [`Stage::suspend`] a SIGCONT is attributed to the end of the suspension. It arrives immediately; if
+/// the program was not stopped, none arrives, and a later one is a new event.
 const OWN_CONTINUATION: Duration = Duration::from_secs(1);
 
 /// The source of keys.
@@ -35,11 +35,11 @@ pub enum Source {
     TerminalAndMouse,
     /// The bytes of standard input.
     Pipe,
-    /// Nowhere.
+    /// No source.
     Nothing,
 }
 
-/// An event that the program has to handle. Resizing, stopping and continuing are handled here.
+/// An event that the program has to handle. The stage itself handles resizing, stopping and continuing.
 #[derive(Debug)]
 pub enum StageEvent {
     /// A key of the terminal.
@@ -50,9 +50,9 @@ pub enum StageEvent {
     Byte(u8),
     /// The end of the pipe or file.
     End,
-    /// The program is asked to leave in order: SIGINT, SIGTERM, SIGQUIT.
+    /// A signal requests the program to leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal has hung up, with the system's error. From now on nothing is drawn and no key arrives.
+    /// The terminal has hung up, with the system's error. From now on no frame is drawn and no key arrives.
     Gone(io::Error),
     /// It is time for [`Stage::draw`].
     Frame,
@@ -61,23 +61,23 @@ pub enum StageEvent {
 /// Control of the terminal, its keys, and the signals of the program.
 #[derive(Debug)]
 pub struct Stage {
-    // None if nothing is drawn, or the terminal has hung up.
+    // `None` if the program does not draw, or the terminal has hung up.
     screen: Option<Screen>,
     inputs: Inputs,
     signals: Signals,
-    // The earliest time of the next frame, and whether there is anything new to draw.
+    // The earliest time of the next frame, and whether the screen has changed.
     next_frame: Instant,
     changed: bool,
-    // When the program continued after suspending itself, until the signal for that has arrived.
+    // The time at which the program continued after suspending itself, until the signal for that has arrived.
     went_on: Option<Instant>,
-    // The end of the time during which keys are ignored, if they are.
+    // The end of the time during which keys are ignored, if any.
     quiet: Option<Instant>,
     // An error of the terminal that was not reported yet.
     trouble: Option<io::Error>,
 }
 
 impl Stage {
-    /// Takes control of standard output if something is `drawn` on it, and listens for keys and signals.
+    /// Takes control of standard output if the program draws on it (`drawn`), and listens for keys and signals.
     ///
     /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a thread that
     /// does not block it, without restoring the terminal.
@@ -133,8 +133,9 @@ impl Stage {
         self.with_screen(Screen::ring);
     }
 
-    /// Ignores keys and mouse for this time, including those that are already queued: a key that was meant for a game that has
-    /// just ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
+    /// Ignores keys and mouse for this time, including those that are already queued: a key that was meant for a game
+    /// that has just ended must not trigger the next action. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at
+    /// the end.
     pub fn ignore_keys(&mut self, time: Duration) {
         self.quiet = Some(Instant::now() + time);
         self.changed = true;
@@ -145,7 +146,7 @@ impl Stage {
         self.quiet.is_some()
     }
 
-    /// Waits for the next event. Bytes of a pipe are left there until the program is `ready`. Cancellation safe.
+    /// Waits for the next event. Bytes stay in a pipe until the program is `ready`. Cancellation safe.
     pub async fn next(&mut self, ready: bool) -> StageEvent {
         loop {
             if let Some(error) = self.trouble.take() {
@@ -230,7 +231,7 @@ pub(crate) enum Input {
 #[derive(Debug)]
 pub(crate) struct Inputs {
     inputs: Option<mpsc::Receiver<Input>>,
-    // When the next byte is taken from a pipe; none for a terminal, which is always read.
+    // The time at which the next byte is taken from a pipe; `None` for a terminal, which is always read.
     next_byte: Option<Instant>,
 }
 
@@ -263,18 +264,18 @@ impl Inputs {
                     Err(_) => break,
                 }
             }
-            // This fails if the program has dropped the receiver, and is not needed then.
+            // This fails if the program has dropped the receiver, which is harmless.
             let _ = sender.blocking_send(Input::End);
         })?;
         Ok(Self { inputs: Some(inputs), next_byte: Some(Instant::now()) })
     }
 
-    /// No keys at all.
+    /// An input without keys.
     pub(crate) const fn none() -> Self {
         Self { inputs: None, next_byte: None }
     }
 
-    /// Waits for the next input. Bytes of a pipe are left there until the program is `ready`. Cancellation safe.
+    /// Waits for the next input. Bytes stay in a pipe until the program is `ready`. Cancellation safe.
     pub(crate) async fn next(&mut self, ready: bool) -> Input {
         let Some(inputs) = &mut self.inputs else { return future::pending().await };
         if let Some(next_byte) = &mut self.next_byte {

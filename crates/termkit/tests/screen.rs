@@ -1,4 +1,4 @@
-//! The terminal is given back, whatever happens. Each test runs a part of this very program in a terminal of its own.
+//! The terminal is restored in all cases. Each test runs a part of this very program in a terminal of its own.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +10,7 @@ use termkit::{Keyboard, Screen, StatusLine};
 
 const SIZE: PtySize = PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 };
 
-/// What was on a terminal in the end, and what had been.
+/// The final content of a terminal, and the last content of its alternate screen.
 struct Seen {
     end: vt100::Screen,
     alternate: String,
@@ -29,7 +29,7 @@ fn run(part: &str) -> Seen {
     let mut output = pair.master.try_clone_reader().unwrap();
     let mut parser = vt100::Parser::new(SIZE.rows, SIZE.cols, 0);
     let (mut alternate, mut byte) = (String::new(), [0]);
-    // The end comes as an error once the program is gone.
+    // The end is reported as an error once the program has exited.
     while let Ok(1) = output.read(&mut byte) {
         parser.process(&byte);
         if parser.screen().alternate_screen() {
@@ -91,6 +91,6 @@ fn part_that_panics_in_another_thread() {
     let mut screen = Screen::enter(Keyboard::Keys).unwrap();
     draw(&mut screen, "first");
     let _ = std::thread::spawn(|| panic!("this went wrong")).join();
-    // The terminal is the user's own already.
+    // The terminal is already restored.
     draw(&mut screen, "half a frame");
 }

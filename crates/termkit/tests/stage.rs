@@ -22,7 +22,7 @@ fn keys_for_a_game_that_is_over_choose_nothing() {
     let mut terminal = start("part_that_ignores_keys");
     terminal.wait_for("ignores keys, heard ''");
     terminal.press(b"abc\x1b[A");
-    // Ctrl-L counts, and ends the time of ignoring in this program.
+    // Ctrl-L is handled, and ends the time of ignoring in this program.
     terminal.press(b"\x0c");
     terminal.wait_for("hears keys, heard ''");
     terminal.press(b"x");

@@ -1,4 +1,4 @@
-//! The state of a table as a player or a watcher knows it.
+//! A player's or watcher's view of a table.
 
 use alloc::{
     collections::{BTreeMap, VecDeque},
@@ -63,7 +63,7 @@ impl<R: Rules> Client<R> {
         &self.names
     }
 
-    /// The number of the game that is being played, or was played last.
+    /// The number of the current or last game.
     pub const fn game(&self) -> Option<u32> {
         self.game
     }
@@ -78,7 +78,7 @@ impl<R: Rules> Client<R> {
         self.turn
     }
 
-    /// The moves that the client can make now; none when it is not its turn.
+    /// The moves that the client can make now; empty if it is not its turn.
     pub fn moves(&self) -> &[R::Move] {
         &self.moves
     }
@@ -88,7 +88,7 @@ impl<R: Rules> Client<R> {
         self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
     }
 
-    /// The number of views and results so far, by which a bot notices that it has to decide again.
+    /// The number of views and results so far. A bot decides again when it changes.
     pub const fn revision(&self) -> u32 {
         self.revision
     }
@@ -101,7 +101,7 @@ impl<R: Rules> Client<R> {
     fn handle(&mut self, message: ServerMessage) -> Result<(), DecodeError> {
         let seat = |number: u8| number.checked_sub(1).ok_or(DecodeError::invalid("a seat 0", 0));
         match message {
-            // Everything that the client may know follows.
+            // The complete state for this client follows.
             ServerMessage::Room { .. } => {
                 (self.seat, self.view, self.turn) = (None, None, None);
                 self.names.clear();

@@ -1,8 +1,8 @@
 //! A server and a client for any game whose players move one after the other.
 //!
-//! A game implements [`Rules`]; [`Table`] is its server as a `netcore` engine, with seats, joining, refusals, time limits, seats that are
-//! kept for players whose connection broke, and a state for journals. [`Client`] is what a player knows. [`protocol`] is the wire between
-//! them: lines of text, with views as JSON.
+//! A game implements [`Rules`]; [`Table`] is its server as a `netcore` engine, with seats, joining, refusals, time
+//! limits, retained seats for players whose connection broke, and a state for journals. [`Client`] is the view of one
+//! player. [`protocol`] is the wire format between them: lines of text, with views as JSON.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -76,51 +76,51 @@ pub use client::Client;
 pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
 pub use table::{LastMove, Setup, State, Table};
 
-/// The options of a game that has none.
+/// The options of a game without options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoOptions {}
 
 /// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
 ///
-/// A position contains all that the game depends on, so that a game can be recorded and resumed. The same setup and the same moves lead to
-/// the same position on every machine.
+/// A position contains everything that the game depends on, so that a game can be recorded and resumed. The same setup
+/// and the same moves lead to the same position on every machine.
 pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name in addresses and journals, in lower case with hyphens.
     const NAME: &'static str;
-    /// The name that users see.
+    /// The name that is shown to users.
     const TITLE: &'static str;
     /// The version of the rules. Raise it whenever the same moves lead to another position, or a position is serialized differently.
     const VERSION: u32;
-    /// Players of a game.
+    /// The number of players of a game.
     const SEATS: u8 = 2;
     /// Whether [`view`](Self::view) hides anything from players that watchers may see.
     const HIDES: bool = false;
     /// Whether a hub offers the game only if it is started with `--examples`.
     const IS_EXAMPLE: bool = false;
-    /// How long a player may think about a move. Later the player has lost.
+    /// How long a player may think about a move. A player who takes longer loses.
     const MOVE_LIMIT: Duration = Duration::from_secs(120);
 
-    /// What the operator of a table can choose.
+    /// The settings that the operator of a table can choose.
     type Options: Clone + Default + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// A move. Its text has no line feed and at most 32 bytes.
     type Move: Clone + Debug + PartialEq + Display + FromStr + Send + Sync + 'static;
-    /// What a player may see.
+    /// The part of the position that a player may see.
     type View: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// The first position. What is drawn follows from the seed, which differs from game to game.
+    /// The first position. Random choices follow from the seed, which differs from game to game.
     fn setup(options: &Self::Options, seed: u64) -> Self;
 
     /// The seat that moves next; `None` when the game is over.
     fn turn(&self) -> Option<u8>;
 
-    /// All moves that the player may make whose turn it is, at most 512. It is empty only when the game is over.
+    /// All legal moves of the player whose turn it is, at most 512. The list is empty only when the game is over.
     fn moves(&self) -> Vec<Self::Move>;
 
     /// Makes a move, which is one of [`moves`](Self::moves).
     fn play(&mut self, action: &Self::Move);
 
-    /// What the player at this seat may see, or a watcher without a seat.
+    /// The view of the player at this seat, or of a watcher without a seat.
     fn view(&self, seat: Option<u8>) -> Self::View;
 
     /// A view as text for terminals, by default as JSON.
@@ -128,19 +128,19 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
         serde_json::to_string(view).unwrap_or_default()
     }
 
-    /// The score of each seat in this position. More is better.
+    /// The score of each seat in this position. Higher is better.
     fn scores(&self) -> Vec<i64>;
 
-    /// Why no game can be played with these options.
+    /// Checks that a game can be played with these options.
     ///
     /// # Errors
-    /// A sentence that says what would be possible.
+    /// A sentence that describes valid options.
     fn check(options: &Self::Options) -> Result<(), String> {
         let _ = options;
         Ok(())
     }
 
-    /// The move of a bot, as the place of one of these moves; `draw` is a random number. The default is any of them.
+    /// The move of a bot, as an index into `moves`; `draw` is a random number. By default a bot makes a random move.
     fn choose(view: &Self::View, seat: u8, moves: &[Self::Move], level: Level, draw: u64) -> usize {
         let _ = (view, seat, level);
         usize::try_from(draw % u64::try_from(moves.len()).unwrap_or(1).max(1)).unwrap_or(0)

@@ -10,14 +10,14 @@
 //!
 //! | from the table | meaning |
 //! | --- | --- |
-//! | `ROOM game seats` | the first message, after which everything follows that the receiver may know |
+//! | `ROOM game seats` | the first message; the complete state for the receiver follows |
 //! | `OK seat` | the receiver has this seat, counted from 1 |
 //! | `SEAT seat name`, `LEFT seat` | a player has taken a seat, or has left it |
-//! | `WAIT count` | so many players are missing before a game begins |
+//! | `WAIT count` | this many players are missing before a game begins |
 //! | `GAME number` | a game begins |
-//! | `VIEW json` | what the receiver sees of the position |
+//! | `VIEW json` | the receiver's view of the position |
 //! | `MOVED seat move` | a player has made a move; a `VIEW` follows |
-//! | `TURN seat`, `TURN seat move move...` | whose turn it is; that player also gets all possible moves |
+//! | `TURN seat`, `TURN seat move move...` | the seat whose turn it is; its player also receives all possible moves |
 //! | `OVER how scores...` | the game is over: `played`, `resigned`, `late` or `left`, then the score of each seat |
 //! | `NO reason` | the last message had no effect |
 //! | `BYE reason` | the table closes the connection |
@@ -35,12 +35,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Rules;
 
-/// The longest message of a client in bytes, with the end of its line.
+/// The longest message of a client in bytes, including the line end.
 pub const MAX_MESSAGE: usize = 66;
-/// The longest message of a table in bytes, without the end of its line.
+/// The longest message of a table in bytes, excluding the line end.
 pub const MAX_TOLD: usize = 64 << 10;
 
-/// A player's name: 1 to 32 characters, of which printable ASCII is kept.
+/// A player's name: 1 to 32 characters. Characters other than printable ASCII are replaced.
 pub type Name = netcore::Name<Visible>;
 
 /// Names of visible characters and blanks.
@@ -75,10 +75,10 @@ pub enum ClientMessage {
 const NO_MESSAGE: &str = "no message: expected PLAY and a name, MOVE and a move, AGAIN, RESIGN or QUIT";
 
 impl ClientMessage {
-    /// Reads a message without the end of its line.
+    /// Parses a message without its line end.
     ///
     /// # Errors
-    /// When it is no message.
+    /// When it is not a message of a client.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let wrong = DecodeError::invalid(NO_MESSAGE, 0);
         let text = str::from_utf8(text).map_err(|_| wrong.clone())?;
@@ -126,7 +126,7 @@ impl Ending {
         [(Self::Played, "played"), (Self::Resigned, "resigned"), (Self::Late, "late"), (Self::Left, "left")];
 }
 
-/// A message of a table. Seats are counted from 1, as people do.
+/// A message of a table. Seats are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table of the module describes them")]
 pub enum ServerMessage {
@@ -149,10 +149,10 @@ pub enum ServerMessage {
 }
 
 impl ServerMessage {
-    /// Reads a message without the end of its line.
+    /// Parses a message without its line end.
     ///
     /// # Errors
-    /// When it is no message of a table.
+    /// When it is not a message of a table.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let text = str::from_utf8(text).ok();
         text.and_then(Self::read).ok_or_else(|| DecodeError::invalid("no message of a table", 0))
@@ -214,7 +214,7 @@ impl fmt::Display for ServerMessage {
     }
 }
 
-/// A message with the end that it has on such a link.
+/// A message with its end on such a link.
 pub(crate) fn frame(message: &impl fmt::Display, framing: Framing) -> Bytes {
     match framing {
         Framing::Stream => format!("{message}\n").into(),
@@ -235,7 +235,7 @@ impl<R: Rules> Protocol for Lines<R> {
         LineDecoder::new(MAX_MESSAGE - 1).length(bytes)
     }
 
-    // A line that is no message changes nothing, and the next one can be read.
+    // A line that is not a message has no effect, and the next line can be read.
     fn decode((): &mut (), message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError> {
         let line = match framing {
             Framing::Stream => LineDecoder::new(MAX_MESSAGE - 1).whole(message)?,

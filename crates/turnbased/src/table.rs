@@ -1,4 +1,4 @@
-//! The server of any turn-based game: who has which seat, whose turn it is, and who is sent what.
+//! The server of any turn-based game: the seats, the turns, and the messages to each client.
 
 use alloc::{
     borrow::ToOwned as _,
@@ -21,9 +21,10 @@ use crate::{
     protocol::{ClientMessage, Ending, Lines, Name, ServerMessage},
 };
 
-/// A player whose connection is lost keeps its seat for this time. From the same host and with the same name it gets the seat again.
+/// How long the seat of a player whose connection is lost is retained. A player from the same host with the same name
+/// gets it back.
 const RETAINED: Duration = Duration::from_secs(60);
-/// A player who does nothing between two games for this time loses its seat.
+/// A player who is idle between two games for this time loses its seat.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
 const NO_SEAT: &str = "you have no seat; say PLAY and a name";
@@ -35,7 +36,7 @@ const PLAYING: &str = "the game is not over; RESIGN gives it up";
 const NOT_YOUR_TURN: &str = "it is not your turn";
 const ILLEGAL: &str = "that move is not possible";
 
-/// What a table is made from.
+/// The configuration that a table is created from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup<O> {
     options: O,
@@ -48,7 +49,7 @@ impl<O> Setup<O> {
         &self.options
     }
 
-    /// From which all random choices follow.
+    /// The seed of all random choices.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
@@ -60,7 +61,7 @@ pub struct State<R> {
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
     game: Option<Game<R>>,
-    // Games that have started.
+    // The number of games that have started.
     games: u32,
     last_move: Option<LastMove>,
     has_stopped: bool,
@@ -78,21 +79,21 @@ struct Seat {
     name: Name,
     peer: PeerId,
     host: HostId,
-    // When its connection was lost.
+    // The time when its connection was lost.
     lost: Option<Time>,
     is_ready: bool,
-    // When it last did something.
+    // The time of its last action.
     active: Time,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Game<R> {
     rules: R,
-    // When the player whose turn it is was asked.
+    // The time at which the current turn began.
     asked: Time,
 }
 
-/// The last move at a table. It stays after the end of its game.
+/// The last move at a table. It is kept after the end of its game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastMove {
     /// The number of its game, from 1.
@@ -113,7 +114,7 @@ pub struct Table<R: Rules> {
 }
 
 impl<R: Rules> Table<R> {
-    /// A table without players. All that is drawn in its games follows from the seed.
+    /// A table without players. All random choices in its games follow from the seed.
     ///
     /// # Errors
     /// When no game can be played with these options; see [`Rules::check`].
@@ -130,7 +131,7 @@ impl<R: Rules> Table<R> {
         Ok(Self { setup: Setup { options, seed }, state })
     }
 
-    /// The position of the game that is being played.
+    /// The position of the current game.
     pub fn position(&self) -> Option<&R> {
         self.state.game.as_ref().map(|game| &game.rules)
     }
@@ -177,7 +178,7 @@ impl<R: Rules> Table<R> {
         self.greeting(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
     }
 
-    // The state of the table as the player at this seat may know it, or a watcher.
+    // The state of the table that the player at this seat, or a watcher, may see.
     fn greeting(&self, seat: Option<u8>) -> Vec<ServerMessage> {
         let mut messages = vec![ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }];
         messages.extend(seat.map(|seat| ServerMessage::Ok(seat + 1)));
@@ -265,7 +266,7 @@ impl<R: Rules> Table<R> {
             return self.send_all(&ServerMessage::Wait(missing), out);
         }
         self.state.games = self.state.games.saturating_add(1);
-        // An odd factor: no two games of a table have the same seed.
+        // The factor is odd, so no two games of a table have the same seed.
         let seed = self.setup.seed.wrapping_add(u64::from(self.state.games).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         self.state.game = Some(Game { rules: R::setup(&self.setup.options, seed), asked: now });
         self.state.seats.values_mut().for_each(|seat| seat.is_ready = false);
@@ -299,7 +300,7 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    // Ends the game. A loser who did not play to the end is behind all others.
+    // Ends the game. A loser who did not play to the end is ranked behind all other players.
     fn finish(&mut self, how: Ending, loser: Option<u8>, now: Time, out: &mut Outbox) {
         let Some(Game { rules, .. }) = self.state.game.take() else { return };
         let mut scores = rules.scores();
@@ -308,7 +309,7 @@ impl<R: Rules> Table<R> {
             *score = i64::MIN;
         }
         let worst = scores.iter().copied().filter(|&score| score > i64::MIN).min().unwrap_or(0);
-        // Of two players the other one has won, whatever the position says.
+        // In a game of two players the opponent has won, regardless of the position.
         scores.iter_mut().filter(|score| **score == i64::MIN).for_each(|score| *score = worst.min(0) - 1);
         let mut standings: Vec<Standing> = (0u8..)
             .zip(&scores)
@@ -326,14 +327,14 @@ impl<R: Rules> Table<R> {
         standings.sort_by_key(|standing| standing.rank);
         out.event(GameEvent::Ended { game: self.state.games, complete: how != Ending::Left, standings });
         self.send_all(&ServerMessage::Over(how, scores), out);
-        // Results are for the seats since the last game, so those that stay are reported for the next one.
+        // Results apply to the seats since the last game, so the remaining seats are reported again for the next one.
         self.state.seats.values_mut().for_each(|seat| seat.active = now);
         for number in self.state.seats.keys() {
             self.report_joined(*number, out);
         }
     }
 
-    // Lets a peer go with a last word.
+    // Closes a peer after a last message.
     fn dismiss(&mut self, now: Time, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
         self.send(peer, &ServerMessage::Bye(text.to_owned()), out);
         let seat = self.seat_of(peer);
@@ -359,7 +360,7 @@ impl<R: Rules> Table<R> {
         self.send_all(&ServerMessage::Wait(self.missing()), out);
     }
 
-    // Only a player who closes the connection in an orderly way leaves. Whoever lost it may return.
+    // Only a player who closes the connection in an orderly way leaves. A player who lost the connection may return.
     fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let seat = self.seat_of(peer);
         self.state.peers.remove(&peer);
@@ -395,7 +396,7 @@ impl<R: Rules> Table<R> {
     fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
         let text = format!("malformed message: {why}");
         match self.state.peers.get(&peer).map(|peer| peer.link) {
-            // Nothing behind it can be read.
+            // The rest of the stream cannot be read.
             Some(Link::Stream) => self.dismiss(now, peer, &text, Departure::Dismissed(text.clone()), out),
             _ => self.refuse(peer, &text, out),
         }

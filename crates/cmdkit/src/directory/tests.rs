@@ -54,7 +54,7 @@ fn hub(answer: impl Into<Vec<u8>>) -> RoomUrl {
             heard.extend(byte);
         }
         assert!(heard.starts_with(b"GET /api/rooms/nuggets-1 HTTP/1.1\r\n"), "{}", heard.escape_ascii());
-        // Whoever has read enough closes the connection.
+        // The client closes the connection when it has read enough.
         let _ = stream.write_all(&answer);
     });
     url
@@ -79,9 +79,9 @@ fn the_first_hub_that_knows_tells_where_the_room_is() {
     let directory = directory(urls);
     let place = HostPort { host: "10.0.0.12".into(), port: 2101 };
     assert_eq!(directory.find(), Ok(place.clone()));
-    // The hub is not asked twice in a moment.
+    // The result is reused for a moment.
     assert_eq!(directory.find(), Ok(place));
-    // A hub that is alone.
+    // A single hub does not report its host.
     let place = self::directory(vec![hub(ok(r#"{"id":"nuggets-1","game":"nuggets","port":2101}"#))]).find();
     assert_eq!(place, Ok(HostPort { host: "127.0.0.1".into(), port: 2101 }));
     assert!(DirectoryArgs::default().of("nuggets").is_none());

@@ -33,7 +33,7 @@ impl Exchange {
         if self == Self::Text { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
     }
 
-    /// Zero bytes, as many as a result and the next deal take. In text, card names of medium length are assumed.
+    /// Zero bytes with the length of a result and the next deal. In text, card names of medium length are assumed.
     pub(crate) fn reply(self) -> Vec<u8> {
         vec![0; if self == Self::Text { 88 } else { 6 + 28 }]
     }

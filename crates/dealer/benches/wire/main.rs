@@ -32,7 +32,7 @@ mod compare {
 
     use crate::bare::{self, Exchange};
 
-    /// Connections of the second comparison.
+    /// Connections in the second comparison.
     const CONNECTIONS: u32 = 64;
     const PAIRS: usize = 9;
     /// The name of the measured player. It appears in no log line of the dealer before the player is seated.
@@ -60,7 +60,7 @@ mod compare {
         compare("64 binary players", 1.0, || many_binary_players(each), || many_bare(each));
     }
 
-    // Alternates `ours` and the bare loop, which return exchanges per second. A round of ours takes `questions`
+    // Alternates `ours` and the bare loop, which return exchanges per second. A round of `ours` takes `questions`
     // exchanges.
     fn compare(what: &str, questions: f64, ours: impl Fn() -> f64, bare: impl Fn() -> f64) {
         let mut pairs: Vec<[f64; 3]> = vec![];

@@ -9,12 +9,11 @@ use super::Sink;
 use crate::{Copying, Facts, Snapshot, codec};
 
 impl Sink {
-    /// The copy, if there is one.
     pub(crate) const fn copy(&self) -> Option<&Arc<dyn Copying>> {
         self.copy.as_ref()
     }
 
-    /// The copy begins with this state and these facts.
+    /// Begins the copy with this state and these facts.
     pub(crate) fn begin_copy(&self, base: Snapshot, facts: &Facts) {
         let Some(copy) = &self.copy else { return };
         let (mut head, position) = (vec![], base.offset);
@@ -22,7 +21,7 @@ impl Sink {
         copy.begin(self.head.id, position, head);
     }
 
-    /// The position up to which everything is safe, in the copy too if outputs wait for that.
+    /// The position up to which all records are safe, also in the copy if outputs wait for it.
     pub(crate) fn reached_with_copy(&self) -> u64 {
         let copied = self.copy().and_then(|copy| copy.reached());
         self.reached().min(copied.unwrap_or(u64::MAX))

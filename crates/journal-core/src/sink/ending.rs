@@ -11,7 +11,7 @@ use crate::{
     layout::{State, Status},
 };
 
-/// How often it is tried, a second apart, to mark a journal as cut.
+/// The maximum number of attempts, a second apart, to mark a journal as cut.
 const ATTEMPTS: u32 = 10;
 
 impl Sink {
@@ -29,8 +29,8 @@ impl Sink {
         self.become_state(status);
     }
 
-    // Marks the journal as incomplete. Nothing that the journal does not cover is sent before the mark is on disk: whoever
-    // resumed the match then would begin before what players know.
+    // Marks the journal as incomplete. Outputs that the journal does not cover are not sent before the mark is on disk:
+    // a match that is resumed from the journal would start before the state that players know.
     pub(super) fn cut(&self) -> Next {
         let _order = self.order();
         let (file, status) = self.ended(State::Cut);
@@ -44,7 +44,7 @@ impl Sink {
             }
             return self.not_cut(&error);
         }
-        // Only saves space, because the mark has the end.
+        // Only saves space, since the mark contains the end.
         let _ = file.truncate(status.end);
         if let Phase::Failed(failure) = &self.inner().phase {
             warn!(

@@ -25,12 +25,12 @@ struct Begun {
 }
 
 impl Sink {
-    /// Continues the journal in a segment that begins with `base`, an earlier state of this one, and the facts that held
-    /// then. Segments that are too old to be kept are removed. If the segment cannot be written, the present one grows.
+    /// Continues the journal in a segment that begins with `base`, an earlier state of this one, and the facts at that
+    /// time. Segments beyond the maximum size are removed. If the new segment cannot be written, the present one grows.
     pub(crate) fn rotate(&self, base: Snapshot, facts: &Facts) {
         let mut older = self.wait_for(&self.writing);
         if self.inner().written < base.offset {
-            // The new segment does not have what came before the state.
+            // The new segment does not contain the records before the state.
             self.write_pending();
         }
         let inner = self.inner();
@@ -81,7 +81,7 @@ impl Sink {
             }
         };
         if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
-            // Nobody knows which of the two is found after a power cut. The old one is going to be cut.
+            // Either of the two segments may be found after a power cut. The old one is going to be cut.
             let cut = Status { sequence: status.sequence + 1, state: State::Cut, end: status.synced, ..status };
             let _ = file.write_at(cut.offset(), &cut.to_bytes()).and_then(|()| file.sync());
             let _ = self.disk.remove(&path);
@@ -104,7 +104,7 @@ impl Sink {
         let from = old.positions.offset(base.offset);
         let mut tail = vec![0; usize::try_from(old.positions.offset(written) - from).map_err(io::Error::other)?];
         read_exact_at(&*old.file, from, &mut tail)?;
-        // With a new checksum damage would look like a record.
+        // With a new checksum, damage would look like a valid record.
         if !record::are_whole(&tail, base.sum) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "what was written last is damaged").into());
         }
@@ -116,9 +116,9 @@ impl Sink {
         let positions = Positions::new(place, bytes.len() as u64);
         record::copy(&tail, &mut sum, &mut bytes);
         file.write_at(0, &bytes)?;
-        // What the new segment leaves out must be in the old one.
+        // The part that the new segment omits must be in the old one.
         if !probe::has(Planted::OldSegmentNotSynced) {
-            // Where this fails, the system takes what is not on disk for written and never writes it.
+            // After a failure, the system considers unwritten data as written and never writes it.
             old.file.sync().map_err(Refusal::Fatal)?;
         }
         file.sync()?;
@@ -138,7 +138,7 @@ impl Sink {
         let _order = self.order();
         let end = old.positions.offset(position);
         let status = Status { sequence: old.status.sequence + 1, state: State::Continued, synced: end, end };
-        // A reader finds the next segment without it.
+        // A reader finds the next segment without this status.
         let _ = old.file.write_at(status.offset(), &status.to_bytes());
     }
 
@@ -161,11 +161,11 @@ impl Sink {
     }
 }
 
-/// Why a segment was not begun.
+/// Why a segment was not started.
 enum Refusal {
     /// The present one can be continued.
     Harmless(io::Error),
-    /// It cannot: what is found after a power cut is unknown.
+    /// The present one cannot be continued: the state after a power cut is unknown.
     Fatal(io::Error),
 }
 

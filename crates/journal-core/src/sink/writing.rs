@@ -12,20 +12,20 @@ use crate::{
     sync::{MutexGuard, Ordering, TryLockError},
 };
 
-/// Most bytes that the thread of a room writes.
+/// The maximum number of bytes that the thread of a room writes.
 const MAX_DIRECT: usize = 64 << 10;
-/// Largest buffer that is kept for the next write, in bytes.
+/// The largest buffer that is reused for the next write, in bytes.
 const MAX_SPARE: usize = 256 << 10;
 
 impl Sink {
     /// Writes everything pending, or closes or cuts the journal.
     pub(crate) fn write(&self) -> Next {
-        // Before the lock is tried, so that whoever holds it queues the journal again after that.
+        // Cleared before the lock is tried, so that the holder of the lock queues the journal again afterwards.
         self.inner().queued = false;
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // It is being continued in another file, or written by its room.
+            // The journal is being continued in another file, or written by its room.
             Err(TryLockError::WouldBlock) => {
                 probe::pass("journal: a write waits for a new segment");
                 return Next::Wait;
@@ -57,7 +57,7 @@ impl Sink {
         }
     }
 
-    /// Whether outputs wait for few enough records, and writing them does not include a sync.
+    /// Whether outputs wait, the pending records are few enough, and writing them does not include a sync.
     pub(crate) fn may_write_directly(&self) -> bool {
         let inner = self.inner();
         self.sync == SyncPolicy::Interval
@@ -127,7 +127,7 @@ impl Sink {
         self.reach(end);
     }
 
-    /// Syncs everything written so far and records that in the file. Returns whether the sync failed, so that
+    /// Syncs everything written so far and records its position in the file. Returns whether the sync failed, so that
     /// [`Sink::write`] must cut the journal.
     #[must_use]
     pub(crate) fn sync(&self) -> bool {
@@ -154,7 +154,7 @@ impl Sink {
             segment.status = Status { sequence, synced: synced.max(segment.status.synced), ..segment.status };
             let status = segment.status;
             drop(inner);
-            // If it fails, the next write will fail too.
+            // If this fails, the next write will fail too.
             let _ = file.write_at(status.offset(), &status.to_bytes());
         }
         false

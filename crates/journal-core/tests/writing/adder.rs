@@ -6,8 +6,8 @@ use netcore::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Sums up the bytes that it receives, one per message, and sends everybody the sum. `!` is malformed, `q` closes its
-/// sender, `x` panics, and each second is counted.
+/// Sums up the bytes that it receives, one per message, and sends the sum to all peers. `!` is malformed, `q` closes
+/// its sender, `x` panics, and each second is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adder {
     pub(crate) sum: u64,
@@ -55,7 +55,7 @@ impl Engine for Adder {
                 out.send(peer, "bye".into());
                 out.close(peer);
             }
-            // Nothing comes of it.
+            // A message without an effect.
             Input::Message { message: b'-', .. } => return,
             Input::Message { message, .. } => self.sum += u64::from(message),
             Input::Elapsed => self.seconds += 1,

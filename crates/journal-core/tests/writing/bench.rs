@@ -38,20 +38,18 @@ pub(crate) fn head() -> Head {
     Head::new(&Adder::new(7), "1.2.3", vec![], 99)
 }
 
-/// The entries of a journal.
 pub(crate) fn entries(disk: &SimulatedDisk, journal: &Path) -> Vec<Entry> {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     std::iter::from_fn(|| reader.next().unwrap()).collect()
 }
 
-/// The arrivals of a journal.
 pub(crate) fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Vec<Arrival> {
     let all = entries(disk, journal).into_iter();
     all.filter_map(|entry| if let Entry::Arrival(arrival) = entry { Some(arrival) } else { None }).collect()
 }
 
 impl Bench {
-    /// A room on a disk of its own.
+    /// A room on a new disk.
     pub(crate) fn new(sync: SyncPolicy) -> Self {
         Self::on(SimulatedDisk::new(), sync, MAX)
     }
@@ -80,14 +78,14 @@ impl Bench {
         Ok(Self { now, ..Self::of(disk.clone(), journal.to_owned(), writing.scribe, parts) })
     }
 
-    /// Ann has connected, and that is written.
+    /// Connects Ann and writes the journal.
     pub(crate) fn joined(mut self) -> Self {
         self.connect();
         self.settle();
         self
     }
 
-    /// Ann connects over a stream.
+    /// Connects Ann over a stream.
     pub(crate) fn connect(&mut self) {
         self.connect_as(ANN, Link::Stream);
     }

@@ -1,4 +1,4 @@
-//! Journals that cannot be read to their end, and those of other games.
+//! Journals that cannot be read to their end, and journals of other games.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
                 assert!([7, 104, 202, 301].contains(&state), "{state} was never the sum");
             }
             Err(ResumeError::Read(ReadError::Empty | ReadError::Damaged { .. })) => {
-                // The head was on disk before anything arrived.
+                // The head was on disk before the first arrival.
                 assert!(reader(&bytes).offset() > length as u64, "{length}");
             }
             Err(error) => panic!("{length}: {error}"),
@@ -30,7 +30,7 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     }
 }
 
-/// The offsets of the records, and that of the end.
+/// The offsets of the records and of the end.
 fn places(bytes: &[u8]) -> Vec<usize> {
     let mut reader = reader(bytes);
     let mut places = vec![usize::try_from(reader.offset()).unwrap()];

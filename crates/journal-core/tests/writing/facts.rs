@@ -1,4 +1,4 @@
-//! Facts about a match, which its host reads from whatever is left of the journal.
+//! Facts about a match, which its host reads from the remainder of the journal.
 
 use std::{
     path::Path,
@@ -26,7 +26,7 @@ fn facts(of: &[(&str, &str)]) -> Facts {
     of.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-/// A room whose journal is for the room `adder-1`.
+/// A room whose journal is described as that of the room `adder-1`.
 fn described(writing: &Writing, disk: &SimulatedDisk) -> Bench {
     let head = head().with_facts(&facts(&[("room", "adder-1")]));
     let (journal, parts): (_, Parts<Adder>) =

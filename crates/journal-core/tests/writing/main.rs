@@ -31,7 +31,7 @@ use self::{
 
 /// The offset of the first record.
 const RECORDS: usize = 1_536;
-/// The name of a journal whose bytes a test has made.
+/// The name of a journal with bytes that a test has made.
 const JOURNAL: &str = "/games/made.journal";
 
 fn reader(bytes: &[u8]) -> Reader<Cursor<Vec<u8>>> {
@@ -151,7 +151,7 @@ fn peers_closed_in_the_last_second_receive_their_last_messages_again() {
     assert_eq!(farewell.peer.address, "10.0.0.1:5");
     assert_eq!(farewell.frames, ["bye", "7"]);
     assert!(resumable.peers.is_empty());
-    // A second later nobody waits for them any more.
+    // A second later these messages are no longer needed.
     bench.now = bench.now.plus(std::time::Duration::from_secs(2));
     bench.input(Input::Elapsed);
     bench.settle();
@@ -191,7 +191,7 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     connect(&mut bench, 0);
     connect(&mut bench, 1);
     connect(&mut bench, 2);
-    // The first slot is free, and so is the last.
+    // The first slot is free, and so is the last one.
     let why = Gone::Broken;
     bench.input(Input::Disconnected { peer: PeerId(2), why });
     bench.input(Input::Disconnected { peer: PeerId(0), why });

@@ -26,7 +26,7 @@ fn path_of(bench: &Bench, number: usize) -> PathBuf {
     bench.journal.with_extension(format!("{number}.journal"))
 }
 
-/// Plays until the journal has this many segments, or had them.
+/// Plays until the journal has had this many segments.
 fn play(bench: &mut Bench, files: usize) {
     for _ in 0..10_000 {
         for _ in 0..100 {
@@ -44,7 +44,7 @@ fn begin(sync: SyncPolicy) -> Bench {
     Bench::on(SimulatedDisk::new(), sync, MAX).joined()
 }
 
-/// Replays what is kept, and returns the sum.
+/// Replays the retained records, and returns the sum and the state of the journal.
 fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
@@ -131,7 +131,7 @@ fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
     assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum());
 }
 
-// The system reports a failed sync once, and never writes what it was about.
+// The system reports a failed sync once, and never writes the affected data.
 #[test]
 fn a_journal_whose_sync_fails_is_cut_also_if_a_segment_was_just_to_begin() {
     for unsynced in 0..80 {
@@ -186,7 +186,7 @@ fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
         }
         bench.hold.flush();
         while bench.scribe.write() {}
-        // The last byte rots before the journal is continued.
+        // The last byte is corrupted before the journal is continued.
         let at = bench.bytes().len() as u64 - 1;
         let mut byte = [0];
         assert_eq!(file.read_at(at, &mut byte).unwrap(), 1);

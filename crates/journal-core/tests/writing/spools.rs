@@ -1,5 +1,5 @@
-//! Spools of earlier versions, and files of others in their place. The files in `tests/data` are those of servers of an
-//! earlier version that were killed.
+//! Spools of earlier versions, and files of other users in their place. The files in `tests/data` were written by
+//! servers of an earlier version that were killed.
 
 use std::{
     fs, io,
@@ -18,7 +18,6 @@ use tempfile::TempDir;
 use crate::{adder::Adder, bench};
 
 const MEMORY: &str = "/dev/shm";
-/// Length of the header of a spool.
 const HEADER: usize = 4_096;
 
 fn data(name: &str) -> Vec<u8> {
@@ -43,7 +42,7 @@ impl Drop for Beside {
 }
 
 impl Beside {
-    /// The files of a journal; the first had a spool. `None` where there is no place for one.
+    /// The files of a journal; the first had a spool. `None` if spools are not possible on this machine.
     fn new(files: &[(&str, Vec<u8>)]) -> Option<Self> {
         if !Path::new(MEMORY).is_dir() {
             eprintln!("skipped: there is no {MEMORY}");
@@ -61,7 +60,7 @@ impl Beside {
         Some(Self { journal: directory.path().join(files[0].0), of, halves, directory })
     }
 
-    /// Ann has connected and sent `abc`. The file has the connection, and the spool has all of it.
+    /// Ann has connected and sent `abc`. The file contains the connection, and the spool contains all records.
     fn playing() -> Option<Self> {
         Self::new(&[("match.journal", data("beside.journal"))])
     }
@@ -174,7 +173,7 @@ fn journal_of_this_version_has_no_spool() {
     drop(parts);
     let created = fs::read(&path).unwrap();
     let old = data("beside.journal");
-    // The same records in a file whose status has no mark: only then the spool is used.
+    // The same records in files whose status has a mark or not: the spool is only used without the mark.
     for (marked, expected) in [(true, 1), (false, 4)] {
         let mut bytes = old.clone();
         let fronts = if marked { &created } else { &old };
@@ -198,7 +197,7 @@ fn spool_goes_with_its_journal() {
 
 type Obstacle = fn(&Path) -> io::Result<()>;
 
-/// What other users can put in the place of a spool, and what its owner would never write.
+/// Objects that other users can put in the place of a spool, and files that its owner never creates.
 const OBSTACLES: [(&str, Obstacle); 8] = [
     ("a directory", |path| fs::create_dir(path)),
     ("a pipe", |path| {

@@ -40,7 +40,7 @@ fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
         bench.disk.set_fault(Some(Fault::FailingSyncs(0)));
         bench.say(b"a");
         bench.hold.flush();
-        // With the interval, the first sync is that of the other thread.
+        // With the interval, the first sync is left to the other thread.
         assert!(bench.scribe.write() && (sync == SyncPolicy::Always || bench.scribe.keep()));
         assert!(sync == SyncPolicy::Always || bench.scribe.write());
         bench.say(b"b");
@@ -57,7 +57,7 @@ fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         let mut bench = Bench::new(sync).joined();
         let before = bench.arrivals().len();
-        // Neither the record nor the mark can be written.
+        // Writing the record and writing the mark both fail.
         bench.disk.set_fault(Some(Fault::FailingWrites(0)));
         bench.say(b"a");
         assert!(!bench.may_leave());
@@ -65,7 +65,7 @@ fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
         assert!(bench.scribe.write());
         bench.say(b"b");
         assert!(!bench.may_leave() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
-        // The server is killed then.
+        // Then the server is killed.
         let mut disk = bench.disk.clone();
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
         let found = arrivals(&disk, &bench.journal).len();
@@ -87,7 +87,7 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     let why = bench.hold.lost().unwrap();
     assert!(why.contains("cannot be written to") && why.contains("--resume"), "{why}");
     assert!(!bench.may_leave() && bench.end.finish(Duration::ZERO));
-    // The disk works again when the server is started again.
+    // The disk works again when the server is restarted.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
     assert_eq!(resumed.sum(), 7, "no answer to either message left");
@@ -114,7 +114,7 @@ fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
     bench.say(b"a");
     bench.hold.flush();
     bench.disk.set_fault(Some(Fault::FailingWrites(5)));
-    // The retry finds a disk that writes, and cannot truncate.
+    // The retry can write to the disk, but cannot truncate the file.
     assert!(bench.scribe.write());
     bench.disk.set_fault(Some(Fault::FailingNames(0)));
     assert!(bench.scribe.write());
@@ -131,7 +131,7 @@ fn outputs_wait_for_a_disk_that_does_not_respond_and_nothing_is_cut() {
             bench.say(b"a");
         }
         assert!(!bench.may_leave() && bench.end.is_open());
-        // It responds after all.
+        // The disk responds after all.
         bench.settle();
         assert!(bench.may_leave() && bench.end.is_open());
         assert_eq!(bench.arrivals().len(), 1_001);
@@ -151,7 +151,7 @@ fn records_are_written_immediately_if_outputs_wait_for_them_and_later_otherwise(
     assert!(!bench.may_leave());
     assert_eq!(step(&mut bench), Step::Done);
     assert!(bench.may_leave());
-    // What was written already is not written again after the delay.
+    // Records that are written already are not written again after the delay.
     assert!(matches!(step(&mut bench), Step::Until(_)));
     bench.say(b"b");
     assert!(matches!(step(&mut bench), Step::Until(_)), "outputs wait for none of these");
@@ -163,10 +163,10 @@ fn records_are_written_immediately_if_outputs_wait_for_them_and_later_otherwise(
 fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
     let mut bench = joined();
     let long = "a".repeat(1 << 14);
-    // The disk does not respond: nothing is written.
+    // The disk does not respond, so all records stay in memory.
     let mut bytes = 0_u64;
     while !bench.hold.is_full() {
-        // The longest records are those of who connects.
+        // The longest records are those of connecting peers.
         let peer = PeerId(1);
         bench.input(Input::Connected { peer, role: Role::Watcher, link: Link::Stream, address: long.as_str().into() });
         bench.input(Input::Disconnected { peer, why: Gone::Left });
@@ -220,7 +220,7 @@ fn stalled_disk_stops_one_room_thread_and_is_reported_after_ten_seconds() {
     eventually("the write is stalled", || disk.has_struck());
     assert!(!watch.is_stalled());
     clock.0.store(10, Ordering::Release);
-    // Only the writing thread writes now, and looks at the stalled write as well.
+    // Now only the writing thread writes, and it also checks the stalled write.
     eventually("the stall is reported, and other rooms continue", || {
         other.say(b"b");
         other.hold.position();

@@ -74,7 +74,7 @@ pub(crate) struct Table {
     hand: Option<Hand>,
 }
 
-// What a player knows, and its results so far.
+// The client of a player, and its results so far.
 #[derive(Debug, Clone)]
 struct Hand {
     name: Name,
@@ -93,7 +93,7 @@ impl Hand {
         let client =
             self.client.get_or_insert_with(|| Client::new(name.clone(), dialect, link.framing(), StateSpace::Soft));
         while client.take_outgoing().is_some() {}
-        // A real client would end its game on an error, and so does this one.
+        // A real client would end its game on an error; this one ignores it.
         let _ = client.receive(time, frame);
         while let Some(event) = client.poll_event() {
             match event.meaning {

@@ -1,4 +1,4 @@
-//! Mastermind: the games of all seats as anybody may see them, or as a player saw them.
+//! Mastermind: the public views of the games of all seats, or the view of a player.
 
 use std::fmt::Write as _;
 
@@ -67,7 +67,7 @@ impl Game for Server {
     }
 }
 
-/// The games of all seats, or what a player saw.
+/// The games of all seats, or the view of a player.
 #[derive(Debug, Clone)]
 pub(crate) struct Boards {
     seat: bool,
@@ -89,7 +89,7 @@ impl GameDisplay<Server> for Boards {
     }
 
     fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
-        // Whoever stays joins anew after each game.
+        // A player who stays joins again after each game.
         let stays = |(name, client): &(String, Client)| {
             *name == guest.name && client.seat().is_some_and(|seat| seat.to_string() == guest.seat)
         };
@@ -98,7 +98,7 @@ impl GameDisplay<Server> for Boards {
         }
         let mut client = Client::new(link, None);
         if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
-            // It was told so before the event that says it.
+            // The server sent these messages before the event that reports the player.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));
             }
@@ -127,7 +127,7 @@ impl GameDisplay<Server> for Boards {
         match &self.player {
             Some((name, client)) => {
                 tell(&mut text, name, client.board());
-                // The others as anybody sees them.
+                // The public views of the other players' games.
                 let mut own = false;
                 for (other, board) in replay.room().engine().boards() {
                     let other = other.to_string();
@@ -155,7 +155,7 @@ impl GameDisplay<Server> for Boards {
     }
 }
 
-// A game in words, and an empty line.
+// A game as text, followed by an empty line.
 fn tell(text: &mut String, name: &str, board: Option<&Board>) {
     let Some(board) = board else {
         let _ = writeln!(text, "{name} waits for a game\n");

@@ -79,7 +79,7 @@ impl Game for Server {
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
-        // Also by number, counted from 1.
+        // A seat can also be given by number, counted from 1.
         let numbered = typed.parse::<usize>().ok().and_then(|number| Letter::from_index(number.checked_sub(1)?));
         seat.eq_ignore_ascii_case(typed) || numbered.is_some_and(|letter| letter.to_string() == seat)
     }
@@ -101,7 +101,7 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
 pub(crate) struct Sight {
     seat: bool,
     client: Option<Client>,
-    // The position for which the spectator's display was made.
+    // The position of the spectator's current display.
     seen: Option<(u64, Time)>,
     name: String,
 }
@@ -164,7 +164,7 @@ impl GameDisplay<Server> for Sight {
             return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
         };
         view.prepare(client, area.as_size());
-        // No time passes for the client.
+        // The time of the client does not advance.
         view.picture(client, Time::ZERO).render(area, buffer);
         if let Some(nuggets::End::Quit(text)) = client.end() {
             let lines: Vec<&str> = text.lines().collect();

@@ -1,4 +1,4 @@
-//! Turn-based games: the position as watchers or a player saw it, as text.
+//! Turn-based games: the position as text, from the view of watchers or of a player.
 
 use std::fmt::Write as _;
 

@@ -22,14 +22,13 @@ const BELOW: u16 = 2;
 const SHORTEST_BAR: usize = 6;
 
 impl<E: Game> ReplayScreen<E> {
-    /// Draws everything.
     pub(crate) fn draw(&mut self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         self.window = area.as_size();
         if area.width < SMALLEST.width || area.height < SMALLEST.height {
             return TooSmall::new(SMALLEST, self.window).render(area, buffer);
         }
-        // A row about keys that do nothing here is drawn over.
+        // A row about keys that have no effect here is overdrawn.
         let hints = u16::from(<E::Display as GameDisplay<E>>::HINTS);
         let game = Rect { height: area.height - BELOW + hints, ..area };
         let (display, replay) = self.playback.scene();
@@ -76,7 +75,7 @@ impl<E: Game> ReplayScreen<E> {
         StatusLine::new(&text).render(area, buffer);
     }
 
-    // Whether it is playing, the speed, and the position.
+    // The state of playing, the speed, and the position.
     fn bar(&self, area: Rect, buffer: &mut Buffer) {
         let start = self.playback.start.time;
         let (now, end) = (self.clock.max(start), self.playback.end.time.max(self.clock));

@@ -28,7 +28,6 @@ pub(crate) const HELP: &[(&str, &str)] = &[
 ];
 
 impl<E: Game> ReplayScreen<E> {
-    /// Processes a key.
     pub(crate) fn key(&mut self, typed: Key) -> Reaction {
         match typed {
             Key::Interrupt | Key::EndOfInput => return Reaction::Leave,
@@ -74,7 +73,7 @@ impl<E: Game> ReplayScreen<E> {
 
     fn pause(&mut self) {
         self.playing = !self.playing;
-        // At the end it can only start again.
+        // At the end, playing restarts the match.
         if self.playing && self.goal.is_none() && self.playback.next_time().is_none() {
             self.go_to(Goal::Arrivals(self.playback.start.arrivals));
         }

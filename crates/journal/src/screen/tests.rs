@@ -19,7 +19,7 @@ fn opened<E: Game>(path: &Path, seat: Option<&str>) -> ReplayScreen<E> {
     ReplayScreen::new(Playback::open(path, seat).unwrap(), Palette::MONO, 2)
 }
 
-// Works until nothing is left to do.
+// Advances the screen until no work is left.
 fn settled<E: Game>(screen: &mut ReplayScreen<E>) {
     while screen.is_busy() {
         screen.elapse(Duration::ZERO, Instant::now() + Duration::from_secs(9));
@@ -61,7 +61,7 @@ fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
     }
     for (width, height) in SIZES {
         let (shown, seat) = (rows(&mut spectator, width, height), rows(&mut ann, width, height));
-        // In a narrow window the status line is a shorter one, and in a large one the map is in the middle.
+        // In a narrow window the status line is shorter, and in a large window the map is centred.
         let status = if width < 80 { "A " } else { "Player A has " };
         assert!(shown[0].starts_with("Spectator: ") && seat[0].starts_with(status), "{width}: {}", seat[0]);
         let top = shown.iter().position(|row| row.trim_start().starts_with("+--------+      +--------+")).unwrap();
@@ -156,7 +156,7 @@ fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
     assert!(shown[2].trim_start().starts_with("Round 2."), "{shown:#?}");
     goes(&mut ann, Goal::End);
     assert!(rows(&mut ann, 80, 24).concat().contains("Round 3: "));
-    // The advice is that of the position, wherever it was reached from.
+    // The advice belongs to the position, regardless of how it was reached.
     goes(&mut ann, Goal::Time(Time::from_millis(1_300)));
     assert!(!rows(&mut ann, 80, 24)[0].contains("Round 3"));
 }
@@ -176,7 +176,7 @@ fn wherever_it_was_wound_to_the_picture_is_the_same() {
         assert_eq!(back.playback().arrivals(), arrivals);
         assert_eq!(rows(&mut back, 80, 24)[..22], rows(&mut there, 80, 24)[..22], "{arrivals}");
     }
-    // One step forward from a position that was moved back to, although there are copies of later positions.
+    // One step forward after moving back, although there are copies of later positions.
     goes(&mut back, Goal::End);
     goes(&mut back, Goal::Arrivals(10));
     types(&mut back, ".");

@@ -117,7 +117,7 @@ fn a_replay_that_does_not_diverge_reports_its_speed() {
     ] {
         let verdict = told(&["verify", path(&file)]);
         assert!(verdict.contains("the replay has the same state at "), "{verdict}");
-        // The others are too short for a reliable factor on a busy machine.
+        // The other journals are too short for a reliable factor on a busy machine.
         assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
     }
 }
@@ -130,13 +130,13 @@ fn divergence_and_damage_are_reported_with_their_position() {
     let other = folder.file("other.journal", other);
     let error = refused(&["verify", &other]);
     assert!(error.contains("other.journal'") && error.contains("the states differ"), "{error}");
-    // The only mark is that of the end.
+    // The only mark is at the end.
     let (_, at) = error.split_once("diverges from the match between arrivals 0 and ").unwrap();
     let at: u64 = at.split(':').next().unwrap().parse().unwrap();
     assert!(wrong < at, "{wrong} {at}");
     let shown = told(&["show", &other]);
     assert!(shown.contains("diverges from the match") && shown.contains("state     closed"), "{shown}");
-    // A cut at that arrival shows the same, and a later one is impossible.
+    // A cut at that arrival diverges in the same way, and a later cut is impossible.
     let cut = folder.path().join("cut.journal");
     let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
     let expected =
@@ -152,7 +152,7 @@ fn divergence_and_damage_are_reported_with_their_position() {
     let damaged = folder.file("damaged.journal", damaged);
     let error = refused(&["verify", &damaged]);
     assert!(error.contains("damaged.journal'") && error.contains("the record at offset"), "{error}");
-    // With other rules, everything can be read that needs no replay.
+    // With other rules, everything that needs no replay can be read.
     let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
     head.rules = 9;
     let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
@@ -295,7 +295,7 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(list.contains("robots, whose beginning is not kept, 2026-11-22") && list.contains(", closed; "), "{list}");
     let size: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     assert!(list.contains(&format!(" {} kB, ", size.div_ceil(1_000))) || list.contains(" kB, "), "{list}");
-    // It may be given by any of its files.
+    // A journal may be given by any of its files.
     let shown = told(&["show", path(files.iter().max().unwrap())]);
     let before: u64 = {
         let after = shown.lines().find_map(|line| line.strip_prefix("kept      from ")).unwrap();
@@ -318,7 +318,7 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(numbers.iter().copied().eq(before + 1..=end), "none is missing and none is there twice");
     let arrivals = verdict.lines().nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
     assert_eq!(arrivals, numbers.len().to_string());
-    // Across the border between two files.
+    // Cuts across the border between two files.
     let cut = folder.path().join("cut.cut");
     for more in [&[][..], &["--game"]] {
         let at = (end - 5).to_string();
@@ -374,7 +374,7 @@ fn prune_removes_the_oldest_and_says_what() {
     assert_eq!(count(), 6);
     let Finished { code, stderr, .. } = journal(&["prune", path(folder.path())]);
     assert_eq!((code, stderr.contains("--keep 30d,100,10G")), (Some(2), true), "{stderr}");
-    // Somebody writes the oldest.
+    // A server is writing the oldest journal.
     let opened = journal_core::open(&robots[0]).unwrap();
     let busy = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
     let stem = format!("{}.", robots[0].file_stem().unwrap().to_str().unwrap());

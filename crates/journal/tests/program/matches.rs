@@ -74,7 +74,7 @@ fn robots_server() -> robots::Server {
     robots::Server::new(config).unwrap()
 }
 
-/// Games of robots, until the first of several files of the journal is not kept any more.
+/// Games of robots, until the first of several files of the journal is removed.
 pub(crate) fn long(folder: &Path) -> PathBuf {
     let mut game = Match::begin(Arc::new(SystemDisk), folder, robots_server(), 64 << 10);
     let ann = game.come(Link::Stream);
@@ -95,7 +95,7 @@ pub(crate) fn long(folder: &Path) -> PathBuf {
     finish(game, true)
 }
 
-/// Two games of ten turns; Bob does nothing in the second.
+/// Two games of ten turns; Bob does not act in the second.
 pub(crate) fn robots(folder: &Path) -> PathBuf {
     let mut game = begin(folder, robots_server());
     let ann = game.come(Link::Stream);

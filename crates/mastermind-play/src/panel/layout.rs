@@ -23,14 +23,14 @@ use crate::panel::state::{HELP, Menu};
 pub(crate) const SIZE: Size = Size::new(76, 18);
 /// The size of the original program. Windows of at least this size use its layout, up to the sizes with larger pegs.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
-/// The least number of columns at which the classic layout has room beside the guesses.
+/// The minimum number of columns at which the classic layout has room beside the guesses.
 const WIDE: u16 = 108;
 /// Columns beside the guesses for an answer.
 const ANSWER: u16 = 17;
-/// The least number of columns beside the board at which the explanations are beside the messages instead of above
+/// The minimum number of columns beside the board at which the explanations are beside the messages instead of above
 /// them.
 const SIDE_BY_SIDE: u16 = 120;
-/// The least number of rows of the messages when the explanations also list the keys.
+/// The minimum number of rows of the messages when the explanations also list the keys.
 const MESSAGES: u16 = 16;
 
 /// The panels, and the size of pegs.
@@ -99,7 +99,7 @@ impl Panels {
         self.history.y + 1 + turn * self.step
     }
 
-    /// The position of the answer to the guess of a turn.
+    /// The position of the answer in the row of a turn.
     pub(super) const fn answer(self, turn: u16) -> Position {
         let row = self.history_row(turn);
         if self.beside {
@@ -142,7 +142,7 @@ pub(super) struct MenuPlaces {
 impl MenuPlaces {
     /// Rows from the pegs to the last line of text.
     const ROWS: u16 = 13;
-    /// The least number of rows of the tip: its frame and two lines.
+    /// The minimum number of rows of the tip: its frame and two lines.
     const LEAST_TIP: u16 = 4;
 
     pub(super) fn new(area: Rect) -> Self {

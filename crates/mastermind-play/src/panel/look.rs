@@ -78,7 +78,6 @@ pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
     }
 }
 
-/// The style of a role.
 pub(super) fn style(depth: Depth, role: Role) -> Style {
     let (background, foreground) = colours(role);
     let [background, foreground] = [background, foreground].map(|(full, own)| match depth {

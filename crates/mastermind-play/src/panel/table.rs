@@ -40,7 +40,6 @@ pub(crate) struct Table {
     pub(super) log: Log,
     leaving: bool,
     tip_given: bool,
-    /// The current overlay, if any.
     pub(super) overlaid: Option<Overlaid>,
     /// The statistics, if they could be read.
     pub(super) record: Option<Record>,
@@ -583,7 +582,6 @@ impl Table {
         }
     }
 
-    /// Switches the roles of the two players.
     fn next_duellist(&mut self) {
         if let Some(duel) = &mut self.duel {
             duel.guesser = duel.setter();

@@ -80,7 +80,6 @@ fn asked(table: &mut Table, keys: &str) -> Asked {
     keys.chars().fold(Asked::Nothing, |_, character| table.press(key(character)))
 }
 
-/// Presses keys.
 fn press(table: &mut Table, keys: &str) {
     let _ = asked(table, keys);
 }

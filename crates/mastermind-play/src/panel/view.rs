@@ -368,7 +368,7 @@ pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
 }
 
-/// The least width of the guide at which its pegs have three columns.
+/// The minimum width of the guide at which its pegs have three columns.
 const LARGE: u16 = 13;
 
 impl View<'_> {

@@ -8,7 +8,7 @@ use crate::voice::advice;
 
 /// The maximum number of bytes kept of a line; no valid row is as long.
 const MAX_LINE: u64 = 256;
-/// The most rows. No game needs as many.
+/// The maximum number of rows. No game needs as many.
 const MAX_ROWS: usize = 100;
 
 const HELP: &str = "\
@@ -111,7 +111,7 @@ fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     lines
 }
 
-// A line without its end; `None` at the end of the input. The rest of a line that is too long is dropped.
+// A line without its end; `None` at the end of the input. The rest of a line that is too long is discarded.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
@@ -168,7 +168,7 @@ mod tests {
         String::from_utf8(output).unwrap()
     }
 
-    // The input of a user who knows the code: the answer to each suggestion.
+    // The input of a user who knows the code: the answer after each suggestion.
     fn answers(code: &str, repeats: bool) -> (String, usize) {
         let code: Code = code.parse().unwrap();
         let mut knowledge = Knowledge::new(Rules::new(4, 6, repeats).unwrap());
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn contradiction_names_the_row_and_is_repaired() {
-        // Of the code 1234 the third answer is wrong.
+        // The third answer for the code 1234 is wrong.
         let wrong = "1111 1 0\n2222 1 0\n1256 0 0\n3344 1 1\n";
         let shown = session(&format!("{wrong}fix 3 2 0\n"), true);
         let named = "No code fits all answers.\nRow 3: 1256, 0 red, 0 white contradicts the others: without it, ";

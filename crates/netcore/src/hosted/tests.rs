@@ -5,7 +5,7 @@ use crate::{Gone, Leave, Phase, Role, framing::NulDecoder};
 use alloc::{string::String, vec, vec::Vec};
 use bytes::{Bytes, BytesMut};
 
-/// Echoes each message to everybody. `bye` closes the sender, and `!` makes a message invalid.
+/// Echoes each message to all peers. `bye` closes the sender, and `!` makes a message invalid.
 #[derive(Debug, Clone, Default)]
 struct Echo {
     heard: Vec<(PeerId, String)>,
@@ -17,7 +17,7 @@ struct Words;
 
 impl Protocol for Words {
     type Request = String;
-    // Whether it has been said who sends.
+    // Whether the stream has contained the word `ann`.
     type Decoder = bool;
     const MAX_MESSAGE: usize = 9;
     const AHEAD: Option<DecodeError> = Some(DecodeError::invalid("one at a time", 0));

@@ -138,7 +138,8 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         // The round of the request, counted from the present one: a host has one request in each.
         let round = index + usize::from(served);
         let before = |(other, line): (&HostId, &Line<T>)| {
-            // Hosts that this round has served keep their positions in the next one; the others are appended behind them.
+            // Hosts that this round has served keep their positions in the next one; all other hosts are appended
+            // behind them.
             let (other_served, other_order) = key(other, line);
             let is_sooner = (!other_served, other_order) < (!served, order);
             (round + usize::from(is_sooner)).saturating_sub(usize::from(other_served)).min(line.items.len())

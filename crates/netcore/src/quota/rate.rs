@@ -69,7 +69,7 @@ impl TokenBucket {
         self.level = self.level.saturating_sub(price(tokens));
     }
 
-    /// When `tokens` will be available if nothing is taken before; `None` if the bucket never holds that many.
+    /// When `tokens` will be available if none are taken before; `None` if the bucket never holds that many.
     pub fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
         self.fill(now);
         let missing = u64::try_from(price(tokens).saturating_sub(self.level)).unwrap_or(0);
@@ -99,9 +99,9 @@ const fn price(tokens: u32) -> i64 {
 
 /// Token buckets of one [`Rate`] by key, in bounded memory.
 ///
-/// The key is a [`Network`], since what a host uses is also charged to its networks, or contains one. A key without a bucket has used
-/// nothing. If the table is full, full buckets are removed; if none is full, a new key gets no bucket, and the caller decides what it may
-/// use.
+/// The key is a [`Network`], since what a host uses is also charged to its networks, or contains one. A key
+/// without a bucket has used no tokens. If the table is full, full buckets are removed; if none is full, a new key gets
+/// no bucket, and the caller decides what it may use.
 ///
 /// ```
 /// use netcore::{HostId, Rate, RateTable, Time};
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn large_network_may_use_as_much_as_a_few_hosts() {
-        // Of 65,536 networks of 64 bits within one of 48, and of 256 within one of 56.
+        // 65,536 networks of 64 bits within one of 48 bits, and 256 within one of 56 bits.
         for (step, hosts) in [(256, 16), (1, 4)] {
             let mut table = RateTable::new(RATE, 1_000);
             let mut take = |host, millis| {

@@ -6,12 +6,12 @@ use core::fmt;
 use super::{NETWORKS, Network};
 use crate::HostId;
 
-/// Why a host gets no more of a limited amount.
+/// The reason why a host cannot take more of a limited amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// The whole amount, which is given, is taken.
+    /// The whole amount is taken. Contains the amount.
     All(usize),
-    /// The host or one of its networks has reached its present share, and has taken the given number.
+    /// The host or one of its networks has reached its present share. Contains the amount that it has taken.
     Share(usize),
 }
 
@@ -55,7 +55,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Shares of `most`, none of which is taken.
+    /// Shares of `most`, all of it free.
     pub const fn new(most: usize) -> Self {
         Self { most, cap: usize::MAX, levels: NETWORKS.len(), taken: 0, networks: BTreeMap::new() }
     }
@@ -89,7 +89,7 @@ impl Shares {
         self.take_many(host, 1)
     }
 
-    /// Takes `count` for a host, or nothing if `count` exceeds what the host may have now.
+    /// Takes `count` for a host. Fails without taking anything if `count` exceeds what the host may have now.
     pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
         if free < count.max(1) {
@@ -125,7 +125,8 @@ impl Shares {
         self.give_back_many(host, 1);
     }
 
-    /// Gives back all or a part of what [`Shares::take_many`] took for this host. Does nothing if the host has less than `count`.
+    /// Gives back all or a part of what [`Shares::take_many`] took for this host. Has no effect if the host has less
+    /// than `count`.
     pub fn give_back_many(&mut self, host: HostId, count: usize) {
         if self.charged(host).any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
             return;

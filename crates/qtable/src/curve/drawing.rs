@@ -1,7 +1,8 @@
 //! The curves as a picture.
 //!
-//! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
-//! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
+//! Each series has a colour that is distinguishable with red-green colour blindness, a mark of its own, and its name at
+//! its end, so that no information depends on colour alone. Thin lines are single runs, and the thick line is their
+//! mean.
 
 use picture::{
     GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE,
@@ -18,10 +19,10 @@ const LEFT: f32 = 104.0;
 const RIGHT: f32 = 812.0;
 const TOP: f32 = 122.0;
 const BOTTOM: f32 = 540.0;
-/// The least distance between two names at the right.
+/// The minimum distance between two names at the right.
 const NAMES: f32 = 42.0;
 
-/// Draws them. Fails when the width of the title cannot be computed.
+/// Draws the curves. Fails when the width of the title cannot be computed.
 pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
@@ -74,7 +75,7 @@ fn axes(picture: &mut Picture, plot: &Plot, step: f64) {
         line(&[(x, TOP), (x, BOTTOM)], GRID, 1.0);
         line(&[(x, BOTTOM), (x, BOTTOM + 6.0)], INK, 1.5);
         labels.push(Text::new((x, BOTTOM + 26.0), 16.0, INK, short(rounds)).middle());
-        // Small ticks, as a log scale has them.
+        // Small ticks, as usual on a logarithmic scale.
         for part in 2..10 {
             let x = plot.across(power(rounds * part));
             if x <= RIGHT {
@@ -93,7 +94,7 @@ fn axes(picture: &mut Picture, plot: &Plot, step: f64) {
     }
 }
 
-// With the minus sign of print.
+// Uses a typographic minus sign.
 fn number(value: f64, digits: usize) -> String {
     format!("{value:.digits$}").replace('-', "\u{2212}")
 }
@@ -148,7 +149,8 @@ fn mark(picture: &mut Picture, way: Way, (x, y): Point) {
     }
 }
 
-// The names right of the plot, each as near to the end of its line as the others let it, and joined to it by a thin one.
+// Writes the names right of the plot, each as close to the end of its line as possible and connected to it by a thin
+// line.
 fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
     let mut ends: Vec<(f32, End<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
     ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));

@@ -32,7 +32,7 @@ pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colo
     let title = title.unwrap_or(TITLE);
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let mean = if runs == 1 { String::new() } else { format!(", mean of {runs} runs") };
-    // The title, the line below it, and the prompt of the shell stay in sight.
+    // Leaves space for the title, the line below it, and the prompt of the shell.
     let rows = size.1.saturating_sub(4).clamp(LEAST.1 - 4, MOST.1);
     let plot = draw(curves, rounds, (size.0.clamp(LEAST.0, MOST.0), rows), colours);
     format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
@@ -52,14 +52,14 @@ pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u
     (0..height).map(|row| line(&buffer, row, colours)).collect::<Vec<_>>().join("\n")
 }
 
-/// Curves, and where their values and numbers of rounds are.
+/// Curves and the mapping of values and numbers of rounds to cells.
 struct Plot<'a> {
     curves: &'a Curves,
     // The mean of each series.
     means: Vec<(Way, Vec<(u64, f64)>)>,
     rounds: (u64, u64),
     area: Rect,
-    // As powers of ten.
+    // Decimal logarithms.
     from: f64,
     to: f64,
     low: f64,
@@ -79,7 +79,7 @@ impl<'a> Plot<'a> {
     }
 
     fn draw_lines(&self, buffer: &mut Buffer) {
-        // The best value is a line of all dots of a row, the other one of every fourth.
+        // The best value is a line of all dots of a row, the other value one of every fourth dot.
         let dots = 2 * self.area.width;
         let place = |dot: u16| self.from + (self.to - self.from) * ((f64::from(dot) + 0.5) / f64::from(dots));
         let level = |value: f64, step| (0..dots).step_by(step).map(|dot| (place(dot), value)).collect::<Vec<_>>();
@@ -114,12 +114,12 @@ impl<'a> Plot<'a> {
         buffer.set_string(0, best, format!("{optimum:>7.4}"), Modifier::BOLD);
     }
 
-    /// The names of the lines right of the plot. Each is as near to the end of its line as the others let it.
+    /// The names of the lines right of the plot, each as close to the end of its line as possible.
     fn write_names(&self, buffer: &mut Buffer) {
         let mut ends = self.curves.ends();
         ends.sort_by(|one, other| other.value.total_cmp(&one.value));
         let mut rows: Vec<u16> = ends.iter().map(|end| self.row(end.value)).collect();
-        // Downwards until none overlap, then up again as far as they left the plot.
+        // Moves names down until they do not overlap, and then up again if they left the plot.
         for at in 1..rows.len() {
             rows[at] = rows[at].max(rows[at - 1] + 1);
         }
@@ -195,7 +195,7 @@ const fn colour(way: Way) -> Color {
     }
 }
 
-/// A row of the buffer without blanks at its end, and with colours if they are wanted.
+/// A row of the buffer without trailing blanks, optionally with colours.
 fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
     let (mut text, mut now) = (String::new(), Color::Reset);
     let cells: Vec<_> = (0..buffer.area.width).map(|column| &buffer[(column, row)]).collect();
@@ -209,7 +209,7 @@ fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
             };
             now = cell.fg;
         }
-        // An empty pattern is not the same as a blank in every font.
+        // In some fonts an empty pattern differs from a blank.
         text += if cell.symbol() == "\u{2800}" { " " } else { cell.symbol() };
     }
     if now != Color::Reset {

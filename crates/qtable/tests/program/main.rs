@@ -1,4 +1,4 @@
-//! The program as people run it: real processes and real files.
+//! Runs the program like a user: with real processes and real files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
@@ -9,13 +9,13 @@ mod usage;
 /// Charts and curves.
 mod pictures;
 
-/// Loading, adding up, printing and judging tables.
+/// Loading, adding up, printing and evaluating tables.
 mod tables;
 
-/// What is drawn in a terminal.
+/// The output in a terminal.
 mod terminal;
 
-/// Training, repeating, stopping, going on, and saving whatever happens.
+/// Training, repeating, stopping, continuing, and saving despite errors and signals.
 mod training;
 
 use std::{path::Path, process::Command};
@@ -29,14 +29,14 @@ use testkit::{
     process::{Finished, Process},
 };
 
-/// The program, in a folder, with words for arguments.
+/// The program in a folder, with arguments separated by spaces.
 fn qtable(folder: &TempDir, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qtable"));
     command.current_dir(folder.path()).args(arguments.split_whitespace());
     command
 }
 
-/// Runs it and wants it to work; gives what it said on standard output.
+/// Runs the program, which must succeed. Returns its standard output.
 #[track_caller]
 fn works(folder: &TempDir, arguments: &str) -> String {
     let finished = Process::run(&mut qtable(folder, arguments));
@@ -44,7 +44,7 @@ fn works(folder: &TempDir, arguments: &str) -> String {
     finished.stdout
 }
 
-/// Runs it and wants it to fail with this code and one line; gives that line.
+/// Runs the program, which must fail with this code and one line. Returns that line.
 #[track_caller]
 fn fails(folder: &TempDir, arguments: &str, code: i32) -> String {
     check_failure(Process::run(&mut qtable(folder, arguments)), code)
@@ -57,7 +57,7 @@ fn check_failure(finished: Finished, code: i32) -> String {
     finished.stderr
 }
 
-/// A table that was trained for a moment.
+/// A table after a short training.
 fn trained(space: StateSpace, seed: u64, rounds: u64) -> QTable {
     let explore = Explore::Epsilon(Chance::new(0.1).unwrap());
     let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);

@@ -9,7 +9,7 @@ use testkit::{TempDir, process::Process};
 
 use crate::{fails, names, qtable, trained, works};
 
-// How many elements there are in what has to be XML.
+// The number of elements in a text that must be XML.
 fn elements(xml: &str) -> usize {
     Document::parse(xml).unwrap().descendants().filter(Node::is_element).count()
 }
@@ -18,7 +18,7 @@ fn count(svg: &str, what: &str) -> usize {
     svg.matches(what).count()
 }
 
-// Width, height and how many different colours there are.
+// The width, the height and the number of different colours.
 fn decoded(path: &Path) -> (u32, u32, usize) {
     let picture = Pixmap::load_png(path).unwrap();
     let colours: BTreeSet<_> =
@@ -48,7 +48,7 @@ fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
         let (pixels, lines, colours) = decoded(&folder.path().join("chart.png"));
         assert_eq!((pixels, lines), (2 * width, 2 * 680));
         assert!(colours > 50, "{colours}");
-        // In the terminal the same, and the letters the same with colours and without.
+        // The terminal shows the same chart, and the letters are the same with and without colours.
         let plain = works(&folder, "chart");
         let marks: usize = ["[H]", "[S]", "[h]", "[s]"].iter().map(|mark| count(&plain, mark)).sum();
         assert_eq!(marks, differs, "{plain}");
@@ -84,7 +84,7 @@ fn no_colour_goes_into_a_pipe() {
     for options in ["chart --policy best", "chart --policy best --colour never"] {
         assert!(!works(&folder, options).contains('\x1b'));
     }
-    // Asking for colours is asking for colours.
+    // An explicit request for colours overrides `NO_COLOR`.
     let asked = Process::run(qtable(&folder, "chart --policy best --color always").env("NO_COLOR", "1"));
     assert!(asked.stdout.contains('\x1b'));
 }
@@ -98,7 +98,7 @@ fn policies_without_a_table_can_be_drawn() {
     assert!(limit.contains("Worth -0.1263"), "{limit}");
     let mimic = works(&folder, "chart --policy mimic --state soft");
     assert!(mimic.contains("Worth -0.0801") && !mimic.contains("small letter"), "{mimic}");
-    // A coarse table against the best that tells soft hands apart is drawn with soft hands.
+    // A coarse table is drawn with soft hands if it is compared with a best table that distinguishes them.
     let coarse = works(&folder, "chart --policy best --against soft");
     assert!(coarse.contains("(A,7)") && coarse.contains("of 280 decisions differ"), "{coarse}");
 }
@@ -108,7 +108,7 @@ fn what_was_never_tried_is_shown_as_such() {
     let folder = TempDir::new();
     folder.file("qtable", QTable::new(StateSpace::Coarse).to_file());
     let text = works(&folder, "chart");
-    // With 21 there is nothing to learn.
+    // With a total of 21 there is no decision to learn.
     let rows: String = text.lines().skip(3).take(18).collect();
     assert_eq!(["h", "H", "s", "S"].map(|letter| count(&rows, letter)), [13 * 10, 0, 4 * 10, 10], "{text}");
 }

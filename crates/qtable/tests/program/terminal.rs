@@ -24,7 +24,7 @@ fn training_draws_what_it_learns_below_its_progress() {
         terminal.wait_for(text);
     }
     assert_eq!(terminal.end(), 0);
-    // A small window has the line only.
+    // A small window shows only the line.
     let terminal = Terminal::start(PROGRAM, &arguments, 100, 12);
     terminal.wait_for("saved");
     assert!(!terminal.look(|screen| screen.contents().contains("best table")));

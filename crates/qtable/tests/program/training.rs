@@ -53,14 +53,14 @@ fn what_was_trained_is_told_and_plays_as_well_as_it_should() {
 
 const ENDLESS: u64 = 1_000_000_000_000;
 
-// Starts a training without end, which is under way then.
+// Starts an endless training and waits until it has made progress.
 fn under_way(folder: &TempDir, options: &str) -> Process {
     let process = Process::start(&mut qtable(folder, &format!("train --rounds {ENDLESS} --progress {options}")));
     process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
     process
 }
 
-// Starts a training without end and stops it once it is under way.
+// Starts an endless training and stops it once it has made progress.
 fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
     let process = under_way(folder, options);
     stop(&process);
@@ -83,7 +83,7 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
         (hang_up, "--seed 7 --threads 1 --explore epsilon -o"),
     ] {
         let [parts, once] = ["parts", "once"].map(|part| format!("{options} {part}"));
-        // At once, and so that what comes after the stop is the same.
+        // Directly after the stop, and after further training.
         for more in [0, 100_000] {
             let rounds = stopped(&folder, &parts, stop);
             if more > 0 {
@@ -99,7 +99,7 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     assert!(names(&folder).is_empty(), "nothing is left beside the tables");
 }
 
-// Starts a training without end whose next save takes until somebody reads it.
+// Starts an endless training whose next save blocks until the test reads it.
 fn with_slow_save(folder: &TempDir) -> Process {
     let process = under_way(folder, "-o table");
     fs::remove_file(folder.path().join("table")).unwrap();
@@ -114,12 +114,12 @@ fn a_terminal_that_closes_says_so_more_than_once_and_the_save_is_made() {
     }
     let folder = TempDir::new();
     let process = with_slow_save(&folder);
-    // From the shell, from the system, from whatever ends a session.
+    // Signals from the shell, from the system, and from the end of a session.
     for signal in [Process::hang_up, Process::hang_up, Process::terminate, Process::hang_up] {
         signal(&process);
         process.wait_until_signals_are_taken();
     }
-    // By another thread: where nobody saves, opening would wait for ever.
+    // In a separate thread, since opening blocks until the program saves.
     let path = folder.path().join("table");
     let reader = thread::spawn(move || fs::read(path).unwrap());
     let finished = process.wait();
@@ -169,7 +169,7 @@ fn training_goes_on_with_the_table_that_is_there() {
     let folder = TempDir::new();
     works(&folder, "train --rounds 20000 --seed 1 --state soft");
     let first = read(&folder.path().join("qtable"));
-    // The states are those of the table.
+    // Training keeps the states of the table.
     works(&folder, "train --rounds 20000 --seed 1");
     let second = read(&folder.path().join("qtable"));
     assert_eq!(second.space(), StateSpace::Soft);
@@ -208,7 +208,7 @@ fn a_place_that_cannot_be_written_to_is_found_before_the_training() {
     let folder = TempDir::new();
     folder.file("plain", "no folder");
     for place in ["missing/table", "plain/table", "/proc/table"] {
-        // Without end, so that it would never come to the saving at the end.
+        // Endless, so that the error cannot come from the save at the end.
         let said = fails(&folder, &format!("train --rounds 1000000000000 -o {place}"), 1);
         assert!(said.contains(&format!("'{place}'")), "{said}");
     }

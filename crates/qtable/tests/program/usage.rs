@@ -68,9 +68,9 @@ fn the_examples_of_the_help_work() {
         let help = Process::run(&mut qtable(&folder, &format!("{command} --help")));
         assert_eq!(help.code, Some(0), "{}", help.stderr);
         let Some((_, examples)) = help.stdout.split_once("\nExamples:\n") else { continue };
-        // What a command does stands below it, further to the right.
+        // The effect of a command is described below it, further to the right.
         for line in examples.lines().map_while(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' ')) {
-            // As it stands there, with fewer rounds.
+            // The command as printed, with fewer rounds.
             let fewer = [("000000", "000"), ("e8", "e3"), ("e7", "e3"), ("e6", "e3"), ("e5", "e3")];
             let line = fewer.iter().fold(line.to_owned(), |line, (many, few)| line.replace(many, few));
             let mut shell = Command::new("bash");

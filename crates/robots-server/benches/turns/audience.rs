@@ -1,4 +1,4 @@
-//! Those who only look on: everything that comes is read and forgotten.
+//! Observers that only read: all received data is discarded.
 
 use std::{
     io::{ErrorKind, Read},
@@ -10,11 +10,11 @@ use std::{
 
 use rustix::process::nice;
 
-/// How often all of them read. Whoever looks on from another machine costs this one no wake-up for each message, so these
-/// do not either.
+/// The interval at which all connections are read. An observer on another machine does not wake this machine for each
+/// message, so these observers do not either.
 const SWEEP: Duration = Duration::from_millis(20);
 
-/// Connections that a thread of their own reads.
+/// Connections that are read by a separate thread.
 pub(crate) struct Audience {
     newcomers: Option<Sender<TcpStream>>,
     thread: Option<JoinHandle<()>>,
@@ -26,7 +26,7 @@ impl Audience {
         Self { newcomers: Some(newcomers), thread: Some(thread::spawn(move || read(&queue))) }
     }
 
-    /// So many at once.
+    /// Opens `count` connections.
     pub(crate) fn gather(address: SocketAddr, count: usize) -> Self {
         let audience = Self::empty();
         for _ in 0..count {
@@ -51,7 +51,7 @@ impl Drop for Audience {
 }
 
 fn read(newcomers: &Receiver<TcpStream>) {
-    // The one who looks at the clock must not wait for those who only look on. On Linux this is for the thread.
+    // The measuring observer must not wait for this thread. On Linux, `nice` applies to the calling thread only.
     let _ = nice(19);
     let (mut streams, mut buffer) = (vec![], vec![0; 1 << 16]);
     loop {

@@ -1,4 +1,4 @@
-//! The barest loop that sends turns.
+//! The minimal loop that sends turns.
 
 use std::{
     io::{Read, Write, stdin},
@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Announces a port, reads its script, takes in as many connections as it says and then writes one frame after the other
-/// to all of them, each when it is due.
+/// Announces a port, reads its script, accepts the number of connections in the script, and then writes each frame to
+/// all of them when it is due.
 pub(crate) fn run() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("floor at port {}", listener.local_addr().expect("bound").port());
@@ -38,15 +38,15 @@ pub(crate) fn run() {
         let due = start + Duration::from_nanos(nanos) * turn;
         thread::sleep(due.saturating_duration_since(Instant::now()));
         for stream in &mut streams {
-            // Whoever has left is none of its business.
+            // The connection may have been closed.
             let _ = stream.write(frame);
         }
     }
-    // Whoever measures ends it.
+    // The measuring process ends this one.
     thread::sleep(Duration::from_secs(60));
 }
 
-/// Writes what [`run`] reads.
+/// Writes the script that [`run`] reads.
 pub(crate) fn write_script(out: &mut impl Write, connections: usize, turn: Duration, frames: &[Vec<u8>]) {
     let wide = |number: usize| u64::try_from(number).expect("64 bits").to_be_bytes();
     let nanos = u64::try_from(turn.as_nanos()).expect("short").to_be_bytes();

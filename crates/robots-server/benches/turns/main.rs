@@ -1,14 +1,15 @@
-//! Whether turns leave on time and what they cost, against a floor measured in the same run.
+//! Measures whether turns leave on time and how much they cost, against a floor measured in the same run.
 //!
-//! The floor is a bare loop in a process of its own: it sleeps until each turn is due and writes the very bytes that the
-//! server sent to as many sockets. Server and floor run one after the other, each for several seconds.
+//! The floor is a minimal loop in a separate process: it sleeps until each turn is due and writes the same bytes as the
+//! server to the same number of sockets. Server and floor run one after the other, each for several seconds.
 //!
-//! Deviations are from (first arrival + t x duration), at the observer who came first and at the one who came last: the
-//! same bytes are written to one socket after the other, so with very many the last waits for all others each time. On
-//! loopback the first sixteen messages of a connection cost nearly twice as much as those after them, since the system
-//! acknowledges each at once; so later turns seem early to the last observer, from a server and from a bare loop alike.
+//! Deviations are from (first arrival + t x duration), at the observer that connected first and at the one that
+//! connected last. The same bytes are written to one socket after the other, so with very many sockets the last
+//! observer waits for all others each time. On loopback the first sixteen messages of a connection cost nearly twice as
+//! much as later ones, since the system acknowledges each of them immediately. Later turns therefore seem early to the
+//! last observer, both from the server and from the minimal loop.
 //!
-//! Then the server with a journal is compared with itself without one, by turns.
+//! Then runs of the server with a journal and without one alternate.
 //!
 //! `cargo bench -p robots-server` prints the tables; `-- --turns N` makes them longer or shorter.
 
@@ -36,13 +37,13 @@ use crate::{
     observer::{Arrivals, Observer},
 };
 
-/// Who plays; all others look on.
+/// The number of players; all other clients observe.
 const PLAYERS: usize = 4;
 /// Time between two turns.
 const TURN: Duration = Duration::from_millis(10);
-/// How often a server with a journal and one without take turns.
+/// The number of alternating runs with a journal and without one.
 const JOURNAL_ROUNDS: usize = 5;
-/// Turns that a late joiner is told at once.
+/// The number of turns in the history that a late joiner receives.
 const HISTORY: usize = 10_000;
 
 fn main() {
@@ -60,9 +61,9 @@ fn main() {
     late_joiner();
 }
 
-/// What a run has cost and when its turns came.
+/// The cost of a run and the arrival times of its turns.
 struct Run {
-    // At the observer who came first, and at the last.
+    // At the observer that connected first, and at the last one.
     first: Arrivals,
     last: Arrivals,
     cpu: Duration,
@@ -89,7 +90,7 @@ fn compare(observers: usize, turns: usize) {
     journal(observers, turns, server);
 }
 
-// The same with a journal and without, by turns.
+// Compares runs with a journal and without one, alternating.
 fn journal(observers: usize, turns: usize, without: Run) {
     let directory = tempfile::tempdir().expect("a directory");
     let mut plain = vec![without];
@@ -118,7 +119,7 @@ fn journal(observers: usize, turns: usize, without: Run) {
     figure("deviation p99, last", &|run| run.last.deviation(TURN, 99).as_secs_f64() * 1e3);
 }
 
-// A game on a board with room, its players moving in each turn.
+// Runs a game on a board with free space, whose players move in each turn.
 fn serve(observers: usize, turns: usize, directory: Option<&Path>) -> Run {
     let game = ["-d", &TURN.as_millis().to_string(), "-l", &turns.to_string(), "-x", "30", "-y", "30", "-k", "50"];
     let (process, address) = start(&game, directory);
@@ -132,14 +133,14 @@ fn floor(observers: usize, turns: usize, frames: &[Vec<u8>]) -> Run {
     let address = SocketAddr::from(([127, 0, 0, 1], process.port));
     let mut script = process.stdin().expect("piped");
     floor::write_script(&mut script, observers + PLAYERS, TURN, frames);
-    // The end of the script is the end of the pipe.
+    // Closing the pipe marks the end of the script.
     drop(script);
-    // The last to come starts it.
+    // The last connection starts the loop.
     let crowd = Crowd::gather(address, observers + PLAYERS);
     crowd.watch(&process, turns, |_| ())
 }
 
-/// All who look on: two of them at the clock, the others at nothing.
+/// All observers. Two of them measure arrival times.
 struct Crowd {
     first: Observer,
     audience: Audience,
@@ -165,9 +166,9 @@ impl Crowd {
     }
 }
 
-// Somebody comes when a long history is there: how soon is it told, and does anybody notice?
+// A client joins when the history is long: how soon does it receive the history, and does it delay the other clients?
 fn late_joiner() {
-    // Long enough for everybody to move in nearly every turn, so that the history is as long as a real one.
+    // Turns are long enough for all players to move in nearly every one, so that the history is as long as a real one.
     let turn = Duration::from_millis(2);
     let (_process, address) =
         start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"], None);
@@ -175,7 +176,7 @@ fn late_joiner() {
     let mut players = join(address);
     observer.watch(HISTORY, |turn| players.act(turn));
     let late = std::thread::spawn(move || {
-        // The newcomer that is measured comes when the others have watched for a while.
+        // The measured client joins after the observers have watched for a while.
         std::thread::sleep(Duration::from_millis(50));
         let start = Instant::now();
         let mut stream = TcpStream::connect(address).expect("loopback");
@@ -207,7 +208,7 @@ fn start(arguments: &[&str], directory: Option<&Path>) -> (Measured, SocketAddr)
     (process, address)
 }
 
-/// Four players who do something in each turn.
+/// Four players that act in each turn.
 struct Players {
     streams: Vec<TcpStream>,
     audience: Audience,

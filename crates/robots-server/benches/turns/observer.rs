@@ -1,4 +1,4 @@
-//! The one who looks at the clock.
+//! The observer that measures arrival times.
 
 use std::{
     io::Read,
@@ -14,7 +14,7 @@ use robots::{ServerMessage, protocol::ServerDecoder};
 pub(crate) struct Turns {
     decoder: ServerDecoder,
     buffer: BytesMut,
-    // Bytes of the message that has not ended yet.
+    // Bytes of the unfinished message.
     frame: Vec<u8>,
     /// Turns so far.
     pub(crate) seen: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Takes in bytes; gives the frames of the turns that they end.
+    /// Adds received bytes. Returns the frames of the turns that they complete.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.bytes += bytes.len();
         self.frame.extend_from_slice(bytes);
@@ -42,7 +42,7 @@ impl Turns {
     }
 }
 
-/// When turns came, and what they were.
+/// The arrival times of turns, and their frames.
 pub(crate) struct Arrivals {
     pub(crate) times: Vec<Instant>,
     pub(crate) frames: Vec<Vec<u8>>,
@@ -59,7 +59,7 @@ impl Arrivals {
         (self.count() - 1.0) / span.as_secs_f64()
     }
 
-    /// How far from (first arrival + t x duration) turns came, at a percentile.
+    /// The deviation of turns from (first arrival + t x duration), at a percentile.
     pub(crate) fn deviation(&self, turn: Duration, percent: usize) -> Duration {
         let due = |index: u32| self.times[0] + turn * index;
         let apart = |(index, &time): (u32, &Instant)| {
@@ -71,7 +71,7 @@ impl Arrivals {
     }
 }
 
-/// Looks on, and notes the time of each turn.
+/// Observes a game and records the arrival time of each turn.
 pub(crate) struct Observer {
     stream: TcpStream,
     turns: Turns,
@@ -83,7 +83,7 @@ impl Observer {
         Self { stream, turns: Turns::default() }
     }
 
-    /// Watches turn 0 and as many turns as `turns`; `act` is called after each.
+    /// Watches turn 0 and `turns` further turns; `act` is called after each.
     pub(crate) fn watch(&mut self, turns: usize, act: impl FnMut(usize)) -> Arrivals {
         self.watch_more(turns + 1, act)
     }

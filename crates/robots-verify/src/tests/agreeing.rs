@@ -1,5 +1,5 @@
-//! The description of the format and the decoders: what one takes, refuses, or finds unfinished, so does the other, at the
-//! same byte and with the same names and values.
+//! Compares the description of the format with the decoders. Both accept, reject, or report as unfinished the same
+//! bytes, at the same position and with the same names and values.
 
 use std::{collections::BTreeSet, fmt::Debug};
 
@@ -64,7 +64,7 @@ fn message() -> impl Strategy<Value = (Kind, Vec<u8>)> {
     prop::sample::select(&Kind::ALL[..]).prop_flat_map(|kind| (Just(kind), valid(kind.message())))
 }
 
-/// What the decoders say of one message: it and its bytes, or what is wrong.
+/// The result of the decoders for one message: the message and its bytes, or the error.
 pub(super) fn decoded(kind: Kind, bytes: &[u8]) -> Result<(String, Vec<u8>), DecodeError> {
     fn read<T: Decode + Encode + Debug>(bytes: &[u8], max: u32) -> Result<(String, Vec<u8>), DecodeError> {
         let message: T = read_datagram(bytes, max)?;
@@ -81,7 +81,7 @@ pub(super) fn decoded(kind: Kind, bytes: &[u8]) -> Result<(String, Vec<u8>), Dec
     }
 }
 
-/// What an explanation says, as the decoders would.
+/// The result of an explanation, as the decoders would return it.
 fn verdict(report: &Report) -> Result<(), DecodeError> {
     let Some(fault) = &report.fault else { return Ok(()) };
     Err(match *fault {
@@ -94,7 +94,7 @@ fn verdict(report: &Report) -> Result<(), DecodeError> {
     })
 }
 
-/// Names of types and of fields that only one of the two has.
+/// Names of types and fields that are present on one side only.
 const WRAPPERS: &str = "Action Bomb BombId GamePicture Parameters Player PlayerId Position ShortText direction \
                         parameters player position score timer x y";
 
@@ -102,7 +102,7 @@ fn is_wrapper(word: &str) -> bool {
     WRAPPERS.split(' ').any(|wrapper| wrapper == word)
 }
 
-/// The words, numbers and texts in what a derived `Debug` writes, in order.
+/// The words, numbers and texts in the output of a derived `Debug`, in order.
 pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
     let (mut words, mut word, mut chars) = (vec![], String::new(), debug.chars());
     while let Some(c) = chars.next() {
@@ -129,7 +129,7 @@ pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
     words
 }
 
-/// The same of an explanation.
+/// The same for an explanation.
 fn words_of_report(report: &Report) -> Vec<String> {
     let mut words = vec![];
     for line in &report.lines {
@@ -178,7 +178,7 @@ proptest! {
             let report = Explainer::datagram(kind, 1, &bytes[..end]);
             prop_assert_eq!(verdict(&report), Err(DecodeError::Incomplete));
             prop_assert_eq!(decoded(kind, &bytes[..end]).map(drop), Err(DecodeError::Incomplete));
-            // So many are missing at least, and no more than there are.
+            // At least one byte is reported as missing, and at most the number of removed bytes.
             let Some(Fault::Unfinished { at, missing, .. }) = report.fault else { unreachable!() };
             prop_assert_eq!((at, report.length), (end, end));
             prop_assert!((1..=bytes.len() - end).contains(&missing), "{} of {}", missing, bytes.len() - end);
@@ -227,7 +227,7 @@ proptest! {
                 decoded.push(bytes.to_vec());
             }
             reports.extend(std::iter::from_fn(|| explainer.next(&mut piece)));
-            // A message is there with its last byte, and no sooner.
+            // A message is complete with its last byte, and not before.
             prop_assert_eq!(decoded.len() as u64, explainer.messages());
         }
         prop_assert_eq!(&decoded, &messages);
@@ -271,7 +271,7 @@ fn a_long_list_is_shown_in_part_and_kept_in_part() {
     let mut turn = from_hex("03 00 00 00 00 ff ff");
     (0..65_535_u16).for_each(|x| turn.extend([&[3], &x.to_be_bytes()[..], &[0, 7]].concat()));
     let mut explainer = Explainer::new(Kind::Server);
-    // Byte by byte: that it costs no more so is what makes this test end.
+    // Byte by byte: this test would not end if small pieces cost more.
     let reports: Vec<Report> = turn.iter().filter_map(|&byte| explainer.next(&mut &[byte][..])).collect();
     let [report] = &reports[..] else { panic!("{reports:?}") };
     assert_eq!((report.length, &report.fault, report.notes.len()), (turn.len(), &None, 0));
@@ -303,7 +303,7 @@ fn a_message_without_end_is_refused_where_the_decoder_refuses_it() {
 
 #[test]
 fn a_text_that_goes_beyond_the_longest_message_is_refused() {
-    // Players with the longest names and addresses: as many as there can be, and more than fit a datagram.
+    // Players with the longest names and addresses: the maximum number, which exceeds a datagram.
     let player = [&[255][..], &[b'x'; 255], &[255], &[b'x'; 255]].concat();
     let players: Vec<u8> = (0..=255_u8).flat_map(|id| [&[id], &player[..]].concat()).collect();
     let lobby = from_hex("00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 01 00");

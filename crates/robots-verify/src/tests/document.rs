@@ -1,4 +1,4 @@
-//! The examples in the document are what they say they are.
+//! The bytes of each example in the document decode to the message next to them.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/robots.md")).unwrap()
 }
 
-/// Who sends it, the message in words, its bytes.
+/// The sender, the message as text, and its bytes.
 fn examples() -> Vec<(Kind, String, Vec<u8>)> {
     let document = document();
     let rows = document.lines().filter_map(|line| {
@@ -37,7 +37,7 @@ fn each_example_decodes_to_what_is_written_beside_it() {
     assert_eq!(examples.len(), 15);
     for (kind, message, bytes) in examples {
         let (debug, again) = decoded(kind, &bytes).unwrap();
-        // The document leaves out the names of what only wraps.
+        // The document omits the names of wrapper types.
         assert_eq!(words_of_debug(&debug), words_of_debug(&message), "{message}");
         assert_eq!(again, bytes, "{message}");
     }

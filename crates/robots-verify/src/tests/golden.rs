@@ -1,4 +1,4 @@
-//! Explanations as people see them.
+//! Explanations as displayed to people.
 
 use serde_json::{Map, json};
 
@@ -10,7 +10,7 @@ use crate::{
     text::{Carrier, hex, report},
 };
 
-// All that is said of a stream.
+// All reports about a stream, as text.
 fn stream(kind: Kind, hex: &str) -> String {
     let stream = bytes(hex);
     let mut rest = &stream[..];

@@ -276,7 +276,7 @@ fn choices_can_be_clicked_where_they_are_drawn() {
 fn the_mouse_does_what_keys_do() {
     let mut table = asking();
     let (small, large) = ((90, 26), (120, 40));
-    // Beside all targets, and in a window that is too small.
+    // Outside all targets, and in a window that is too small.
     assert_eq!(point(&mut table, small, 0, 0, Gesture::Press), Asked::Nothing);
     assert_eq!(point(&mut table, (60, 24), 44, 10, Gesture::Press), Asked::Nothing);
     assert!(matches!(table.state, State::Menu(_)));
