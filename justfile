@@ -1,4 +1,4 @@
-# Every recipe is one line that also stands in CONTRIBUTING.md; `just --list` shows them.
+# Every recipe is one line, which CONTRIBUTING.md lists too; `just --list` shows them.
 
 # Host a game of nuggets.
 play-nuggets:
@@ -12,11 +12,11 @@ play-robots:
 test:
     cargo test --workspace
 
-# All that is checked on a submission: format, lints, docs, tests, the rules without an operating system.
+# All checks of a pull request: format, lints, docs, tests, the rules without an operating system.
 check:
     .ci/run
 
-# What a move costs on nuggets, against a bare loop in the same run.
+# The cost of a nuggets move, against a bare loop in the same run.
 bench-nuggets:
     cargo bench -p nuggets-server --bench wire
 
@@ -24,19 +24,19 @@ bench-nuggets:
 measure-bots:
     cargo test -p nuggets --test levels -- --ignored --nocapture
 
-# Whether turns of robots leave on time and what they cost, against bare loops in the same run.
+# The punctuality and cost of robots turns, against bare loops in the same run.
 bench-robots:
     cargo bench -p robots -p robots-server --bench turn --bench turns
 
-# What the answers of all codes to a guess cost, against a plain loop in the same run, and how long the codebreaker takes.
+# The cost of comparing a guess with all codes, against a plain loop in the same run, and the time of the codebreaker.
 bench-mastermind:
     cargo bench -p mastermind --bench feedback --bench solver
 
-# How fast the learner of blackjack learns, and rounds a second over loopback, against bare loops in the same run.
+# The speed of the blackjack learner, and rounds a second over loopback, against bare loops in the same run.
 bench-blackjack:
     cargo bench -p blackjack -p dealer --bench train --bench wire
 
-# An hour of all attacks at once from ten hosts beside eight innocent players; `just attack 0.5` is half a minute.
+# An hour of all attacks in parallel from ten hosts beside eight ordinary players; `just attack 0.5` is half a minute.
 attack minutes="60":
     cargo build --release -p arcade && cargo run --release -p arcade-load -- attack --minutes {{minutes}}
 
@@ -48,7 +48,7 @@ prove:
 league:
     cargo test --release -p e2e -- --ignored --nocapture league::
 
-# Ten minutes of matches whose server is killed, whose disk fails and whose network loses, and how many hours that were for them.
+# Ten minutes of matches with kills, disk faults and lossy networks; prints the simulated hours.
 simulate:
     cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture
 
@@ -72,14 +72,14 @@ fuzz minutes:
 wasm:
     cargo run --manifest-path wasm/Cargo.toml
 
-# The moving picture of README.md, from a game that bots play.
+# The animation of README.md, from a game of bots.
 record:
     docs/pictures/record
 
-# The archive of a release; docs/releasing.md says what is in it.
+# The archive of a release; docs/releasing.md lists the contents.
 dist:
     packaging/dist
 
-# Whether the files for hosts agree with the hub, which has to be built.
+# Checks the files for operators against a built hub.
 agree:
     packaging/check
