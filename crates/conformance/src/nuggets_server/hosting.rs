@@ -84,8 +84,14 @@ impl Test<'_> {
     // The first port on standard output. A user can read it on the screen even without a line feed. Other programs may
     // slow down the start of a server.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.deadline() + self.options.patience;
+        let mut by = self.options.deadline() + self.options.patience;
+        let mut is_listening = false;
         loop {
+            if !is_listening && run.udp_ports().is_some_and(|open| !open.is_empty()) {
+                // It has started, so its first line needs no more time.
+                is_listening = true;
+                by = by.min(self.options.deadline());
+            }
             let is_over = Instant::now() >= by || run.exit(Instant::now()).is_some();
             while let Some(line) = run.line(Instant::now() + POLL) {
                 if let Some(printed) = port(&line) {

@@ -132,7 +132,7 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
 }
 
 /// The maximum number of times that a scenario is played if the tester does not keep up with the turns.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 4;
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 

@@ -8,7 +8,7 @@ use conformance::{Plan, Program, Report, Seed, Verdict};
 
 use crate::{
     references::{run_with, tester},
-    support::{only, plan},
+    support::{only, plan, side_by_side},
 };
 
 /// More time than a server needs on a busy machine.
@@ -42,9 +42,9 @@ fn command(kind: &str, words: &[&str]) -> Report {
 
 #[test]
 fn port_must_be_announced_on_standard_output() {
-    for fault in ["prints-no-port", "prints-42", "port-on-standard-error", "forgets-to-bind"] {
+    side_by_side(["prints-no-port", "prints-42", "port-on-standard-error", "forgets-to-bind"], |fault| {
         assert_eq!(verdicts(SERVER, fault, &["announces-port"], LESS), [Some(Verdict::Failed)], "{fault}");
-    }
+    });
     let no_socket = command(SERVER, &["sh", "-c", "echo waiting at port 4242; sleep 100", "{map}{seed}"]);
     assert_eq!(no_socket.verdict("announces-port"), Some(Verdict::Failed), "{no_socket}");
     assert!(no_socket.to_string().contains("4242 was printed, but the server listens at no UDP port"), "{no_socket}");
@@ -58,28 +58,29 @@ fn port_may_be_announced_without_a_line_feed() {
 
 #[test]
 fn server_whose_port_is_not_on_standard_output_is_judged_by_all_other_rules() {
-    for fault in ["prints-no-port", "prints-42", "port-on-standard-error"] {
+    side_by_side(["prints-no-port", "prints-42", "port-on-standard-error"], |fault| {
         let rules = ["name-required", "small-q"];
         assert_eq!(verdicts(SERVER, fault, &rules, PATIENCE), [Some(Verdict::Passed); 2], "{fault}");
-    }
+    });
 }
 
 #[test]
 fn program_that_does_nothing_earns_nothing() {
-    for (kind, values) in [(SERVER, "{map}{seed}"), (CLIENT, "{host}{port}{name}")] {
-        for script in ["exit 0", "sleep 1000"] {
-            let report = command(kind, &["sh", "-c", script, values]);
-            assert_eq!(report.points().0, 0, "{kind} {script}: {report}");
-        }
-    }
+    let kinds = [(SERVER, "{map}{seed}"), (CLIENT, "{host}{port}{name}")];
+    let scripts = ["exit 0", "sleep 1000"];
+    side_by_side(kinds.iter().flat_map(|kind| scripts.map(|script| (kind, script))), |((kind, values), script)| {
+        let report = command(kind, &["sh", "-c", script, values]);
+        assert_eq!(report.points().0, 0, "{kind} {script}: {report}");
+    });
 }
 
 #[test]
 fn server_may_take_the_process_id_or_the_time_for_its_seed() {
-    for fault in ["seeds-by-pid", "seeds-by-time"] {
-        assert_eq!(verdicts(SERVER, fault, &["no-seed"], PATIENCE), [Some(Verdict::Passed)], "{fault}");
-    }
-    assert_eq!(verdicts(SERVER, "no-seed-is-1", &["no-seed"], PATIENCE), [Some(Verdict::Failed)]);
+    let expected =
+        [("seeds-by-pid", Verdict::Passed), ("seeds-by-time", Verdict::Passed), ("no-seed-is-1", Verdict::Failed)];
+    side_by_side(expected, |(fault, verdict)| {
+        assert_eq!(verdicts(SERVER, fault, &["no-seed"], PATIENCE), [Some(verdict)], "{fault}");
+    });
 }
 
 #[test]
@@ -132,18 +133,18 @@ const APART: [(&str, &[&str]); 7] = [
 
 #[test]
 fn state_that_a_server_shows_is_adopted() {
-    for (fault, rules) in APART {
+    side_by_side(APART, |(fault, rules)| {
         assert_eq!(verdicts(SERVER, fault, rules, PATIENCE), vec![Some(Verdict::Passed); rules.len()], "{fault}");
-    }
+    });
 }
 
 #[test]
 fn crash_breaks_the_rule_that_the_server_keeps_running() {
-    for (fault, rule) in [("dies-of-unknown-senders", "strangers-ignored"), ("loops-for-spectators", "spectator-keys")]
-    {
-        let verdicts = verdicts(SERVER, fault, &["keeps-running", rule], PATIENCE);
+    let faults = [("dies-of-unknown-senders", "strangers-ignored"), ("loops-for-spectators", "spectator-keys")];
+    side_by_side(faults, |(fault, rule)| {
+        let verdicts = verdicts(SERVER, fault, &["keeps-running", rule], LESS);
         assert!(verdicts[0] == Some(Verdict::Failed) && verdicts[1] != Some(Verdict::Failed), "{fault}: {verdicts:?}");
-    }
+    });
 }
 
 #[test]
@@ -165,11 +166,15 @@ fn players_in_passages_that_let_sight_through_break_the_rule_about_passages() {
 #[test]
 fn text_of_quit_counts_if_a_user_sees_it_in_the_end() {
     let rules = ["quit-text", "exact-text", "refused"];
-    for fault in ["jumps-over-blanks", "shows-the-text-for-a-while"] {
-        assert_eq!(verdicts(CLIENT, fault, &rules, PATIENCE), [Some(Verdict::Passed); 3], "{fault}");
-    }
-    let wiped = [Some(Verdict::Failed), Some(Verdict::NotTested), Some(Verdict::NotTested)];
-    assert_eq!(verdicts(CLIENT, "wipes-the-text", &rules, PATIENCE), wiped);
+    let (passed, untested) = (Some(Verdict::Passed), Some(Verdict::NotTested));
+    let expected = [
+        ("jumps-over-blanks", [passed; 3]),
+        ("shows-the-text-for-a-while", [passed; 3]),
+        ("wipes-the-text", [Some(Verdict::Failed), untested, untested]),
+    ];
+    side_by_side(expected, |(fault, expected)| {
+        assert_eq!(verdicts(CLIENT, fault, &rules, PATIENCE), expected, "{fault}");
+    });
 }
 
 #[test]

@@ -77,6 +77,16 @@ pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
+/// Runs a check for each item in a thread of its own, since checks mostly wait.
+pub(crate) fn side_by_side<T: Copy + Send>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    thread::scope(|scope| {
+        for item in items {
+            let check = &check;
+            scope.spawn(move || check(item));
+        }
+    });
+}
+
 /// The rules with these names.
 pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'static Rule> {
     let known = |id| tester.rule(id).unwrap_or_else(|| panic!("a {} has no rule {id}", tester.kind));
