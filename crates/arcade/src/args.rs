@@ -49,17 +49,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "arcade-data", global = true)]
     pub(crate) data: PathBuf,
 
-    /// Directory with further maps of nuggets for rooms: text files named NAME.txt
+    /// Directory with additional maps of nuggets: text files named NAME.txt
     #[arg(long, value_name = "DIR")]
     pub(crate) maps: Option<PathBuf>,
 
     /// PostgreSQL database for results, as in `postgres://user@host/arcade`; the default is a file in the data
-    /// directory. Pass a password in PGPASSWORD instead
+    /// directory. Pass the password in PGPASSWORD
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,
 
     /// NATS servers that connect several hubs to one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see
-    /// docs/fleet.md. Pass addresses with a password, as in `nats://USER:PASSWORD@HOST:4222`, in `ARCADE_NATS` instead
+    /// docs/fleet.md. Pass addresses with a password, as in `nats://USER:PASSWORD@HOST:4222`, in ARCADE_NATS
     #[arg(
         long,
         env = "ARCADE_NATS",
@@ -87,8 +87,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "GAMES", value_delimiter = ',', value_parser = ladder_game)]
     pub(crate) ladder: Vec<(Game, u16)>,
 
-    /// Which part of a room survives the loss of this hub's machine, with --nats: with `node` the part that was copied
-    /// to the NATS servers until then, with `cluster` everything, since output is sent only after it is stored there
+    /// What survives the loss of this hub's machine, with --nats: `node` keeps the part of a room that was copied to
+    /// the NATS servers until then; `cluster` keeps all output that was sent, because output is sent only after it is
+    /// stored there
     #[arg(long, value_name = "WHAT", value_parser = durability, default_value = "node", hide_short_help = true)]
     pub(crate) durability: Durability,
 
@@ -104,7 +105,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
 
-    /// Transfer a room to the client that has been present longest after its owner has been away for this many seconds
+    /// Transfer a room whose owner has been away for this many seconds to the client that has been present longest
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(1..=86_400_u64, 60), allow_negative_numbers = true)]
     pub(crate) owner_away: u64,
 
@@ -116,10 +117,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = whole_number(0..=3_600_u64, 30), allow_negative_numbers = true)]
     pub(crate) watch_delay: u64,
 
-    /// Remove the oldest journals, and with them the replays of their matches, until the rest is within this limit: an
-    /// age in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G.
-    /// Journals of rooms stay, and those without people or results are removed first. Without this option all journals
-    /// stay
+    /// Remove journals, and with them the replays of their matches, until the rest is within this limit: an age in
+    /// hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. Journals
+    /// without people or results are removed first, then the oldest; those of open rooms stay. Without this option no
+    /// journal is removed
     #[arg(long, value_name = "WHAT", value_parser = retention)]
     pub(crate) journal_keep: Option<Retention>,
 
@@ -148,8 +149,8 @@ pub(crate) struct Args {
     #[arg(long, num_args = 2, value_names = ["CERTIFICATE", "KEY"], action = clap::ArgAction::Set)]
     pub(crate) tls: Option<Vec<PathBuf>>,
 
-    /// Additional address for /metrics without access control, as in 10.0.0.5:9100; the port of the page serves
-    /// /metrics only to programs on this machine
+    /// Additional address and port that serve /metrics without access control, as in 10.0.0.5:9100; the port of the
+    /// page serves it only to programs on this machine
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
 
@@ -190,8 +191,8 @@ impl Args {
     /// Returns how this hub joins an arcade of several hubs, if it does. `port` is that of its page.
     ///
     /// # Errors
-    /// If NATS servers are given without the name of the node. Commands do not fail: `ARCADE_NATS` may be set in the
-    /// environment of their hub.
+    /// If NATS servers are given without the name of the node. Only hosting checks this, because a command may find
+    /// `ARCADE_NATS` in the environment of its hub.
     pub(crate) fn joins(&self, port: u16) -> anyhow::Result<Option<fleet::Settings>> {
         anyhow::ensure!(
             self.nats.is_empty() || self.node.is_some(),

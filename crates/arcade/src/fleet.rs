@@ -220,7 +220,7 @@ impl Fleet {
         Arc::clone(&self.host)
     }
 
-    /// Whether the directory contains this node, as far as this node knows. If not, its view of other nodes may be
+    /// Whether this node has an entry in the directory and an unexpired lease. If not, its view of other nodes may be
     /// outdated.
     pub(crate) fn is_present(&self) -> bool {
         self.pulse.borrow().present

@@ -268,7 +268,7 @@ impl Options {
         with_options!(self, kind => kind.has_own_map())
     }
 
-    /// The number of players in a room with this number of seats after bots have filled it on request.
+    /// The number of players up to which bots fill a room with this number of seats on request.
     pub(crate) fn party(&self, seats: u32) -> u32 {
         with_options!(self, kind => kind.party(seats))
     }

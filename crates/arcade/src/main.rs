@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         // This precedes reading any file and starting threads.
         #[cfg(unix)]
         cmdkit::become_owner(&args.data)?;
-        // The hub logs problems with the broker itself, so the client of the broker logs only errors.
+        // The hub logs problems with the broker in its own words, so the client library logs only errors.
         args.log.start("info,async_nats=error")?;
         host::host(&args)
     })

@@ -26,8 +26,7 @@ const MAX_DATAGRAMS: usize = 256;
 const RECEIVE_BUFFER: usize = 4 << 20;
 /// Larger than any datagram, so that none is truncated.
 const BUFFER: usize = 1 << 16;
-/// Bytes of a connection that are received at a time. They can be hundreds of messages, each of which requires a
-/// picture.
+/// Bytes of a connection that are received at a time. They can be hundreds of messages, each of which may be drawn.
 const CHUNK: usize = 4 << 10;
 /// Limits on the time and the bytes for reading the rest of a connection that the client closes.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -349,7 +348,7 @@ impl Wire {
     pub fn acknowledge(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Socket::Stream(stream) = &self.socket {
-            // If this fails, the answer is late.
+            // If this fails, the answer is only late.
             let _ = SockRef::from(stream).set_tcp_quickack(true);
         }
     }

@@ -32,8 +32,8 @@ impl Autosave {
         Ok(true)
     }
 
-    /// Calls `save` at the end, unless all work is already saved. Returns whether it was called. The error describes
-    /// the loss.
+    /// Calls `save` at the end, unless all work is already saved. Returns whether it was called. The error states
+    /// that the work since the last save is lost.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

@@ -43,9 +43,8 @@ const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.
 /// The options of a client that follows a room.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub struct DirectoryArgs {
-    /// The room's address at one of several hubs of an arcade, as in <http://10.0.0.11:8080/rooms/nuggets-1>: if the
-    /// server is lost, the client queries the hubs for the room's new address. May be repeated, since the queried hub
-    /// may be lost, too
+    /// Address of the room at a hub of an arcade of several hubs, as in <http://10.0.0.11:8080/rooms/nuggets-1>; if the
+    /// server is lost, the client queries this hub for the new address; may be repeated, since a hub may be lost too
     #[arg(long, value_name = "URL")]
     pub directory: Vec<RoomUrl>,
 }
@@ -137,11 +136,11 @@ struct Told {
 }
 
 impl Directory {
-    /// Queries one hub after the other until one reports the address of the room. Blocks until then; the time is
-    /// [bounded](FOLLOW) far below the time that a client searches for its room.
+    /// Queries one hub after the other until one reports the address of the room. Blocks meanwhile, for a time far
+    /// below [`FOLLOW`], the time that a client searches for its room.
     ///
     /// # Errors
-    /// The response of each hub.
+    /// For each hub, its refusal or the reason why it did not respond.
     pub fn find(&self) -> Result<HostPort, String> {
         // One connection queries the hubs, and concurrent ones wait for its result.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

@@ -112,7 +112,7 @@ where
     run_or(EXIT_FAILURE, usage, program)
 }
 
-/// Like `run`, for a program that exits with `failure` on an error that is not a [`UsageError`].
+/// Like [`run`], for a program that exits with `failure` on an error that is not a [`UsageError`].
 pub fn run_or<P>(failure: u8, usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,

@@ -1,4 +1,4 @@
-//! Protection of a program that root started and that uses the files of other users.
+//! Protects a program that root started while it uses the files of other users.
 //!
 //! A user who can write a directory can exchange its entries for symbolic links at any time, so root follows no path through such a
 //! directory: [`become_owner`] continues as the user who owns the files. Files that the caller named are opened before that ([`Named`]).
@@ -213,8 +213,8 @@ struct Walk {
 
 impl Walk {
     // Components are examined one after the other, from the root. A directory that only root can write does not change
-    // meanwhile. Any other user who can write one is a writer, and `check` compares the writers with the owner of the
-    // target.
+    // meanwhile. A user other than root who can write a directory is recorded as a writer, and `check` compares the
+    // writers with the owner of the target.
     fn along(path: &Path) -> anyhow::Result<Self> {
         let cannot = |at: &Path| format!("cannot examine '{}'", at.display());
         let mut left = components(&std::path::absolute(path).with_context(|| cannot(path))?);

@@ -1,4 +1,4 @@
-//! A line on standard error that shows the progress of long work and is redrawn repeatedly.
+//! A line on standard error that shows the progress of long work and is redrawn in place.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -12,12 +12,12 @@ const ON_TERMINAL: Duration = Duration::from_millis(100);
 /// The interval between two lines elsewhere, where each line stays visible.
 const ELSEWHERE: Duration = Duration::from_secs(5);
 
-/// The assumed width of a window whose size is unknown.
+/// The assumed width in columns of a window whose size is unknown.
 const USUAL: u16 = 80;
 /// The height of a terminal that does not report one.
 const USUAL_ROWS: u16 = 24;
 
-/// The progress of long work, as one line of standard error that is redrawn repeatedly. If standard error is not a
+/// The progress of long work, as one line of standard error that is redrawn in place. If standard error is not a
 /// terminal, the progress is not shown, unless [`Progress::always`] requests it.
 #[derive(Debug)]
 pub struct Progress {
@@ -63,7 +63,7 @@ impl Progress {
         self.start.elapsed()
     }
 
-    /// Whether the progress is redrawn repeatedly on a terminal.
+    /// Whether the progress is redrawn in place on a terminal.
     pub const fn is_redrawn(&self) -> bool {
         self.shown && self.terminal
     }

@@ -274,7 +274,7 @@ mod tests {
             assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{}", link.display());
         }
         assert_eq!(fs::read(directory.path().join("kept/table")).unwrap(), b"new");
-        // A link into a directory that does not exist cannot be replaced.
+        // A link to a file in a directory that does not exist: the file cannot be created.
         let nowhere = directory.path().join("nowhere");
         symlink("no/table", &nowhere).unwrap();
         assert_eq!(replace_file(&nowhere, b"x").unwrap_err().kind(), ErrorKind::NotFound);

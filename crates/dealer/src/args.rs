@@ -13,7 +13,7 @@ use rand::rngs::SysRng;
 use servekit::JournalArgs;
 
 /// Bytes per second that are read from one connection. A player that answers a hundred thousand questions per second
-/// stays below this limit. A player that sends an answer before the question is disconnected at its second message.
+/// stays below this limit. A player that does not wait for the questions is disconnected at its second message.
 pub(crate) const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
 /// The longest pause and the longest time limit: a day.
@@ -43,7 +43,7 @@ for wrong usage.";
 #[command(name = "dealer", version, after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
-    /// TCP port to listen on; 0 is any free one. Optional for a resumed match, which has a port
+    /// TCP port to listen on; 0 is any free one; optional with --resume, which uses the port of the match
     #[arg(required_unless_present = "resume", value_parser = whole_number(0..=u16::MAX, 2021),
           allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
@@ -58,7 +58,7 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     players: u8,
 
-    /// Tables played at the same time, and in total unless --forever is given. Further players wait for the next table
+    /// Tables played at the same time, and in total unless --forever is given; further players wait for the next table
     #[arg(long, conflicts_with = "resume", value_name = "COUNT", default_value_t = 1, value_parser = whole_number(1..=4_096_u32, 4),
           allow_negative_numbers = true)]
     tables: u32,

@@ -28,7 +28,7 @@ pub trait Copying: Debug + Send + Sync {
     /// Adds the records at `position`.
     fn add(&self, position: u64, records: &[u8]);
 
-    /// Continues the journal at `position`. Earlier records that were not added are not needed.
+    /// Continues the copy at `position`. Earlier records that were not added are not needed.
     fn skip(&self, position: u64);
 
     /// Whether the copy can be continued only with a new state. The state is taken at the next arrival.
@@ -40,8 +40,8 @@ pub trait Copying: Debug + Send + Sync {
     /// The position up to which the copy is safe, if outputs wait for the copy.
     fn reached(&self) -> Option<u64>;
 
-    /// The reason why the copy will reach no further position although outputs wait for it, if so. These outputs are
-    /// never sent.
+    /// The reason why the copy will reach no further position although outputs wait for it; `None` if it may. In the
+    /// first case these outputs are never sent.
     fn lost(&self) -> Option<String>;
 
     /// Wakes the task when [`reached`](Self::reached) has changed.
@@ -72,7 +72,7 @@ pub enum CopyError {
 #[derive(Debug)]
 pub struct Copied {
     head: Vec<u8>,
-    // Of the next record.
+    // The position of the next record to add.
     position: u64,
     bytes: Vec<u8>,
 }

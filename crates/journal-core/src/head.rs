@@ -102,7 +102,7 @@ impl Head {
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
-    /// Adds the facts at the beginning of the journal.
+    /// Replaces the facts that hold at the beginning of the journal.
     #[must_use]
     pub fn with_facts(mut self, facts: &Facts) -> Self {
         self.program.truncate(self.program().len());
@@ -118,7 +118,7 @@ impl Head {
         self.program.split('\0').next().unwrap_or_default()
     }
 
-    /// The facts at the beginning of the journal.
+    /// The facts that hold at the beginning of the journal.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         let mut texts = self.program.split('\0').skip(1);

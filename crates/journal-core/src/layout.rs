@@ -34,6 +34,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
 /// messages. Up to version 2, an arrival has a byte of the digest of the state after it.
 pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
+/// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
 const PLACE_FROM: usize = 64;

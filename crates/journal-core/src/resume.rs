@@ -216,12 +216,12 @@ impl<E: Recorded> Resumable<E> {
         Ok(parts)
     }
 
-    /// The peers in the form for a host. A peer whose address cannot be parsed is treated as disconnected.
+    /// The peers, as a host expects them. A peer whose address cannot be parsed is treated as disconnected.
     pub fn returning(&self) -> Vec<(PeerId, Link, SocketAddr)> {
         self.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect()
     }
 
-    /// The farewells in the form for a host.
+    /// The farewells, as a host expects them.
     pub fn last_words(&self) -> Vec<(SocketAddr, Vec<Bytes>)> {
         self.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect()
     }

@@ -399,7 +399,7 @@ impl JournalEnd {
         }
     }
 
-    /// Waits until the journal is closed, for at most `patience`. Returns whether it is closed.
+    /// Waits until the journal is closed or given up, for at most `patience`. Returns whether it is.
     pub fn finish(&self, patience: Duration) -> bool {
         self.sink.finish(patience)
     }

@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const STALLED: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The pause before marking a journal as cut is tried again.
+/// The pause between two attempts to mark a journal as cut.
 const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -125,7 +125,7 @@ struct Queues {
     syncs: VecDeque<(Duration, Arc<Sink>)>,
     // Journals that are not marked as cut yet. Each is written when it is due.
     retries: VecDeque<(Duration, Arc<Sink>)>,
-    // No further work is queued: the threads finish the remaining work immediately and end.
+    // No further work will be queued: the threads finish the remaining work immediately and end.
     ended: bool,
     // Whether the threads sleep, so that each is woken once for everything that is queued meanwhile.
     writer_sleeps: bool,
@@ -383,7 +383,7 @@ impl Shared {
         }
     }
 
-    // Performs the steps of a thread until no further work is queued.
+    // Performs the steps of a thread until the last handle is dropped and no work is left.
     fn run(&self, take: Take, new: &Condvar, sleeps: Sleeps) {
         let mut queues = self.queues();
         loop {

@@ -30,7 +30,7 @@ use crate::{
 pub(crate) const MAX_PENDING: usize = 64 << 20;
 /// A mark above all positions.
 const EVERYTHING: u64 = u64::MAX;
-/// The maximum length at which a segment is continued in another file, in bytes.
+/// The length in bytes at which a segment is continued in another file, unless [`SEGMENTS`] requires a smaller one.
 const MAX_SEGMENT: u64 = 16 << 20;
 /// The minimum number of segments that share the maximum size of a journal.
 const SEGMENTS: u64 = 4;
@@ -47,6 +47,7 @@ pub(crate) struct Start {
     pub(crate) older: VecDeque<(PathBuf, u64)>,
     /// The position of the next record.
     pub(crate) position: u64,
+    /// The checksum of the previous record.
     pub(crate) sum: u32,
 }
 
@@ -318,7 +319,7 @@ impl Sink {
         self.stalled.store(is_stalled, Ordering::Release);
     }
 
-    /// The reason why outputs must no longer be sent, if so.
+    /// The reason why outputs must no longer be sent; `None` if they may.
     pub(crate) fn lost(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),
@@ -326,8 +327,8 @@ impl Sink {
         }
     }
 
-    /// Marks the journal as queued for writing and returns the urgency. Returns `None` if it is queued already, or has
-    /// no work.
+    /// Marks the journal as queued for writing and returns the urgency. Returns `None` if it is queued already with
+    /// that urgency, or has no work.
     pub(crate) fn queue(&self) -> Option<Urgency> {
         let mut inner = self.inner();
         if inner.queued || !inner.has_work() {
@@ -340,7 +341,7 @@ impl Sink {
         (!std::mem::replace(&mut inner.delayed, true)).then_some(Urgency::Later)
     }
 
-    /// Reports the end of its delay in the queue.
+    /// Records that its delay in the queue is over.
     pub(crate) fn end_delay(&self) {
         self.inner().delayed = false;
     }

@@ -19,7 +19,7 @@ use crate::{
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
-/// How often a journal is opened again if its server continues it in another file meanwhile.
+/// The number of attempts to open a journal that its server continues in another file meanwhile.
 const ATTEMPTS: u32 = 8;
 
 /// A segment of a journal, with the records that only its spool contains. A clone starts at the same position and moves

@@ -64,7 +64,7 @@ pub(crate) struct Spooled {
 }
 
 impl Spooled {
-    /// The position after the last record that may be contained.
+    /// The position after the last record that the file may contain.
     pub(crate) const fn end(&self) -> u64 {
         self.base.saturating_add(self.records.len() as u64)
     }

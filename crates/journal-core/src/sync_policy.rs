@@ -9,10 +9,10 @@ pub const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// The durability that outputs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
-    /// The inputs that caused them are on disk: even a power cut does not undo outputs that were sent.
+    /// The inputs that caused them are on disk: even a power cut loses no input whose outputs were sent.
     Always,
-    /// The inputs that caused them were passed to the system: killing the server does not undo outputs that were sent,
-    /// but a power cut may undo those of the last [`SYNC_INTERVAL`].
+    /// The inputs that caused them were passed to the system: killing the server loses no input whose outputs were
+    /// sent, but a power cut may lose the inputs of the last [`SYNC_INTERVAL`].
     #[default]
     Interval,
 }

@@ -18,7 +18,7 @@ use crate::{
 
 /// Limits on the copies for moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// The maximum number of seats that an error lists.
+/// The maximum number of seats that are collected for an error, which lists some of them.
 const MAX_SEATS: usize = 256;
 
 /// A position to move to.
@@ -113,6 +113,7 @@ impl<E: Game> Playback<E> {
         self.now.cursor.replay().arrivals()
     }
 
+    /// The time of the last arrival.
     pub(crate) const fn time(&self) -> Time {
         self.now.cursor.replay().time()
     }
@@ -136,6 +137,7 @@ impl<E: Game> Playback<E> {
         self.now.trouble.as_deref()
     }
 
+    /// The latest actions, latest first.
     pub(crate) fn actions(&self) -> impl Iterator<Item = String> {
         self.now.latest.iter().filter_map(Action::words::<E>)
     }

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = whole_number(2..=26_usize, 4))]
     seats: Option<usize>,
 
-    /// Seed of all random choices [default: the system's entropy, or the seed of the league that is continued]
+    /// Seed of all random choices [default: the system's entropy, or the seed of the continued league]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17))]
     seed: Option<u64>,
 
@@ -111,8 +111,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
     repeats: Option<bool>,
 
-    /// Let programs use the network; without it each program has only a loopback of its own, where the system allows
-    /// that
+    /// Let programs use the network; without this option each program has only a loopback of its own, where the system
+    /// allows that
     #[arg(long)]
     pub(crate) network: bool,
 

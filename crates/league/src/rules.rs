@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 pub enum Game {
     /// The player who is destroyed least often wins.
     Robots,
-    /// The player with most gold wins.
+    /// The player with the most gold wins.
     Nuggets,
-    /// The player with most won rounds less lost ones wins, on the same decks.
+    /// The player with the best balance of won and lost rounds wins, on the same decks.
     Blackjack,
-    /// The player with fewest turns for the same code wins.
+    /// The player who needs the fewest turns for the same code wins.
     Mastermind,
 }
 

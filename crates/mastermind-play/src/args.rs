@@ -49,11 +49,11 @@ pub struct Args {
     #[arg(long)]
     panel: bool,
 
-    /// Pegs in a code, 4 to 8; without it the program prompts for it
+    /// Pegs in a code, 4 to 8; without this option the program prompts for it
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
     length: Option<usize>,
 
-    /// Whether a colour may occur twice in the code, yes or no; without it the program prompts for it
+    /// Whether a colour may occur twice in the code, yes or no; without this option the program prompts for it
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
     repeats: Option<bool>,
 

@@ -197,7 +197,7 @@ impl Entry {
         Some(room.fence.unwrap_or(Fence(self.revision.0)))
     }
 
-    /// Returns the `seen` field of a node; `None` if the entry has none.
+    /// Returns the revision up to which a node knows all nodes that joined; `None` if the entry does not state it.
     pub fn seen(&self) -> Option<Revision> {
         let Value::Node(node) = &self.value else { return None };
         node.seen

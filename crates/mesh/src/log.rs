@@ -51,7 +51,7 @@ pub struct Append {
 pub enum Appended {
     /// The record is stored at this position, by this attempt or an earlier one.
     Stored(Sequence),
-    /// A later claim exists, so the fence of the append is outdated.
+    /// A later claim, with this fence, exists. No further record can be stored under the fence of the append.
     Fenced(Fence),
     /// The last record, at this position, is not the expected one.
     Misplaced(Sequence),

@@ -153,8 +153,8 @@ pub enum How {
     /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] the
     /// journal in the mesh holds it too, and survives failures that the files may not.
     Returned,
-    /// Another node owned the room, and the journal in the mesh holds the state. A room without a journal has not
-    /// published anything and is to be closed.
+    /// Another node owned the room, and the journal in the mesh holds the state. A room without a journal is to be
+    /// closed: it has published nothing, or its durability permits the loss.
     TakenOver,
 }
 
@@ -211,8 +211,8 @@ pub struct Node {
     said: Said,
     // Whether another node has joined since that write, so that the entry is due immediately.
     hurries: bool,
-    // Whether the lease has expired, so that heartbeats may have been missed. Entries of silent nodes are not removed
-    // then.
+    // Whether the lease has expired, so that heartbeats of other nodes may have been missed. Entries of silent nodes
+    // are not removed then.
     is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,

@@ -322,7 +322,7 @@ pub(crate) async fn a_result_that_cannot_be_committed_is_not_lost(shared: Shared
     let no = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
     let failed = work_off(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
     assert_eq!(failed, Err(no()));
-    // The clock of the in-process implementation does not advance in this test, so the lease of the consumer is valid.
+    // The clock of the in-process implementation does not advance in this test, so the consumer still holds the result.
     assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
 }
 

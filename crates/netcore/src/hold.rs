@@ -13,8 +13,8 @@ pub trait Hold {
     /// The position that has been reached.
     fn reached(&self) -> u64;
 
-    /// Is ready once a position above `reached` is reached, or no further position ever will be. Until then, the task
-    /// is woken when that happens.
+    /// Ready if a position above `reached` has been reached, or no further position ever will be. Otherwise the task is
+    /// woken when that happens.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
     /// Called before the host waits: the writes that outputs depend on must start now. Until then they are delayed, so
@@ -29,7 +29,8 @@ pub trait Hold {
         false
     }
 
-    /// The reason why no further position will ever be reached, if so. The host must not send further outputs then.
+    /// The reason why no further position will ever be reached, after which the host must not send outputs; `None` if
+    /// one may be reached.
     fn lost(&self) -> Option<String> {
         None
     }

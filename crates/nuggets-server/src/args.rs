@@ -61,16 +61,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
-    /// After game over begin a new game at the same port, until stopped
+    /// Begin a new game at the same port when one is over, until stopped
     #[arg(long, conflicts_with = "resume")]
     rematch: bool,
 
-    /// The game begins when this many players have joined; until then they look around and cannot move
+    /// Begin the game when this many players have joined; until then they look around and cannot move
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = whole_number(1..=most_players(), 4),
           allow_negative_numbers = true)]
     wait_for: Option<u32>,
 
-    /// The game begins this many seconds after its first player has joined, or after the last of --wait-for
+    /// Begin the game this many seconds after its first player has joined, or after the last of --wait-for
     #[arg(long, value_name = "SECONDS", conflicts_with = "resume", value_parser = whole_number(1..=LONGEST_COUNTDOWN, 10),
           allow_negative_numbers = true)]
     countdown: Option<u64>,

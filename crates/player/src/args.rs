@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(required_unless_present_any = ["practice", "directory"], value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
-    /// The room of an arcade with several hubs.
+    /// The location of the room in an arcade of several hubs.
     #[command(flatten)]
     pub(crate) directory: DirectoryArgs,
 
@@ -84,13 +84,13 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds", "directory"])]
     pub(crate) practice: bool,
 
-    /// Time limit of the dealer in seconds, for the countdown: the protocol does not contain it. 0 hides the countdown
+    /// Time limit of the dealer in seconds, for the countdown, since the dealer does not send it; 0 hides the countdown
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT.as_secs(), value_parser = whole_number(0..=86_400_u64, 30),
           requires = "human", allow_negative_numbers = true)]
     pub(crate) think: u64,
 
-    /// Number of rounds of the dealer, to show the remaining time while a table plays or learns: the protocol does not
-    /// contain it
+    /// Number of rounds of the dealer, to show the remaining time while a table plays or learns, since the dealer does
+    /// not send it
     #[arg(long, value_name = "ROUNDS", value_parser = count(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
           allow_negative_numbers = true)]
     pub(crate) rounds: Option<u64>,
@@ -172,8 +172,8 @@ pub(crate) enum Plan {
 }
 
 impl Args {
-    /// Returns the selected mode, and reads its table. Fails if the table is damaged, if a table given by name does not
-    /// exist, or if it has other states than requested.
+    /// Returns the selected mode, and reads its table. Fails if the table is damaged, is required but missing, or has
+    /// other states than requested.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
             let wrong = "--seed is for --train and --practice; otherwise nothing here is random";
@@ -248,7 +248,8 @@ impl Args {
             info!("plays by the table {name}");
             return Ok((table.policy(), true));
         }
-        // People can play without a table file and get advice from best play. Play by a table requires the file.
+        // Without `--table` and without the default file, people get advice from best play. Otherwise the file is
+        // required.
         let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");

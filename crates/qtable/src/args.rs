@@ -192,11 +192,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
-    /// The table file. If it exists, its training continues; otherwise it is created
+    /// The table file; its training continues if it exists, otherwise it is created
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
     pub(crate) output: PathBuf,
 
-    /// Also save at this interval of rounds
+    /// Also save each time this number of rounds has been played
     #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 100_000_000))]
     pub(crate) save_every: u64,
@@ -332,7 +332,7 @@ pub(crate) enum KnownPolicy {
     Best,
     /// The dealer's strategy: hit to 16
     Mimic,
-    /// The limit of random training, however long
+    /// The table that random training converges to
     RandomLimit,
 }
 

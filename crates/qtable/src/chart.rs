@@ -50,7 +50,7 @@ impl Chart {
         Self { table: Some(table), ..chart }
     }
 
-    /// The states of the chart, where the two policies are compared.
+    /// The states of the chart: those in which the two policies are compared.
     pub(crate) fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
         if soft { StateSpace::Soft } else { self.policy.space() }
@@ -263,8 +263,8 @@ fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     }
 }
 
-// From the 256 standard terminal colours, so that the contrast is known: black on orange and white on blue. Both exceed
-// 6 to 1 and are distinguishable with red-green colour blindness.
+// From the 256 standard terminal colours, so that the contrast is known: black on orange and white on blue. Both
+// contrasts exceed 6 to 1, and the colours are distinguishable with red-green colour blindness.
 const HIT: &str = "\x1b[38;5;16;48;5;214m";
 const STAND: &str = "\x1b[38;5;231;48;5;25m";
 const DIFFERENT: &str = "\x1b[1m";

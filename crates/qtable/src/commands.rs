@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a picture, and `csv` for numbers, to all requested files and reports each of them.
+/// Writes all requested files, a picture or the numbers in `csv` according to their formats, and reports each of them.
 fn write_files(files: &[(FileFormat, &Path)], picture: &Picture, csv: &str) -> anyhow::Result<()> {
     for (format, path) in files {
         match format {

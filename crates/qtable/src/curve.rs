@@ -17,6 +17,7 @@ use crate::{args::Way, judge::Judge, train::RoundsProgress};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
+/// The default title.
 const TITLE: &str = "How many rounds it takes to learn 21";
 
 /// The base-10 logarithm of a number of rounds.

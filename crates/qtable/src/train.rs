@@ -94,7 +94,7 @@ impl RoundsProgress {
         if rounds == all { self.progress.draw_last(line) } else { self.progress.draw(line) }
     }
 
-    /// Whether the progress is drawn repeatedly on a terminal.
+    /// Whether the progress is redrawn in place on a terminal.
     pub(crate) const fn is_redrawn(&self) -> bool {
         self.progress.is_redrawn()
     }

@@ -57,7 +57,7 @@ pub(crate) struct Args {
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
     pub(crate) gui_address: Option<HostPort>,
 
-    /// Address of the server, over TCP; the default port is 2022. Optional with --directory
+    /// Address of the server, over TCP; without a port 2022; optional with --directory
     #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
           required_unless_present_any = ["demo", "directory"])]
     pub(crate) server_address: Option<HostPort>,
@@ -109,7 +109,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
     pub(crate) level: Option<Level>,
 
-    /// Leave when each bot has completed this number of games; without it they continue
+    /// Leave when each bot has completed this number of games; without it they play on
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
     pub(crate) games: Option<u32>,

@@ -1,4 +1,4 @@
-//! The connection to the GUI, which sends pictures and receives inputs without blocking.
+//! The connection to the GUI. It sends pictures and receives inputs, and never blocks.
 
 use std::{
     future::poll_fn,
@@ -155,7 +155,7 @@ impl Gui {
         }
     }
 
-    /// Sends a picture. If the system has no room, the picture waits until a newer one replaces it.
+    /// Sends a picture. If the system has no room, the picture waits for room, unless a newer one replaces it before.
     pub(crate) fn show(&mut self, picture: &DrawMessage) {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();

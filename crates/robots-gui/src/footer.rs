@@ -144,7 +144,7 @@ pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     }
     let seconds = silence.as_ref()?.as_secs();
     match (view.newest(), view.role) {
-        // In the lobby a picture is sent only when a player joins.
+        // In the lobby a picture is sent only when a player joins, so a long silence is normal.
         (Some(DrawMessage::Lobby { .. }), Some(UserRole::Remote)) => {
             Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
         }

@@ -24,7 +24,7 @@ struct Field {
     others: bool,
 }
 
-/// The visible fields, independent of the size of the board.
+/// The visible fields. Their number depends on the window, not on the board.
 #[derive(Debug)]
 pub(crate) struct Scene {
     corner: Place,

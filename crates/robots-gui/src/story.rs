@@ -203,7 +203,8 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    // Returns the event displayed after bombs were placed and players destroyed. Ann, Bob and Cid are in a corner each.
+    // Returns the event displayed after a game in which Ann, Bob and Cid are in a corner each, bombs are placed, and
+    // players are destroyed. `skip` omits the first picture with the bombs.
     fn told(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
 /// How many columns and rows of fields a key moves the board.
 const SCROLL: (i32, i32) = (6, 4);
-/// The minimum display time of a result if the next game starts.
+/// How long a result is shown at least, even if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
 /// The player whose robot is kept in view.
@@ -354,7 +354,7 @@ impl View {
 pub(crate) const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// Beside a large board, the score board takes this fraction (1/N) of the window width, within these bounds.
+/// Beside a large board, the score board takes 1/`SCORES_PART` of the window width, within these bounds.
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;

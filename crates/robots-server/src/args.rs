@@ -20,8 +20,7 @@ Examples:
 
 Exit status: 0 after a signal, 1 when something fails or the usage is wrong.";
 
-/// Host games of robots, one after the other. Robots walk and place bombs and blocks, and all of them act at the same
-/// time
+/// Host games of robots, one after the other: robots walk and place bombs and blocks, all at the same time
 #[derive(Debug, Parser)]
 #[command(name = "robots-server", version, after_help = AFTER_HELP, disable_help_flag = true,
           override_usage = "robots-server -c PLAYERS -x COLUMNS -y ROWS [OPTIONS]\n       robots-server --resume FILE")]

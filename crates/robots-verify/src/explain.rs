@@ -88,6 +88,7 @@ impl Explainer {
         report
     }
 
+    /// The number of complete messages.
     pub(crate) const fn messages(&self) -> u64 {
         self.report.number - 1
     }
@@ -97,7 +98,7 @@ impl Explainer {
         self.report.at
     }
 
-    /// Whether a wrong byte has ended the stream.
+    /// Whether reading has ended at a wrong byte.
     pub(crate) const fn is_broken(&self) -> bool {
         self.broken
     }
@@ -283,7 +284,7 @@ impl Explainer {
         })
     }
 
-    // Schedules the parts that follow a value, the last part first.
+    // Schedules the fields that follow a tag, the last field first. Returns the items or entries that follow a count.
     fn follow(&mut self, Next { label, shape, depth, shown }: Next, value: &Value) -> Option<Todo> {
         let Label::Field(name) = label else {
             // A message or an event: its fields.

@@ -7,7 +7,7 @@ use crate::{
     text::{self, Carrier},
 };
 
-/// Writes a report behind the fields of `source`.
+/// Converts a report to JSON, together with the fields of `source`.
 ///
 /// Offsets named `at` count from the start of the stream in the report itself, and from the start of the message in its
 /// parts.

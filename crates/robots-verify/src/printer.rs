@@ -32,7 +32,7 @@ pub(crate) struct Source {
     pub(crate) fields: Map<String, Json>,
 }
 
-/// Writes whole texts to standard output.
+/// Writes to standard output, each text as a whole and without delay.
 #[derive(Debug, Clone)]
 pub(crate) struct Printer {
     json: bool,

@@ -29,18 +29,18 @@ pub struct JournalArgs {
     #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with = "directory")]
     resume: Option<PathBuf>,
 
-    /// When recorded input is written to disk, which determines what a match survives
+    /// When recorded input is synced to disk, which determines what a match survives
     #[arg(long, value_enum, default_value_t = SyncArg::Interval, value_name = "WHEN", help_heading = HEADING)]
     sync: SyncArg,
 
-    /// Maximum size of a journal. The oldest part of a longer match is removed: the match can still be resumed, but its
+    /// Maximum size of a journal; the oldest part of a longer one is removed: the match can still be resumed, but its
     /// replay begins later
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = HEADING)]
     journal_max: u64,
 
     /// When a match begins, remove the oldest journals of this game from the directory until this limit is met: an age
-    /// in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. The newest
-    /// journal is kept. Without this option no journal is removed
+    /// in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G; the newest
+    /// journal is always kept [default: no limit]
     #[arg(long, value_name = "WHAT", value_parser = retention, requires = "directory", conflicts_with = "resume", help_heading = HEADING)]
     journal_keep: Option<Retention>,
 }

@@ -43,8 +43,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns the rounds per second of a game and the time until its end. Returns `None` if it is too early for an
-    /// estimate, or if one was logged recently.
+    /// Returns the rounds per second of a game and the time until its end. Returns `None` if the game is over, if it is
+    /// too early for an estimate, or if one was logged recently.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
         let (begun, before) = *self.begun.entry(game).or_insert((now, done));

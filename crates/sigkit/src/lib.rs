@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// The signals that request the end of a program on purpose.
+/// The signals that deliberately request the end of a program.
 pub const REQUESTS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Another request within this time counts as the first one. `timeout` sends two, one to the process and one to its
@@ -34,7 +34,7 @@ pub fn ending() -> impl Iterator<Item = i32> {
 
 /// SIGHUP, if the system reports that it is not ignored.
 ///
-/// Call this before listening for SIGHUP, because listening for a signal ends its being ignored. Querying the system
+/// Call this before listening for SIGHUP, because a signal with a listener is no longer ignored. Querying the system
 /// directly requires `unsafe`; if the state is not available in a file, SIGHUP keeps its effect.
 #[cfg(unix)]
 pub fn hang_up() -> Option<i32> {

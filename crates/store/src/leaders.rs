@@ -14,7 +14,7 @@ use crate::{
 const MAX_HISTORY: i64 = 200;
 /// The maximum number of boards of a player.
 const MAX_BOARDS: i64 = 200;
-/// How many times the requested number of rows a query reads, because inactive players fall behind others.
+/// A query reads this many times the requested number of rows, because inactive players fall behind others.
 const MARGIN: u32 = 2;
 /// The maximum number of listed seasons: 50 years.
 const MAX_SEASONS: usize = 200;

@@ -16,7 +16,8 @@ use crate::Kind;
 
 /// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
-/// The number of deviations in the displayed uncertainty. In 19 of 20 cases the strength is within it.
+/// The number of deviations in the displayed uncertainty. In 19 of 20 cases the strength differs from the rating by
+/// less.
 const SURE: f64 = 2.0;
 /// The uncertainty that a day without a match adds. After a season, a certain rating is twice as uncertain as before,
 /// and after three years as uncertain as that of a new player.

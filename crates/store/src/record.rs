@@ -235,8 +235,8 @@ async fn opponents(
     Ok(opponents)
 }
 
-// Returns the host and the names of two players who may be the same person. An unknown host matches every host. Since
-// unproven names are free, all unproven names of a host count as one name.
+// Returns the host and the names of two players who may be the same person. An unknown host matches every host. All
+// unproven names of a host count as one name, since a person can use any number of them.
 fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
     if one.kind == Kind::Bot || other.kind == Kind::Bot {
         return None;

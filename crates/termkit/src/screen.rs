@@ -58,7 +58,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes control of the terminal, which must be standard output.
+    /// Takes control of the terminal. Standard output must be that terminal.
     /// An error leaves it restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
@@ -108,7 +108,7 @@ impl Screen {
 
     /// Takes control of the terminal again after the shell has used it.
     pub fn resume(&mut self) -> io::Result<()> {
-        // Shells change the modes of the terminal, so they are set again.
+        // Shells change the modes of the terminal, so the modes of the program are set again.
         release(false);
         take_over(self.keyboard)?;
         self.forget()

@@ -327,7 +327,7 @@ impl<R: Rules> Table<R> {
         standings.sort_by_key(|standing| standing.rank);
         out.event(GameEvent::Ended { game: self.state.games, complete: how != Ending::Left, standings });
         self.send_all(&ServerMessage::Over(how, scores), out);
-        // Results apply to the seats since the last game, so the remaining seats are reported again for the next one.
+        // A result covers the seats that were reported since the last game, so the remaining seats are reported again.
         self.state.seats.values_mut().for_each(|seat| seat.active = now);
         for number in self.state.seats.keys() {
             self.report_joined(*number, out);

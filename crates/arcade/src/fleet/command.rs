@@ -37,7 +37,7 @@ pub(super) enum Command {
     Suspended(Name, oneshot::Sender<()>),
     /// Waits until a room that was handed over is resumed, and replies where.
     Follow(Name, oneshot::Sender<Settled>),
-    /// Another node requests a promise that this node does not take its rooms.
+    /// Another node requests a promise that this node does not take its rooms for a certain time.
     Promise(Plea, oneshot::Sender<Promise>),
     /// The process ends.
     Leave(oneshot::Sender<()>),

@@ -125,7 +125,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         false
     }
 
-    /// The number of players in a room with this number of seats after bots have filled it on request.
+    /// The number of players up to which bots fill a room with this number of seats on request.
     fn party(&self, seats: u32) -> u32 {
         seats
     }

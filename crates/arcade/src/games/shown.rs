@@ -69,7 +69,7 @@ pub(crate) trait Shown: Engine {
         false
     }
 
-    /// Why the game with this number, which has just ended, does not count although its room does.
+    /// Why the game with this number, which has just ended, does not count although other games of its room do.
     fn odd(&self, _game: u32) -> Option<Casual> {
         None
     }

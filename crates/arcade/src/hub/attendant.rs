@@ -151,7 +151,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
 struct Company {
     // When bots join, if they were requested.
     due: Option<Instant>,
-    // Whether the reason why they cannot was logged already.
+    // Whether the reason why they cannot join was logged already.
     is_logged: bool,
 }
 

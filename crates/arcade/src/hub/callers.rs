@@ -16,8 +16,8 @@ use super::shares::Kind;
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 /// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file of the page, which is in memory. A page has some 60 files, and several clients may share an
-/// address.
+/// The cost of a file of the page, which is in memory. A page has some 60 files, and a class that shares an address
+/// loads them at the same time.
 pub(crate) const FILE: u32 = 1;
 /// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
@@ -47,7 +47,7 @@ impl Callers {
         Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
 
-    /// Logs a warning for the operator, because a refused client rarely can solve the problem. Equal warnings in a row
+    /// Logs a warning for the operator, because a refused client can rarely solve the problem. Equal warnings in a row
     /// are logged once, and each kind has a rate limit.
     pub(crate) fn complain(&self, kind: Kind, text: &str) {
         let now = self.now();

@@ -91,8 +91,8 @@ impl Hub {
         }
     }
 
-    /// Whether a client at this host may enter the room with this id. A try at a missing room costs and takes as much
-    /// as at an unlisted one.
+    /// Whether a client at this host may enter the room with this id. A try at a missing room costs as much and takes
+    /// as long as one at an unlisted room.
     pub(crate) async fn admits(&self, host: HostId, (id, room): (&str, Option<&Room>), proof: &Proof) -> Tried<()> {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
             return Tried::Right(());
@@ -114,8 +114,8 @@ impl Hub {
     }
 }
 
-/// Wrong tries of one host for one purpose, with the cost [`TRY`] each: a burst of twenty, and then one every 30
-/// seconds.
+/// The rate of wrong tries of one host for one purpose, which cost [`TRY`] each: a burst of twenty, and then one every
+/// 30 seconds.
 pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 /// The cost of a wrong try.
 const TRY: u32 = 30;

@@ -30,7 +30,7 @@ use crate::{games::Game, results::Results};
 
 /// The maximum number of programs of a ladder, waiting or playing.
 pub(crate) const MAX_PROGRAMS: usize = 64;
-/// The maximum number of programs of a ladder from one host. A class may share one.
+/// The maximum number of programs of a ladder from one host. A class may share a host.
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 /// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;

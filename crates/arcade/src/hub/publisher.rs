@@ -180,7 +180,7 @@ async fn run(
     }
 }
 
-// Waits for messages, and takes all queued ones. Also returns whether the stream has ended.
+// Waits for a message, and then takes queued ones up to `GATHERED` bytes. Also returns whether the stream has ended.
 async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
@@ -252,7 +252,7 @@ impl Log<'_> {
         let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
-                // Followers take either the snapshot or the message, so the snapshot does not contain it.
+                // The snapshot does not contain the message, because followers apply the message after it.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is wanted again at once");

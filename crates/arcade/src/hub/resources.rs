@@ -186,7 +186,7 @@ impl Resources {
             (Some(host), Some(other)) => host.networks().any(|network| other.networks().any(|its| its == network)),
             _ => false,
         };
-        // The items of this host and its networks are taken first.
+        // The items of this host and its networks are taken first, as if they were older than those of other hosts.
         let (near, far): (Vec<_>, Vec<_>) = owners.partition(is_near);
         for other in near.into_iter().flatten() {
             // Items that were taken when the share was larger still count, for example after a restart with other

@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 
-/// The environment variable with the port of the SDK server.
+/// The environment variable in which Agones sets the port of its SDK server.
 const PORT: &str = "AGONES_SDK_HTTP_PORT";
 /// The default port.
 const USUAL_PORT: u16 = 9358;

@@ -19,8 +19,8 @@ use super::data::{CONTROL, LOCK, RESULTS};
 
 /// The entry that describes the contents of a backup.
 pub(crate) const MANIFEST: &str = "backup.json";
-/// The front of a journal, which states how much of the journal is on disk. It is read before the length, so that it
-/// never promises more than was copied.
+/// The length in bytes of the front of a journal, which states how much of the journal is known to be on disk. The
+/// front is read before the length of the file, so that it never promises more than was copied.
 const FRONT: u64 = 1_536;
 /// Files that are not needed elsewhere or only have a meaning on this machine.
 const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];

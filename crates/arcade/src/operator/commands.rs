@@ -54,7 +54,7 @@ pub(crate) enum Command {
     /// Ban a host from the page and all rooms, list the banned hosts, or lift a ban
     #[command(arg_required_else_help = true)]
     Ban {
-        /// The address of the host; an IPv6 address represents its 64-bit network
+        /// The address of the host; an IPv6 address bans its 64-bit network
         #[arg(value_name = "HOST", value_parser = host, conflicts_with_all = ["list", "remove"])]
         host: Option<HostId>,
         /// List the banned hosts
@@ -127,8 +127,7 @@ pub(crate) enum ResultsCommand {
         /// of the hub
         #[arg(long, value_name = "DATABASE")]
         from: Option<String>,
-        /// The target: `postgres://user@host/arcade`, or the path of a SQLite file. Pass a password in PGPASSWORD
-        /// instead
+        /// The target: `postgres://user@host/arcade`, or the path of a SQLite file. Pass the password in PGPASSWORD
         #[arg(long, value_name = "DATABASE")]
         to: String,
     },
@@ -294,8 +293,9 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     }
 }
 
-// Receives a backup into a new file, which gets its name when it is complete. Root keeps its privileges, because it may
-// write where the user of the hub may not. A child process reaches the socket as that user.
+// Receives a backup into a new file, which gets its name when it is complete. Root keeps its privileges until then,
+// because the user of the hub may not be allowed to write there. A child process therefore reaches the socket as that
+// user.
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {

@@ -83,7 +83,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             format!("{name} is free again.\n")
         }
     };
-    // The hub may be any server, and may send text in place of numbers.
+    // The server may be any, and may send text in place of numbers.
     out.write_all(cmdkit::printable_lines(&text).as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -146,7 +146,7 @@ fn read(answer: &str) -> anyhow::Result<Value> {
     }
 }
 
-// Names have printable characters only, but the hub may be any server.
+// Names contain only printable characters, but the server may be any and send others.
 fn word(value: &Value) -> String {
     value.as_str().unwrap_or_default().escape_debug().to_string()
 }

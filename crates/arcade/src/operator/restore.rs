@@ -1,7 +1,7 @@
 //! `arcade restore`: puts a backup into a data directory.
 //!
-//! The backup is unpacked into a directory inside the data directory and checked there. After that, the previous data
-//! is moved aside, and the unpacked data replaces it.
+//! The backup is unpacked into a directory inside the data directory and checked there. Only then is the previous data
+//! moved aside, and the unpacked data replaces it.
 
 use std::{
     ffi::OsString,
@@ -39,7 +39,7 @@ const MAX_MANIFEST: u64 = 64 << 10;
 /// The prefix of the directories for the unpacked files and for the previous data.
 const UNPACKED: &str = ".restore-";
 const REPLACED: &str = ".replaced-";
-/// An entry that new file systems contain.
+/// The entry of a new file system. A directory with no other entry counts as empty.
 const OF_SYSTEM: &str = "lost+found";
 
 /// The contents of a data directory.
@@ -296,7 +296,7 @@ mod tests {
     fn a_backup_that_is_not_whole_changes_nothing() {
         let directory = TempDir::new();
         let whole = backup(&directory);
-        // Cuts at each boundary of entries, and within each entry.
+        // Cuts the backup at each boundary of entries, and within each entry.
         for cut in (0..whole.len() - 1_024).step_by(256) {
             let error = fails(&whole[..cut]);
             assert!(["cut off", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     {
         bail!("'{}' cannot be copied to itself", one.display());
     }
-    // The user that root changes to.
+    // The user to which root changes.
     let user = Owner::to_become(&args.data)?.map_or(ROOT, |owner| owner.uid);
     let (staged_from, staged_to) = (Staged::open(&from, user, false)?, Staged::open(&to, user, true)?);
     become_owner(&args.data)?;

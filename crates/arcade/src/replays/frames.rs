@@ -125,7 +125,8 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
         if at > stretch.to {
             break;
         }
-        // The watcher adds deadlines to those of the match.
+        // The copy has deadlines of the watcher that the match does not have, so the journal contains no input for
+        // them.
         for _ in 0..MAX_ELAPSED {
             let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
             if cursor.replay().room().deadline().is_some_and(|deadline| deadline <= due) {

@@ -56,7 +56,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// All matches that have begun before this point are over.
+    /// Returns a point in time: all matches that began before it are over.
     pub(crate) fn known(&self) -> Known {
         self.matches.known()
     }

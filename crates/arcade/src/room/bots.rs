@@ -130,7 +130,7 @@ impl Bots {
         Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
     }
 
-    /// Sets whether the bots play against programs. Against people they pause.
+    /// Sets whether the bots play against programs. They then need no pauses, unlike against people.
     pub(crate) fn with_pace(self, brisk: bool) -> Self {
         Self { brisk, ..self }
     }

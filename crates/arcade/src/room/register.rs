@@ -221,7 +221,7 @@ impl Register {
         self.prove_all(&mut self.seats())
     }
 
-    /// Revokes these names, because the keys of seats have lost them.
+    /// Marks these names as unproven, because the keys of their seats have lost them.
     pub(crate) fn revoke(&self, names: &[String]) {
         for (seat, Seat { fact, .. }) in &mut *self.seats() {
             if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {

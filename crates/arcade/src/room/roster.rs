@@ -594,8 +594,8 @@ impl Roster {
         self.state().reservations.besides(holder, Instant::now())
     }
 
-    /// The number of seats that are reserved for other clients than the one of this host at this address. That client
-    /// has been connected or waiting since `since`, and has precedence over later reservations.
+    /// The number of seats that are reserved for clients other than the one of this host at this address. That client
+    /// has been connected or waiting since `since`, and has precedence over later reservations of *Play now*.
     pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
         self.state().reservations.of_others(host, address, since, Instant::now())
     }

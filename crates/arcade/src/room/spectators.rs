@@ -156,7 +156,7 @@ impl Spectators {
             }
         }
         let waits = self.is_to_wait(phase);
-        // If the match ends here, its remaining outputs give players no advantage.
+        // If the match ends with these outputs, they reveal nothing that helps its players.
         let mut changed = self.set_waits(now, waits && !ends, engine, info, out);
         for peer in joined {
             self.show_picture(peer, out);

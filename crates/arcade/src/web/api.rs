@@ -356,7 +356,7 @@ async fn claim(
     };
     let (host, now) = (caller.host(), unix_now());
     let asked = async move |store: Store| {
-        // A browser claims its own names again at each visit.
+        // A browser claims its own name again at each visit.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
         }

@@ -232,7 +232,7 @@ const AWAY: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the
-/// room. Forwards all other requests.
+/// room. All other requests continue to the next layer.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();

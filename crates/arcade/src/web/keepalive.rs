@@ -1,4 +1,4 @@
-//! Keep-alive of sockets: messages show a client that it is connected, and pings show the hub that the client is.
+//! Keep-alive of sockets: messages show a client that it is connected, and pings show the hub that the client still is.
 
 use std::{
     mem,

@@ -1,4 +1,4 @@
-//! The ladder for programs and the page: its ranking, and the registration of programs.
+//! The ladder for programs and the page: its ranking, the registration of programs, and their sockets.
 
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ async fn join(
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
-            // The program may play its first match much later.
+            // The program may play its first match much later, so its name must not be released as unused.
             claimed = store.hold_name(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {

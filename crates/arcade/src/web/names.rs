@@ -27,7 +27,7 @@ use crate::{
 
 /// Bytes of a key.
 const KEY_LENGTH: usize = 32;
-/// The longest name in bytes, as in blackjack.
+/// The longest name, in bytes: the limit of blackjack.
 const MAX_NAME: usize = 64;
 /// The first and the longest pause before the database is queried again for the names of a key.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));

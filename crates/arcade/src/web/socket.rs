@@ -50,7 +50,7 @@ use crate::{
     },
 };
 
-/// The longest message that a browser may send, equal to the longest datagram.
+/// The longest message that a browser may send, in bytes: the size of the longest datagram.
 pub(super) const MAX_MESSAGE: usize = 65_507;
 /// How long the first message of a socket may take to arrive.
 pub(super) const ENTRY: Duration = Duration::from_secs(5);
@@ -470,7 +470,7 @@ async fn write(
                     return;
                 }
             },
-            // All queued messages are written and the room has ended. The page reconnects, unless the room has closed
+            // The room has ended, and all queued messages are written. The page reconnects, unless the room has closed
             // the mailbox.
             () = std::future::ready(()), if !open => return,
             changed = news.changed() => {

@@ -38,7 +38,7 @@ use crate::{fleet::seal::Relayed, message::message};
 
 /// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// The size of each of the two buffers of a connection, in bytes: one record.
+/// Limit in bytes on each of the two send buffers of a connection, before and after encryption: one record.
 const MAX_BUFFERED: usize = 16 << 10;
 /// The first byte from a TLS client. No HTTP request begins with it.
 const HELLO: u8 = 0x16;
@@ -108,7 +108,8 @@ pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
 
-/// Redirects a request without TLS, at a port with TLS, to the same address with TLS.
+/// Rejects a request without TLS at a port with TLS. If the client would follow a redirect, it is redirected to the
+/// same address with TLS.
 pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     // Nodes pass requests on to each other without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
@@ -260,7 +261,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
     read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
 }
 
-// A certificate without an end of its validity has the last second of the year 9999 as its end.
+// A certificate that never expires states the last second of the year 9999 as its end.
 fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }

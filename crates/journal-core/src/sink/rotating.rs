@@ -118,7 +118,7 @@ impl Sink {
         file.write_at(0, &bytes)?;
         // The part that the new segment omits must be in the old one.
         if !probe::has(Planted::OldSegmentNotSynced) {
-            // After a failure, the system considers unwritten data as written and never writes it.
+            // After a failed sync, the system considers the data as written, although it may never reach the disk.
             old.file.sync().map_err(Refusal::Fatal)?;
         }
         file.sync()?;

@@ -12,7 +12,7 @@ use crate::{
     sync::{MutexGuard, Ordering, TryLockError},
 };
 
-/// The maximum number of bytes that the thread of a room writes.
+/// The maximum number of bytes that the thread of a room writes directly.
 const MAX_DIRECT: usize = 64 << 10;
 /// The largest buffer that is reused for the next write, in bytes.
 const MAX_SPARE: usize = 256 << 10;

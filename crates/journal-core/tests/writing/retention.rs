@@ -114,7 +114,7 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     let pruned = prune(&other, Path::new(GAMES), &nothing, SystemTime::UNIX_EPOCH, spare).unwrap();
     assert_eq!((pruned.in_use, pruned.removed.len()), (vec![name.clone()], 0));
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
-    // An unfinished segment that a killed server has left, and files that do not belong to a journal.
+    // An unfinished segment that a killed server has left, and files that do not belong to this journal.
     let disk = bench.disk;
     disk.put(format!("{}.new", name.with_extension("9.journal").display()), vec![1, 2]);
     disk.put("/games/notes.txt", vec![1]);

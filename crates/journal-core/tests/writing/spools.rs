@@ -173,7 +173,7 @@ fn journal_of_this_version_has_no_spool() {
     drop(parts);
     let created = fs::read(&path).unwrap();
     let old = data("beside.journal");
-    // The same records in files whose status has a mark or not: the spool is only used without the mark.
+    // The same records in a file whose status has a mark, and in one without: the spool is used only without the mark.
     for (marked, expected) in [(true, 1), (false, 4)] {
         let mut bytes = old.clone();
         let fronts = if marked { &created } else { &old };

@@ -93,7 +93,7 @@ impl Hand {
         let client =
             self.client.get_or_insert_with(|| Client::new(name.clone(), dialect, link.framing(), StateSpace::Soft));
         while client.take_outgoing().is_some() {}
-        // A real client would end its game on an error; this one ignores it.
+        // On an error the client ends its game, like a real one.
         let _ = client.receive(time, frame);
         while let Some(event) = client.poll_event() {
             match event.meaning {

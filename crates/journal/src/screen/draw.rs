@@ -75,7 +75,7 @@ impl<E: Game> ReplayScreen<E> {
         StatusLine::new(&text).render(area, buffer);
     }
 
-    // The state of playing, the speed, and the position.
+    // Whether the replay is playing, the speed, and the position.
     fn bar(&self, area: Rect, buffer: &mut Buffer) {
         let start = self.playback.start.time;
         let (now, end) = (self.clock.max(start), self.playback.end.time.max(self.clock));

@@ -5,10 +5,10 @@
 //! promises not to remove the entry of the sender for a while. Otherwise the promise covers only the time that it would
 //! have waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
 //!
-//! The nodes must agree on the recipients. According to the field [`seen`](crate::NodeValue::seen) of an entry, its
-//! node knows all nodes that joined up to this revision. A node that joined later receives no request. It therefore
-//! removes no entry until it has introduced itself, also with a request, or until the maximum time without the
-//! directory has passed.
+//! The nodes must agree on the recipients. The entry of a node states the revision up to which it has
+//! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
+//! no entry until it has introduced itself, also with a request, or until the maximum time without the directory has
+//! passed.
 
 use std::{collections::BTreeMap, time::Duration};
 

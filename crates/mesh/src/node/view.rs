@@ -29,7 +29,7 @@ pub(super) struct View {
     heartbeats: BTreeMap<Name, (Revision, HeartbeatValue)>,
     /// For each node, the revision before which its lives are over.
     over: BTreeMap<Name, Revision>,
-    /// Nodes whose entries are removed, and when other nodes may take their rooms.
+    /// Nodes whose entries are removed, and the time from which other nodes may take their rooms.
     gone: BTreeMap<Name, Time>,
 }
 
@@ -83,7 +83,7 @@ impl View {
         }
     }
 
-    /// Returns `known` and `reached`.
+    /// Returns the revision up to which all joined nodes are known, and the last change since the watch restarted.
     pub(super) const fn known(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
@@ -146,7 +146,7 @@ impl View {
         self.nodes.values_mut().for_each(|(_, heard)| *heard = now);
     }
 
-    /// Returns when other nodes may take the rooms of a removed node.
+    /// Returns the time from which other nodes may take the rooms of a removed node.
     pub(super) fn waits_for(&self, node: &Name) -> Option<Time> {
         self.gone.get(node).copied()
     }

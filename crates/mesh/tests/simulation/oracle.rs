@@ -21,8 +21,8 @@ pub(super) struct Oracle {
     pub(super) told: BTreeMap<Name, Vec<u32>>,
     // For rooms that may lose unstored state: the state that each owner has published.
     told_by: BTreeMap<(Name, Fence), Vec<u32>>,
-    // By room, the state that its owner knows to be stored in the journal, and the fence of that owner. The greatest
-    // fence of several owners counts.
+    // By room, the state that its owner knows to be stored in the journal, and the fence of that owner. If there are
+    // several owners, the one with the greatest fence counts.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
     // Claims up to this one belong to rooms that are over.
     closed: BTreeMap<Name, Fence>,
@@ -103,7 +103,8 @@ impl Oracle {
         !self.stored.contains_key(room)
     }
 
-    /// A node that takes a room over finds no journal, so either no state was published or the room is over.
+    /// A node that takes a room over finds no journal. No published state may be lost, unless the room is over or its
+    /// durability permits it.
     pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
         let told = self.told.get(room).map_or(0, Vec::len);
         if durability == Durability::Node {

@@ -59,7 +59,7 @@ struct Plot<'a> {
     means: Vec<(Way, Vec<(u64, f64)>)>,
     rounds: (u64, u64),
     area: Rect,
-    // Decimal logarithms.
+    // Decimal logarithms of the rounds.
     from: f64,
     to: f64,
     low: f64,

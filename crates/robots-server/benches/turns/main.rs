@@ -9,7 +9,7 @@
 //! much as later ones, since the system acknowledges each of them immediately. Later turns therefore seem early to the
 //! last observer, both from the server and from the minimal loop.
 //!
-//! Then runs of the server with a journal and without one alternate.
+//! Then the server is measured with and without a journal, in alternating runs.
 //!
 //! `cargo bench -p robots-server` prints the tables; `-- --turns N` makes them longer or shorter.
 

@@ -255,7 +255,7 @@ impl RoomCopy {
             && state.writer.fenced().is_none();
         let oldest = state.sent_since.or(state.since);
         let waits = oldest.map_or(Duration::ZERO, |since| since.elapsed());
-        // A piece in flight may have to be sent again.
+        // A piece in flight may have to be sent again, so the lag is not zero before it is stored.
         let waits = if state.writer.lag().0 > 0 { waits.max(Duration::from_nanos(1)) } else { waits };
         is_whole.then_some(waits)
     }
@@ -317,8 +317,9 @@ impl RoomCopy {
                 // The former owner may have left a copy.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // The stored copy is not continued, and another node would resume the room with that old state. With
-                // cluster durability it must remain, because outputs that were already delivered depend on it.
+                // The stored copy is not continued, so it is removed: another node would resume the room from its old
+                // state. With cluster durability it must remain, because outputs that were already delivered depend on
+                // it.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);

@@ -313,7 +313,7 @@ impl Program {
                 // A repeated join datagram contains the key, so the stored one is sent in its place.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
                 let message = if is_join { &join[..] } else { &said[..] };
-                // The room would interpret further data as leaving after the program has finished.
+                // After the program has finished, nothing is sent to the room, which would interpret it as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }

@@ -18,10 +18,10 @@ use crate::games::Game;
 const MAX_COUNT: usize = 60;
 /// The maximum length of a search text, in characters.
 const MAX_TEXT: usize = 40;
-/// Bytes of rooms in one update of a view. The remaining rooms follow in the next update, so a page receives at most
-/// some kilobytes a second.
+/// The maximum number of bytes of rooms in one update of a view. The remaining rooms follow in the next update, so a
+/// page receives at most some kilobytes a second, even if many rooms change.
 const MAX_CHANGE: usize = 1_400;
-/// Limit on the views that are updated each time. The other views follow next time.
+/// The maximum number of views that are updated each time. The other views follow next time.
 const MAX_TURNS: usize = 128;
 /// The maximum number of distinct views of one host. Above the limit, its pages get a plain view, which does not count:
 /// the first rooms of the selected game.

@@ -14,7 +14,7 @@ use crate::hub::resources::MAX_ROOMS;
 const SPACE: u64 = 512 << 20;
 /// Open files for a room with some players.
 const FILES_A_ROOM: u64 = 10;
-/// The time to store a block above which a disk delays matches.
+/// A disk that takes longer than this to store a block delays matches.
 const SLOW: Duration = Duration::from_secs(1);
 /// The data of a test write: a block of most file systems.
 const PROBE: [u8; 4 << 10] = [b'x'; 4 << 10];

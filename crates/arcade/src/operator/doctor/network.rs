@@ -87,8 +87,8 @@ fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     reached.map(|ip| SocketAddr::new(ip, port)).collect()
 }
 
-// The local address for connections to other machines. Connecting a datagram socket only consults the routing table.
-// The destinations are reserved for documentation.
+// The local address for connections to other machines. Connecting a datagram socket consults the routing table and
+// sends no data. The destinations are reserved for documentation.
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind((any, 0)).ok()?;
     probe.connect(if any.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" }).ok()?;
