@@ -23,7 +23,7 @@ const JOINED = ['OK A', 'GRID 3 8', 'GOLD 0 0 250'];
 test('a nuggets player sees its room and remembers it', () => {
   const state = nuggetsAfter([...JOINED, 'DISPLAY\n+---+   \n|..@### \n+---+   \n']);
   assert.deepEqual(state.place, { row: 1, column: 3 });
-  assert.equal(nuggets.status(state), 'Player A has 0 nuggets (250 nuggets unclaimed).');
+  assert.equal(nuggets.status(state), '0 · 250 left');
   const later = text.decode('DISPLAY\n+---+   \n|...#@# \n+---+   \n');
   assert.ok(later);
   nuggets.fold(state, later);

@@ -8,9 +8,9 @@ import { SUITS } from '../js/games/blackjack/protocol.js';
 const hand = (/** @type {number[]} */ ...ranks) => ranks.map((rank) => ({ rank, suit: SUITS[0] }));
 
 test('cells of the chart are said in words', () => {
-  assert.equal(cellInWords('.', 'h', [null, null, 0]), 'not met yet');
-  assert.equal(cellInWords('H', 'h', [0.1, -0.25, 12]), 'hits. Hit +0.100, stand −0.250, met 12 times');
-  assert.match(cellInWords('s', 'h', [null, 1, 3]), /^stands; the best table does not. Hit not tried/);
+  assert.equal(cellInWords('.', 'h', [null, null, 0]), 'not seen yet');
+  assert.equal(cellInWords('H', 'h', [0.1, -0.25, 12]), 'hits. Hit +0.100, stand −0.250, seen 12 times');
+  assert.match(cellInWords('s', 'h', [null, 1, 3]), /^stands, hitting is best. Hit not tried/);
 });
 
 test('the curve stays within its picture', () => {

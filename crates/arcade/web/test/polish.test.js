@@ -36,7 +36,7 @@ test('sentences of the hub are Polish as far as they are known', () => {
   for (const [sentence, polish] of [
     ['a race for 4, 5 pegs, no repeats', 'wyścig, gracze: 4, pionki: 5, bez powtórzeń'],
     ['4 robots on 16 x 12, 300 turns', '4 roboty, plansza 16 × 12, tury: 300'],
-    ['3 rooms from your address are open already; join one of them, or wait until one is closed', 'otwarte są już 3 pokoje z Twojego adresu; dołącz do któregoś albo poczekaj, aż jakiś się zamknie'],
+    ['3 rooms from your address are open already; join one of them, or wait until one is closed', 'otwarte są już 3 pokoje z Twojej sieci. Dołącz do któregoś albo poczekaj, aż jakiś się zamknie'],
     ['Ala: 1 nuggets', 'Ala: 1 bryłka'],
     ['no repeats joins', 'no repeats dołącza'],
     ['the moon is full', 'the moon is full'],

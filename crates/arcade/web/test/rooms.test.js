@@ -44,17 +44,17 @@ test('rematches, waits, phrases and rooms are said in words', () => {
   assert.equal(rematchInWords({ ready: 1, of: 3 }, 24), 'Rematch: 1 of 3 ready, 24 s');
   assert.equal(marks({ ready: 1, of: 3 }), '✓··');
   assert.deepEqual([null, 0, 40, 60, 130].map(waitInWords), [
-    'Nobody can know yet when the match begins.',
-    'The match can begin at once.',
-    'The match can begin in about 40 s.',
-    'The match can begin in about a minute.',
-    'The match can begin in about 2 minutes.',
+    'No start time yet.',
+    'Starting soon.',
+    'Starts in about 40 s.',
+    'Starts in about a minute.',
+    'Starts in about 2 minutes.',
   ]);
   assert.deepEqual([0, 6, 7, -1].map(phraseInWords), ['Hello!', 'Thumbs up', null, null]);
   assert.equal(roomTitle(ROOM), '2 robots');
   assert.equal(roomTitle({ ...ROOM, name: 'Friday' }), 'Friday · 2 robots');
   assert.deepEqual(roomFacts(ROOM), []);
-  assert.deepEqual(roomFacts({ ...ROOM, visibility: 'word', locked: true }), ['with a word', 'locked']);
-  assert.equal(ending({ code: 4006, reason: 'the owner of this room has removed you' }), 'The owner of this room has removed you.');
-  assert.equal(ending({ code: 4001, reason: 'x' }), 'This seat is played in another window now.');
+  assert.deepEqual(roomFacts({ ...ROOM, visibility: 'word', locked: true }), ['password', 'locked']);
+  assert.equal(ending({ code: 4006, reason: 'the owner of this room has removed you' }), 'The owner removed you from the room.');
+  assert.equal(ending({ code: 4001, reason: 'x' }), 'You are playing in another window now.');
 });

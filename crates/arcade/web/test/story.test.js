@@ -10,7 +10,7 @@ test('nuggets: the biggest find, the last pile, and swaps', () => {
   const gold = (/** @type {number} */ at, /** @type {string} */ text) => ({ at, kind: 'gold', text });
   const marks = [gold(1, 'Ann: 7 nuggets'), gold(2, 'Bob: the second: 31 nuggets'), { at: 3, kind: 'swap', text: 'Ann and Bob swap places' }, gold(4, 'Ann: 1 nuggets')];
   assert.deepEqual(nuggets(marks), [
-    { at: 2, text: 'The biggest find: Bob: the second picked up 31 nuggets at once.' },
+    { at: 2, text: 'Biggest find: Bob: the second, 31 nuggets.' },
     { at: 4, text: 'Ann took the last pile.' },
     { at: 3, text: 'Ann and Bob swap places.' },
   ]);
@@ -20,18 +20,18 @@ test('nuggets: the biggest find, the last pile, and swaps', () => {
 test('robots: the first, the deadliest turn and the last', () => {
   const death = (/** @type {number} */ at, /** @type {string} */ name) => ({ at, kind: 'death', text: `${name} is destroyed` });
   assert.deepEqual(robots([death(1, 'Ann'), death(5, 'Bob'), death(5, 'Ann'), death(9, 'Eve')]), [
-    { at: 1, text: 'Ann was the first to be destroyed.' },
-    { at: 5, text: 'The deadliest turn: Bob and Ann were destroyed at once.' },
-    { at: 9, text: 'Eve was destroyed as the last.' },
+    { at: 1, text: 'First destroyed: Ann.' },
+    { at: 5, text: 'Deadliest turn: Bob and Ann.' },
+    { at: 9, text: 'Last destroyed: Eve.' },
   ]);
-  assert.deepEqual(robots([]), [{ at: 0, text: 'Nobody was destroyed.' }]);
+  assert.deepEqual(robots([]), [{ at: 0, text: 'No robot was destroyed.' }]);
 });
 
 test('mastermind: the row that told most is named', () => {
   /** @param {number} turn @param {string} guess @param {number} red @param {number} white */
   const row = (turn, guess, red, white) => /** @type {const} */ ({ kind: 'row', turn, guess, red, white });
   const board = { number: 1, rules: { length: 4, repeats: true, colours: 8 }, lines: [row(1, '1122', 0, 0), row(2, '3456', 4, 0)], over: null };
-  assert.equal(mostTelling(board), 'Row 1 told most: 4096 codes were possible before it, 1296 after it.');
+  assert.equal(mostTelling(board), 'Best guess: row 1 cut 4096 possible codes to 1296.');
   assert.equal(mostTelling({ ...board, lines: board.lines.slice(0, 1) }), null);
 });
 
@@ -41,7 +41,7 @@ test('blackjack: the decision that cost most', () => {
   const twelve = { hand: [card(10), card(2)], upcard: card(6), action: /** @type {const} */ ('hit') };
   const twenty = { hand: [card(13), card(10)], upcard: card(12), action: /** @type {const} */ ('hit') };
   const best = byBest(table);
-  assert.deepEqual(costliest([twelve, twenty], best), ['Your costliest decision: you hit on 20 against a 10, which loses 1.28 of a stake on average.']);
-  assert.deepEqual(costliest([{ ...twelve, action: 'stand' }], best), ['Every decision of yours was the best one.']);
+  assert.deepEqual(costliest([twelve, twenty], best), ['Costliest move: you hit 20 against a 10. It loses 1.28 of a stake on average.']);
+  assert.deepEqual(costliest([{ ...twelve, action: 'stand' }], best), ['You played every hand perfectly.']);
   assert.deepEqual(costliest([], best), []);
 });

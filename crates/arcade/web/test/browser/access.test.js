@@ -30,8 +30,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       for (const summary of await page.locator('summary').all()) if (await summary.isVisible()) await summary.click();
       ann.faults = ann.faults.filter((fault) => !/404/.test(fault));
     });
-    await check(`/rooms/${id('nuggets')}`, () => ann.reads('Player'));
-    await check(`/rooms/${id('nuggets')}?watch`, () => ann.reads('nuggets'));
+    await check(`/rooms/${id('nuggets')}`, () => ann.reads('left'));
+    await check(`/rooms/${id('nuggets')}?watch`, () => ann.reads('left'));
     await check(`/rooms/${robots.id}`, () => ann.reads('Turn'));
     await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
@@ -44,8 +44,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check('/players/Ann', () => page.locator('.match').first().waitFor());
     await check('/players/Ann/against/Bob', () => page.locator('meter').first().waitFor());
     await check('/matches/nuggets-1.1', () => page.getByText('Ann finds 12 nuggets').waitFor());
-    await check('/nowhere', () => page.getByRole('heading', { name: 'There is no such page' }).waitFor());
-    await page.getByRole('button', { name: 'Change the name' }).click();
+    await check('/nowhere', () => page.getByRole('heading', { name: 'Page not found' }).waitFor());
+    await page.getByRole('button', { name: 'Change name' }).click();
     assert.deepEqual(await findings(ann), [], `the name, ${colorScheme}`);
     other.stop();
     ann.faults = ann.faults.filter((fault) => !/404/.test(fault));

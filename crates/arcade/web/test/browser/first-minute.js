@@ -18,10 +18,10 @@ const SHOWN = 300;
 /** What somebody does in a game, from the first tap on. @type {Record<string, (minute: Minute) => Promise<void>>} */
 const MINUTES = {
   Nuggets: async ({ person, shoot }) => {
-    await person.reads(/begins in|Player/);
+    await person.reads(/begins in|left/);
     await shoot(600);
-    await person.reads('Player');
-    const map = person.page.getByLabel('The map, drawn');
+    await person.reads('left');
+    const map = person.page.getByLabel('Map', { exact: true });
     for (const [x, y] of [[260, 120], [80, 200], [180, 60]]) {
       await map.tap({ position: { x, y } });
       await person.page.waitForTimeout(900);
@@ -38,7 +38,7 @@ const MINUTES = {
     await shoot();
     await person.page.getByRole('button', { name: 'Start now' }).tap();
     await person.reads(/^Turn [1-9]/);
-    await person.page.getByRole('button', { name: 'Put down a bomb' }).tap();
+    await person.page.getByRole('button', { name: 'Place a bomb' }).tap();
     await shoot(400);
     await person.page.getByRole('button', { name: 'Move up' }).tap();
     await person.page.waitForTimeout(2500);

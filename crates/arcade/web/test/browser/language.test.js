@@ -44,8 +44,8 @@ test('somebody whose browser asks for Polish: the lobby, a match, its result and
   await page.getByText('kody, pionki: 4, z powtórzeniami').waitFor();
   const texts = ala.requests.filter((url) => url.includes('/text/'));
   assert.ok(texts.includes(`${hub.address}/text/pl.js`) && texts.every((url) => url.endsWith('/pl.js')), texts.join());
-  await page.getByText('Otwórz własny pokój').click();
-  await page.getByText('Mapa, którą się odkrywa.').waitFor();
+  await page.getByText('Utwórz własny pokój').click();
+  await page.getByText('Jaskinia do odkrycia.').waitFor();
   await fits(ala, 'the lobby');
 
   const room = await hub.open({ game: 'robots', players: 1, turns: 40, turn_duration: 100 });
@@ -71,7 +71,7 @@ test('the other pages in Polish', bound, async () => {
     ['/players', 'Gracze'],
     ['/mastermind', 'Zagadka dnia'],
     ['/learn', 'Zobacz, jak się uczy'],
-    ['/nowhere', 'Nie ma takiej strony'],
+    ['/nowhere', 'Nie znaleziono strony'],
     [`${room('nuggets')}?watch`, 'Bryłki'],
     [room('blackjack'), 'Blackjack'],
     [room('mastermind'), 'Mastermind'],
@@ -86,7 +86,7 @@ test('the other pages in Polish', bound, async () => {
   }
   // A refusal of the hub comes as an English sentence.
   await ala.go('/players/Nikt');
-  await page.getByRole('alert').filter({ hasText: 'Nikt o tym nicku nie dograł meczu do końca.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Brak ukończonych meczów z tym nickiem.' }).waitFor();
   ala.faults = ala.faults.filter((fault) => !/404/.test(fault));
   await ala.leave();
 });
@@ -96,9 +96,9 @@ test('another language is chosen in the middle of a game, which goes on, and it 
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   const { page } = ala;
   await ala.go(`/rooms/${room.id}`);
-  await ala.reads(/^Gracz A: w sakiewce/);
+  await ala.reads(/^\d+ · zostało \d+$/);
   await page.getByLabel('Język').selectOption('English');
-  await ala.reads(/^Player A has/);
+  await ala.reads(/^\d+ · \d+ left$/);
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
   const { taken, players } = await hub.room(room.id);
   assert.deepEqual([taken, players.map(({ name }) => name)], [1, ['Ala']]);

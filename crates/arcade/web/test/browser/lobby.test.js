@@ -41,12 +41,12 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   const { page } = ann;
   await ann.go('/');
   await ann.takesName('Mia');
-  await page.getByText('Open a room of your own').click();
+  await page.getByText('Create a room').click();
   await page.getByLabel('Game').selectOption('robots');
   await page.getByLabel('Players').fill('1');
   await page.getByLabel('Turns').fill('12');
   await page.getByLabel('Turn duration').fill('100');
-  await page.getByRole('button', { name: 'Open the room' }).click();
+  await page.getByRole('button', { name: 'Create room' }).click();
   const result = page.getByRole('region', { name: 'Result' });
   await result.getByText('Mia').first().waitFor();
   // The replay has the address of the match, and ends as the match did.
@@ -54,11 +54,11 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
   const turn = page.getByText(/^Turn \d+ of 12/);
   await turn.waitFor();
-  await page.getByRole('slider', { name: 'Moment of the match' }).press('End');
+  await page.getByRole('slider', { name: 'Position' }).press('End');
   await page.waitForFunction(() => /Turn 12 of 12|over/.test(document.querySelector('main [role=status]')?.textContent ?? ''));
   const address = new URL(page.url());
   assert.ok(Number(address.searchParams.get('at')) > 0);
-  await page.getByLabel('As seen by').selectOption({ index: 1 });
+  await page.getByLabel('View', { exact: true }).selectOption({ index: 1 });
   await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
   assert.ok(new URL(page.url()).searchParams.get('seat'));
   await page.goto(hub.address);
@@ -70,7 +70,7 @@ test('a name that games would change is not taken, and another one is offered', 
   const chloe = await Person.come(browser, hub.address, '');
   const { page } = chloe;
   await chloe.go('/');
-  await page.getByRole('button', { name: 'Change the name' }).click();
+  await page.getByRole('button', { name: 'Change name' }).click();
   await page.getByLabel('Your name').fill('Chloé the brave');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Chloe_the_brave' }).click();
@@ -83,10 +83,10 @@ test('a name that games would change is not taken, and another one is offered', 
   await chloe.go(`/rooms/${room.id}`);
   await page.getByRole('button', { name: 'Chloe', exact: true }).click();
   await page.keyboard.press('Enter');
-  await chloe.reads('Player');
+  await chloe.reads('left');
   const players = page.getByRole('region', { name: 'Players' });
   await players.getByText('Chloe', { exact: true }).waitFor();
-  assert.equal(await players.getByText('unproven').count(), 0);
+  assert.equal(await players.getByText('guest').count(), 0);
   await chloe.leave();
 });
 
@@ -96,10 +96,10 @@ test('a name belongs to the browser that took it first', bound, async () => {
   await first.takesName('Ida');
   const second = await Person.come(browser, hub.address, '');
   await second.go('/');
-  await second.page.getByRole('button', { name: 'Change the name' }).click();
+  await second.page.getByRole('button', { name: 'Change name' }).click();
   await second.page.getByLabel('Your name').fill('Ida');
   await second.page.keyboard.press('Enter');
-  await second.page.getByRole('alert').filter({ hasText: 'belongs to another browser' }).waitFor();
+  await second.page.getByRole('alert').filter({ hasText: 'This name is taken.' }).waitFor();
   await second.page.getByLabel('Your name').fill('Ina');
   await second.page.keyboard.press('Enter');
   await second.page.getByRole('button', { name: 'You play as Ina' }).waitFor();
@@ -108,18 +108,18 @@ test('a name belongs to the browser that took it first', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
   for (const person of [first, second]) {
     await person.go(`/rooms/${room.id}`);
-    await person.reads('Player');
+    await person.reads('left');
   }
   const players = first.page.getByRole('region', { name: 'Players' });
   await players.getByText('Ina').waitFor();
-  assert.equal(await players.getByText('unproven').count(), 0);
+  assert.equal(await players.getByText('guest').count(), 0);
   await Promise.all([first.leave(), second.leave()]);
 });
 
 test('the QR code of the address is shown on demand', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/');
-  await ann.page.getByText('Show as a QR code').click();
+  await ann.page.getByText('Show QR code').click();
   await ann.page.waitForFunction(() => {
     const image = document.querySelector('.qr img');
     return image instanceof HTMLImageElement && image.complete && image.naturalWidth > 0;
@@ -134,8 +134,8 @@ test('rooms are looked for by game and by text, and the address says so', bound,
   await ann.go('/?text=spiral');
   await page.getByText('map spiral').nth(11).waitFor();
   assert.equal(await page.locator('.room').count(), 12);
-  await page.getByLabel('Find a room or a player').fill('');
-  await page.getByLabel('Rooms of').selectOption('Robots');
+  await page.getByLabel('Find a room or player').fill('');
+  await page.getByLabel('Filter rooms').selectOption('Robots');
   await page.locator('.room[data-game=nuggets]').first().waitFor({ state: 'detached' });
   await page.locator('.room[data-game=robots]').first().waitFor();
   assert.equal(new URL(page.url()).search, '?game=robots');

@@ -30,8 +30,8 @@ const eveComes = (name = 'Eve') => Person.come(firefox ?? browser, hub.address, 
 async function dig({ page, status }) {
   const explorer = new Explorer();
   const state = begin();
-  const map = page.getByLabel('The map as text');
-  await status.filter({ hasText: 'nuggets' }).waitFor();
+  const map = page.getByLabel('Map as text');
+  await status.filter({ hasText: 'left' }).waitFor();
   for (;;) {
     const text = (await map.textContent()) ?? '';
     if (/over/i.test((await status.textContent()) ?? '')) return;
@@ -54,7 +54,7 @@ test('nuggets: two browsers and a native client find all the gold', bound, async
   const ann = await Person.come(browser, hub.address, 'Ann');
   const eve = await eveComes('<img/src=x/onerror=alert(1)>');
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
-  await Promise.all([ann.reads('Player'), eve.reads('Player')]);
+  await Promise.all([ann.reads('left'), eve.reads('left')]);
   const bob = native.nuggets(room.port, 'Bob');
   const [, , table] = await Promise.all([dig(ann), dig(eve), bob.over]);
   const scores = ((await hub.room(room.id)).result ?? []).map(({ score }) => score);
@@ -163,7 +163,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
     row += 1;
     await ann.reads(`Row ${row} of 10`);
     await page.keyboard.press('h');
-    await page.getByText('The codebreaker would guess').waitFor();
+    await page.getByText(/codes? left\. Try/).waitFor();
     await page.getByRole('button', { name: 'Use it' }).click();
     await page.getByRole('button', { name: 'Guess' }).click();
     last = await learn(row);
@@ -172,7 +172,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
 
   const result = page.getByRole('region', { name: 'Your game' });
   await result.getByRole('heading', { name: `Found in ${row} turns` }).waitFor();
-  const share = ((await result.getByLabel('Result to paste').textContent()) ?? '').split('\n');
+  const share = ((await result.getByLabel('Result to share').textContent()) ?? '').split('\n');
   assert.match(share[0], new RegExp(`^Mastermind, 4 pegs, 8 colours, with repeats: ${row}/10, with `));
   assert.deepEqual([share.length, share[row]], [row + 1, '●●●●']);
   await page.getByRole('img', { name: `The code is ${[...last.guess].join(' ')}` }).waitFor();
@@ -181,8 +181,8 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
   // The replay ends as the game did, and Back leads to the seat.
   await result.getByRole('link', { name: 'Replay' }).click();
   await page.getByRole('heading', { name: /^Replay: Mastermind/ }).waitFor();
-  await ann.reads('Ann plays.');
-  await page.getByRole('slider', { name: 'Moment of the match' }).press('End');
+  await ann.reads('Ann is playing.');
+  await page.getByRole('slider', { name: 'Position' }).press('End');
   await ann.reads(`Ann found the code in ${row} turns.`);
   await rows.getByText(`row ${row}: ${[...last.guess].join(' ')}, 4 red, 0 white`).waitFor();
   assert.equal(await rows.getByText(/^row \d+: /).count(), row);
@@ -207,20 +207,20 @@ test('mastermind: pegs are dragged into their places, and lifelines tell the tru
 
   // One lifeline a game.
   const games = /** @type {const} */ ([
-    { button: 'A digit: 1 row', words: /^row 2: a lifeline says that the code has a (?<peg>\d)$/ },
-    { button: 'A digit and its place: 2 rows', words: /^row 1: a lifeline says that place (?<place>\d) is (?<peg>\d)$/ },
+    { button: 'Digit: 1 row', words: /^row 2: lifeline, the code has a (?<peg>\d)$/ },
+    { button: 'Digit and place: 2 rows', words: /^row 1: lifeline, place (?<place>\d) is (?<peg>\d)$/ },
   ]);
   for (const { button, words } of games) {
     await page.getByRole('button', { name: button, exact: true }).click();
     // The first is asked in row 2, the second in row 1.
     await ann.reads('Row 3 of 10');
     const said = words.exec((await rows.getByText(words).textContent()) ?? '')?.groups ?? assert.fail(button);
-    for (const name of ['A digit: used up', 'A digit and its place: used up'])
+    for (const name of ['Digit: used', 'Digit and place: used'])
       assert.ok(await page.getByRole('button', { name, exact: true }).isDisabled(), name);
     const place = said.place ? Number(said.place) - 1 : null;
     if (place !== null) {
       const known = '*'.repeat(place) + said.peg + '*'.repeat(3 - place);
-      await page.getByRole('img', { name: `The code is like ${known}` }).waitFor();
+      await page.getByRole('img', { name: `Known so far: ${known}` }).waitFor();
     }
     await page.getByRole('button', { name: 'Give up' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();

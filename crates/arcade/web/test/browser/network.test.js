@@ -45,7 +45,7 @@ const isBack = async (page) => {
 async function withoutNetwork({ relay, page }, seconds) {
   relay.cut();
   await isAway(page);
-  assert.match((await page.locator('.away').textContent()) ?? '', /^No connection since .*: this is how it was then\. Your seat is kept for 5 minutes\.$/);
+  assert.match((await page.locator('.away').textContent()) ?? '', /^Offline since .*\. This may be out of date\. Your seat is reserved for 5 minutes\.$/);
   await pause(seconds * 1000);
   relay.mend();
   await isBack(page);
@@ -56,10 +56,10 @@ for (const seconds of [5, 70, 200]) {
     test('nuggets: the letter and the purse are still one’s own', bound, async () => {
       const room = await hub.open({ game: 'nuggets', map: 'main' });
       const who = await behind(room.id);
-      await who.ann.reads('Player A');
+      await who.ann.hasSeat('A');
       const before = await who.ann.status.textContent();
       await withoutNetwork(who, seconds);
-      await who.ann.reads('Player A');
+      await who.ann.hasSeat('A');
       assert.equal(await who.ann.status.textContent(), before);
       assert.deepEqual((await hub.room(room.id)).players.map(({ name, seat }) => [name, seat]), [['Ann', 'A']]);
       await leave(who);
@@ -112,7 +112,7 @@ test('blackjack: after five seconds the hand is still one’s own, and nobody el
 test('a network that goes silent is noticed within seconds, and the seat is kept', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const who = await behind(room.id);
-  await who.ann.reads('Player A');
+  await who.ann.hasSeat('A');
   // Nothing happens in the room, and yet it is not silent.
   await pause(5000);
   assert.equal(await who.page.locator('main[data-away]').count(), 0);
@@ -121,11 +121,11 @@ test('a network that goes silent is noticed within seconds, and the seat is kept
   await isAway(who.page);
   const seconds = (Date.now() - since) / 1000;
   assert.ok(seconds < 6, `it took ${seconds} s`);
-  await who.page.getByText('Nothing is heard of the arcade.').waitFor();
-  await who.page.getByText('The connection is lost. Trying again.').waitFor();
+  await who.page.getByText('The arcade is not responding.').waitFor();
+  await who.page.getByText('Connection lost. Reconnecting…').waitFor();
   who.relay.mend();
   await isBack(who.page);
-  await who.ann.reads('Player A');
+  await who.ann.hasSeat('A');
   assert.equal((await hub.room(room.id)).taken, 1);
   await leave(who);
 });

@@ -32,14 +32,14 @@ for (const { width, height, touch } of SIZES) {
     const ann = await come('');
     const { page } = ann;
     await ann.go(`/rooms/${room.id}`);
-    await ann.reads('Player A');
+    await ann.hasSeat('A');
     const intro = page.locator('.intro');
-    await intro.getByText('Find the gold').waitFor();
-    assert.match((await intro.textContent()) ?? '', touch ? /swipe/ : /a step/);
+    await intro.getByText('Find the most gold').waitFor();
+    assert.match((await intro.textContent()) ?? '', touch ? /swipe/ : /move/);
     await page.keyboard.press('ArrowLeft');
     await intro.waitFor({ state: 'hidden' });
     await page.reload();
-    await ann.reads('Player A');
+    await ann.hasSeat('A');
     assert.ok(await intro.isHidden(), 'it comes once');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await ann.leave();
@@ -61,7 +61,7 @@ for (const { width, height, touch } of SIZES) {
     assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Guess');
     for (const digit of '1122') await page.keyboard.press(digit);
     await page.keyboard.press('Enter');
-    await page.locator('.legend').getByText('a peg of this colour is in its place').waitFor();
+    await page.locator('.legend').getByText('right colour, right place').waitFor();
     assert.equal(await page.locator('.legend').count(), 1);
     await ann.leave();
   });
@@ -72,7 +72,7 @@ test('robots: the first match shows where bombs will blast, and its result what 
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
-  await page.getByRole('button', { name: 'Blasts (b)', pressed: true }).waitFor();
+  await page.getByRole('button', { name: 'Blasts', pressed: true }).waitFor();
   const bob = native.robots(room.port, 'Bob');
   await ann.reads(/^Turn \d+/);
   await page.keyboard.press(' ');
@@ -84,6 +84,6 @@ test('robots: the first match shows where bombs will blast, and its result what 
   bob.stop();
   // The next match is no first one.
   await ann.go(`/rooms/${room.id}`);
-  await page.getByRole('button', { name: 'Blasts (b)', pressed: false }).waitFor();
+  await page.getByRole('button', { name: 'Blasts', pressed: false }).waitFor();
   await ann.leave();
 });

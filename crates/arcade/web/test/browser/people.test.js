@@ -17,7 +17,7 @@ const bound = { timeout: 120_000 };
  * @param {Person} person
  */
 async function map({ page }) {
-  const rows = ((await page.getByLabel('The map as text').textContent()) ?? '').split('\n');
+  const rows = ((await page.getByLabel('Map as text').textContent()) ?? '').split('\n');
   const state = begin();
   fold(state, { kind: 'grid', rows: rows.length, columns: rows[0].length });
   fold(state, { kind: 'display', rows });
@@ -52,12 +52,12 @@ test('a reload in mid-game: the same seat and a new snapshot', bound, async () =
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
-  await ann.reads('Player A');
+  await ann.hasSeat('A');
   const { key, to } = step(await map(ann));
   await ann.page.keyboard.press(key);
   await stands(ann, to);
   await ann.page.reload();
-  await ann.reads('Player A');
+  await ann.hasSeat('A');
   await stands(ann, to);
   assert.equal((await hub.room(room.id)).taken, 1);
   await ann.leave();
@@ -101,7 +101,7 @@ test('blackjack: a round that ended while a page was away counts', bound, async 
   await ann.reads('Waiting for players: 1 of 2.');
   await eve.go(`/rooms/${room.id}`);
   await ann.page.getByRole('button', { name: 'Stand' }).click();
-  await ann.reads('The others play.');
+  await ann.reads('Waiting for the other players.');
   await ann.go('/');
   await eve.stands();
   await eve.page.getByText('1 of 50 rounds').waitFor();
@@ -122,20 +122,20 @@ test('the hub is killed and started again: the page says so, comes back and has 
     const room = await own.open({ game: 'nuggets', map: 'main' });
     const ann = await Person.come(browser, own.address, 'Ann');
     await ann.go(`/rooms/${room.id}`);
-    await ann.reads('Player A');
+    await ann.hasSeat('A');
     const { key, to } = step(await map(ann));
     await ann.page.keyboard.press(key);
     await stands(ann, to);
     await own.end('SIGKILL');
-    await ann.page.getByText('The connection is lost').waitFor();
+    await ann.page.getByText('Connection lost').waitFor();
     await own.begin();
-    await ann.page.getByText('The connection is lost').waitFor({ state: 'detached' }).catch(() => {});
+    await ann.page.getByText('Connection lost').waitFor({ state: 'detached' }).catch(() => {});
     await ann.page.locator('#link[data-state=open]').waitFor();
     await stands(ann, to);
     const next = step(await map(ann));
     await ann.page.keyboard.press(next.key);
     await stands(ann, next.to);
-    await ann.reads('Player A');
+    await ann.hasSeat('A');
     // The browser logs refused sockets as errors; they are expected here.
     ann.faults = ann.faults.filter((fault) => !/WebSocket|ERR_CONNECTION_REFUSED/.test(fault));
     await ann.leave();
@@ -151,10 +151,10 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
   const { page } = ann;
   await ann.go('/');
   await page.getByRole('link', { name: `Play in ${room.id}` }).tap();
-  await ann.reads('Player A');
+  await ann.hasSeat('A');
   const state = await map(ann);
   // The farthest cell of the room that is on the screen.
-  const box = await page.getByLabel('The map, drawn').boundingBox();
+  const box = await page.getByLabel('Map', { exact: true }).boundingBox();
   assert.ok(box && state.place);
   const ratio = await page.evaluate(() => devicePixelRatio);
   const most = Math.max(220, size.height * 0.68);
@@ -233,8 +233,8 @@ test('keys play the game after a button or a list was clicked', bound, async () 
   await ann.owns(room);
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
-  await page.getByLabel('How well the bot plays').selectOption('easy');
-  await page.getByRole('button', { name: 'Add a bot' }).click();
+  await page.getByLabel('Bot level').selectOption('easy');
+  await page.getByRole('button', { name: 'Add bot' }).click();
   await ann.reads(/^Turn \d+ of 100\.$/);
   const chosen = page.locator('.controls .chosen');
   /** @param {string} key @param {string} name Of the button that shows what was chosen. */
@@ -243,9 +243,9 @@ test('keys play the game after a button or a list was clicked', bound, async () 
     await chosen.and(page.getByRole('button', { name })).waitFor();
   };
   // A blank puts down a bomb, and does not press what was clicked last.
-  for (const name of ['Move up', 'Put down a block', 'Sound']) {
+  for (const name of ['Move up', 'Place a block', 'Sound']) {
     await page.getByRole('button', { name }).click();
-    await press(' ', 'Put down a bomb');
+    await press(' ', 'Place a bomb');
   }
   assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
   // Whoever came by the keyboard presses what has the focus.
@@ -267,7 +267,7 @@ test('what is under a finger stays there while others play', bound, async () => 
   const before = await where();
   // All at once takes more than the line has.
   await eve.go(`/rooms/${room.id}?watch`);
-  await said.getByText('1 watcher').waitFor();
+  await said.getByText('1 watching').waitFor();
   assert.equal(await where(), before, 'whatever is said above it, the board stays');
   await eve.go(`/rooms/${room.id}`);
   await Promise.all([ann, eve].map((person) => person.reads('Row 1 of 10')));
@@ -298,8 +298,8 @@ test('a browser that keeps nothing plays for this visit, and says so', bound, as
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   for (const letter of ['A', 'B']) {
     await zora.go(`/rooms/${room.id}`);
-    await zora.reads(`Player ${letter}`);
-    await page.getByText('This browser keeps nothing for this page').waitFor();
+    await zora.hasSeat(letter);
+    await page.getByText('This browser does not save data').waitFor();
     await zora.takesName('Zora');
   }
   await Promise.all([owner.leave(), zora.leave()]);
@@ -307,7 +307,7 @@ test('a browser that keeps nothing plays for this visit, and says so', bound, as
 
 test('an address that leads nowhere says so, and leads back', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
-  for (const [path, heading] of [['/nowhere', 'There is no such page'], ['/rooms/chess-1', 'There is no such room']]) {
+  for (const [path, heading] of [['/nowhere', 'Page not found'], ['/rooms/chess-1', 'Room not found']]) {
     await ann.go(path);
     await ann.page.getByRole('heading', { name: heading }).waitFor();
     await ann.page.getByRole('link', { name: /lobby/i }).click();

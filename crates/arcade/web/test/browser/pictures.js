@@ -57,7 +57,7 @@ const SHOTS = [
     name: 'nuggets',
     path: `/rooms/${nuggets.id}`,
     ready: async (person) => {
-      await person.reads('Player');
+      await person.reads('left');
       for (const key of ['L', 'J', 'H', 'K', 'L']) {
         await person.page.keyboard.press(`Shift+${key}`);
         await person.page.waitForTimeout(120);
@@ -106,7 +106,7 @@ const SHOTS = [
         await page.locator('[data-place="0"]:empty').waitFor();
       }
       await page.keyboard.press('h');
-      await page.getByText('The codebreaker would guess').waitFor();
+      await page.getByText(/codes? left\. Try/).waitFor();
       await page.keyboard.type('57');
     },
     wait: 300,

@@ -14,7 +14,7 @@ test('a replay is played, stepped and sought, and an address leads to its moment
   const { page } = ann;
   await answer(page);
   await ann.go('/matches/nuggets-1.1');
-  const map = page.getByLabel('The map as text');
+  const map = page.getByLabel('Map as text');
   /** Waits until A stands in a column of the row in the middle. @param {number} column */
   const shows = (column) =>
     page.waitForFunction((wanted) => document.querySelector('pre')?.textContent?.split('\n')[2]?.indexOf('A') === wanted, column);
@@ -50,13 +50,13 @@ test('players: leaderboards, one player, and two against each other', bound, asy
   await answer(page);
   await ann.go('/players');
   const board = page.getByRole('region', { name: 'Nuggets' });
-  await board.getByRole('row').filter({ hasText: '<b>Eve' }).getByText('unproven').waitFor();
+  await board.getByRole('row').filter({ hasText: '<b>Eve' }).getByText('guest').waitFor();
   await board.getByRole('link', { name: 'Ann' }).click();
   await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();
   await page.getByRole('img', { name: /^Rating in Nuggets: from 1500 to/ }).waitFor();
   await page.getByLabel('Compare with').fill('<b>Eve');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Ann against <b>Eve' }).waitFor();
+  await page.getByRole('heading', { name: 'Ann vs <b>Eve' }).waitFor();
   await page.getByText('12 : 7').waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();

@@ -27,9 +27,9 @@ async function unfold({ page }, summary) {
 
 /** The address to which a room's page invites. @param {Person} person */
 async function invitation(person) {
-  const panel = await unfold(person, 'Invite others');
-  await panel.getByRole('img', { name: 'The address of this room as a QR code' }).waitFor();
-  return new URL((await panel.getByLabel('The address of this room', { exact: true }).textContent()) ?? '').pathname;
+  const panel = await unfold(person, 'Invite friends');
+  await panel.getByRole('img', { name: 'QR code of this room' }).waitFor();
+  return new URL((await panel.getByLabel('Room address', { exact: true }).textContent()) ?? '').pathname;
 }
 
 /**
@@ -43,12 +43,12 @@ const forgive = (person) => {
 test('a room by link: its owner hands it on, and the next one locks, renames, removes and closes', bound, async () => {
   const [ann, eve, zoe] = await come(['Ann', 'Eve', 'Zoe']);
   await ann.go('/');
-  await ann.page.getByText('Open a room of your own').click();
+  await ann.page.getByText('Create a room').click();
   await ann.page.getByLabel('Game').selectOption('robots');
-  await ann.page.getByLabel('Name of the room').fill('Friday');
-  await ann.page.getByLabel('Who may enter').selectOption('link');
+  await ann.page.getByLabel('Room name').fill('Friday');
+  await ann.page.getByLabel('Who can join').selectOption('link');
   await ann.page.getByLabel('Players').fill('4');
-  await ann.page.getByRole('button', { name: 'Open the room' }).click();
+  await ann.page.getByRole('button', { name: 'Create room' }).click();
   await ann.page.getByRole('heading', { name: /Robots Friday/ }).waitFor();
   const path = await invitation(ann);
   assert.match(path, /^\/j\/[a-z]{8}$/);
@@ -61,29 +61,29 @@ test('a room by link: its owner hands it on, and the next one locks, renames, re
   await eve.reads('You are in.');
 
   await unfold(ann, 'Your room');
-  await ann.page.getByRole('button', { name: 'Hand on the room to Eve' }).click();
-  await ann.page.getByText('The room belongs to Eve now.').waitFor();
+  await ann.page.getByRole('button', { name: 'Make Eve the owner' }).click();
+  await ann.page.getByText('Eve owns the room now.').waitFor();
   assert.ok(!(await ann.page.getByText('Your room').isVisible()));
-  await eve.page.getByText('This room belongs to you now.').waitFor();
+  await eve.page.getByText('You own this room now.').waitFor();
 
   await unfold(eve, 'Your room');
   await eve.page.getByRole('button', { name: 'Lock', exact: true }).click();
   await ann.page.locator('.headline').getByText('locked').waitFor();
   await zoe.go(path);
-  await zoe.page.getByText('The owner of this room has locked it: it takes no new players.').waitFor();
+  await zoe.page.getByText('This room is locked.').waitFor();
   await eve.page.getByRole('button', { name: 'Unlock' }).click();
-  await eve.page.getByLabel('Name of the room').fill('Sunday');
+  await eve.page.getByLabel('Room name').fill('Sunday');
   await eve.page.getByRole('button', { name: 'Rename' }).click();
   await ann.page.getByRole('heading', { name: /Robots Sunday/ }).waitFor();
   await eve.page.getByLabel('Bots').selectOption('2');
-  await eve.page.getByLabel('Level').selectOption('easy');
-  await eve.page.getByRole('button', { name: 'Set the bots' }).click();
+  await eve.page.getByLabel('Level', { exact: true }).selectOption('easy');
+  await eve.page.getByRole('button', { name: 'Set bots' }).click();
   await ann.reads(/^Turn \d+/);
   await eve.page.getByRole('button', { name: 'Remove Ann' }).click();
-  await ann.page.getByText('The owner of this room has removed you.').waitFor();
-  await eve.page.getByRole('button', { name: 'Close the room' }).click();
-  await eve.page.getByRole('dialog').getByRole('button', { name: 'Close the room' }).click();
-  await eve.page.getByText('This room is closed: the owner of this room has closed it.').waitFor();
+  await ann.page.getByText('The owner removed you from the room.').waitFor();
+  await eve.page.getByRole('button', { name: 'Close room' }).click();
+  await eve.page.getByRole('dialog').getByRole('button', { name: 'Close room' }).click();
+  await eve.page.getByText('This room is closed: the owner closed it.').waitFor();
   await zoe.go(path);
   await zoe.page.getByText('No room has this code; it may be closed.').waitFor();
   for (const person of [ann, eve, zoe]) {
@@ -173,13 +173,13 @@ test('a room with a word asks for it, also those who only watch', bound, async (
   const room = await hub.open({ game: 'robots', players: 2, room: { visibility: 'word', word: 'sesame', name: 'Cave' } });
   await eve.go('/');
   const card = eve.page.locator(`[data-room="${room.id}"]`);
-  await card.getByText('with a word').waitFor();
+  await card.getByText('password').waitFor();
   assert.equal(await card.getByText('Join from a terminal').count(), 0);
   await card.getByRole('link', { name: `Watch ${room.id}` }).click();
-  const word = eve.page.getByLabel('The word of this room');
+  const word = eve.page.getByLabel('Room password');
   await word.fill('please');
   await eve.page.keyboard.press('Enter');
-  await eve.page.getByText('This is not the word of this room.').waitFor();
+  await eve.page.getByText('Wrong password.').waitFor();
   await word.fill('sesame');
   await eve.page.keyboard.press('Enter');
   await eve.reads('Waiting for players');
@@ -194,19 +194,19 @@ test('a room with a word asks for it, also those who only watch', bound, async (
 test('nuggets: a map of one\'s own, and what the hub says of one that is none', bound, async () => {
   const [ann] = await come(['Ann']);
   await ann.go('/');
-  await ann.page.getByText('Open a room of your own').click();
+  await ann.page.getByText('Create a room').click();
   const map = async (/** @type {string} */ text) => {
-    await ann.page.getByLabel('A map of your own').setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from(text) });
-    await ann.page.getByRole('button', { name: 'Open the room' }).click();
+    await ann.page.getByLabel('Your own map').setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await ann.page.getByRole('button', { name: 'Create room' }).click();
   };
   const problem = ann.page.locator('.new-room [role=alert]');
   await map('nothing');
   await problem.filter({ hasText: /\w/ }).waitFor();
   await map('x'.repeat(13_000));
-  await problem.filter({ hasText: 'A map has at most 12 KiB.' }).waitFor();
+  await problem.filter({ hasText: 'The limit is 12 KiB.' }).waitFor();
   const row = (/** @type {string} */ inside) => `|${inside.repeat(30)}|\n`;
   await map(`+${'-'.repeat(30)}+\n${row('.').repeat(12)}+${'-'.repeat(30)}+\n`);
-  await ann.page.getByRole('heading', { name: /a map of its own/ }).waitFor();
+  await ann.page.getByRole('heading', { name: /custom map/ }).waitFor();
   forgive(ann);
   await ann.leave();
 });
@@ -217,10 +217,10 @@ test('a player is reported from the result', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const result = ann.page.getByRole('region', { name: 'Result' });
-  await result.getByRole('button', { name: 'Report a player' }).click();
-  const dialog = ann.page.getByRole('dialog', { name: 'Report a player' });
-  await dialog.getByLabel('Why').selectOption('talk');
-  await dialog.getByLabel('What happened').fill('She said nothing.');
+  await result.getByRole('button', { name: 'Report player' }).click();
+  const dialog = ann.page.getByRole('dialog', { name: 'Report player' });
+  await dialog.getByLabel('Reason').selectOption('talk');
+  await dialog.getByLabel('Details').fill('She said nothing.');
   // The match may not be stored yet.
   const send = dialog.getByRole('button', { name: 'Report', exact: true });
   const thanks = dialog.getByText('Thank you.');
@@ -238,30 +238,30 @@ test('a name goes to a second browser by its link, gets a new key, and is given 
   await first.go('/');
   await first.takesName('Nadia');
   await first.page.getByRole('button', { name: 'You play as Nadia' }).click();
-  await unfold(first, 'This name on other devices');
-  await first.page.getByRole('button', { name: 'Take it to another device' }).click();
-  await first.page.getByRole('img', { name: 'The link for the name as a QR code' }).waitFor();
+  await unfold(first, 'Other devices');
+  await first.page.getByRole('button', { name: 'Add a device' }).click();
+  await first.page.getByRole('img', { name: 'QR code of the link' }).waitFor();
   const code = (await first.page.locator('.devices code').textContent()) ?? '';
   assert.match(code, /^[a-z]{4}-[a-z]{4}-[a-z]{4}$/);
   await second.go(`/#name=${code}`);
-  await second.page.getByRole('button', { name: 'Take the name' }).click();
+  await second.page.getByRole('button', { name: 'Use this name' }).click();
   await second.page.getByRole('button', { name: 'You play as Nadia' }).waitFor();
   assert.equal(new URL(second.page.url()).hash, '');
   // A code is valid once.
   await second.go(`/#name=${code}`);
-  await second.page.getByRole('button', { name: 'Take the name' }).click();
-  await second.page.getByText('No name has this code').waitFor();
+  await second.page.getByRole('button', { name: 'Use this name' }).click();
+  await second.page.getByText('This code is wrong or has expired.').waitFor();
   await second.page.getByRole('button', { name: 'New key' }).click();
   await second.page.getByRole('dialog').last().getByRole('button', { name: 'New key' }).click();
-  await second.page.getByText('There is a new key.').waitFor();
+  await second.page.getByText('New key created.').waitFor();
   // The first one has lost it.
-  await first.page.getByRole('button', { name: 'Take it to another device' }).click();
-  await first.page.getByText('This key does not prove this name.').waitFor();
-  await second.page.getByRole('button', { name: 'Show the key' }).click();
+  await first.page.getByRole('button', { name: 'Add a device' }).click();
+  await first.page.getByText('This device no longer has this name.').waitFor();
+  await second.page.getByRole('button', { name: 'Show key' }).click();
   assert.equal(await second.page.locator('.devices code').textContent(), await second.page.evaluate(() => localStorage.getItem('key')));
-  await second.page.getByRole('button', { name: 'Give the name up' }).click();
-  await second.page.getByRole('dialog').last().getByRole('button', { name: 'Give the name up' }).click();
-  await second.page.getByText('Nadia is free now.').waitFor();
+  await second.page.getByRole('button', { name: 'Release name' }).click();
+  await second.page.getByRole('dialog').last().getByRole('button', { name: 'Release name' }).click();
+  await second.page.getByText('Nadia is free again.').waitFor();
   for (const person of [first, second]) {
     forgive(person);
     await person.leave();

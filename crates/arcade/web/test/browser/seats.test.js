@@ -23,7 +23,7 @@ test('robots: namesakes have a seat each, and their own keys', bound, async () =
   await ownLine(two).locator('.mark').filter({ hasText: '1' }).waitFor();
   assert.equal(await ownLine(one).locator('.mark').textContent(), '0');
   // A bomb lies where the one stands who has put it down.
-  const board = two.page.getByLabel('The board as text');
+  const board = two.page.getByLabel('Board as text');
   const stood = /You are at (\(.*?\))/.exec((await board.textContent()) ?? '');
   assert.ok(stood);
   await two.page.keyboard.press(' ');
@@ -51,10 +51,10 @@ test('a room that its host closes says why, and so does the removal of a player'
   const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
   for (const person of [ann, bob]) {
     await person.go(`/rooms/${room.id}`);
-    await person.reads('Player');
+    await person.reads('left');
   }
   hub.command('kick', room.id, 'Bob');
-  await bob.page.getByText('The host of this hub has removed you from this room.').waitFor();
+  await bob.page.getByText('The host of this arcade removed you from the room.').waitFor();
   hub.command('room', 'close', room.id, '--reason', 'dinner is ready');
   await ann.page.getByText('This room is closed: dinner is ready.').waitFor();
   await Promise.all([ann.leave(), bob.leave()]);
@@ -68,15 +68,15 @@ test('blackjack: the verdict and the dealer stay until the player goes on, while
   await ann.reads('Hit or stand?');
   assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 1);
   await page.getByRole('button', { name: 'Stand' }).click();
-  await ann.reads(/^(You win|A draw|The dealer wins)\. You have .*\d, the dealer .*\d\.$/);
+  await ann.reads(/^(You win|Draw|Dealer wins)\. You .*\d, dealer .*\d\.$/);
   // Nothing of the dealer's hand is hidden now.
   assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
-  await page.getByRole('progressbar', { name: 'Time for your answer' }).waitFor();
+  await page.getByRole('progressbar', { name: 'Time left' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Hit' }).count(), 0);
   await page.keyboard.press('Enter');
   await ann.reads('Hit or stand?');
   await page.keyboard.press('s');
-  await page.getByText(/The table is over\.$/).waitFor();
+  await page.getByText(/That was the last round\.$/).waitFor();
   // The score of the result is that of the list of players and of the stored match: rounds won.
   const result = page.getByRole('region', { name: 'Result' });
   const score = (await result.locator('.value').textContent()) ?? '';
@@ -91,7 +91,7 @@ test('robots: bots come in some seconds or at a press, and nobody is alone with 
   const { page } = ann;
   await ann.go('/');
   await page.getByRole('button', { name: 'Play now: Robots' }).click();
-  await page.getByText(/If nobody else joins, bots come in \d s\./).waitFor();
+  await page.getByText(/Bots join in \d s\./).waitFor();
   await page.getByRole('button', { name: 'Start now' }).click();
   await ann.reads(/^Turn \d+/);
   await ann.leave();
@@ -108,10 +108,11 @@ test('nuggets: whoever is late waits for the next match, and whoever looks on is
   while (!(/** @type {{ late?: boolean }} */ (await hub.room(room.id)).late)) await line.page().waitForTimeout(100);
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
-  await ann.page.getByRole('button', { name: 'Play the next match' }).click();
+  await ann.page.getByRole('button', { name: 'Play next match' }).click();
   await ann.page.getByText('You play in the next match.').waitFor();
   await bob.over;
-  await ann.reads('Player A has 0 nuggets');
+  await ann.reads(/^0 · \d+ left$/);
+  await ann.hasSeat('A');
   await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('0 nuggets').waitFor();
   await Promise.all([ann.leave(), eve.leave()]);
 });
@@ -121,8 +122,8 @@ test('nuggets: a countdown is in sight, and who left early is named in the resul
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   await ann.reads(/^The game begins in \d s\.$/);
-  await ann.reads('Player');
-  await eve.reads('Player');
+  await ann.reads('left');
+  await eve.reads('left');
   await eve.page.getByRole('button', { name: 'Leave' }).click();
   await eve.page.getByRole('heading', { name: 'Play now' }).waitFor();
   const bob = native.nuggets(room.port, 'Bob');

@@ -79,7 +79,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
     Object.assign(globalThis, { samples, sample });
   });
   await ann.go(`/rooms/${room.id}`);
-  await ann.reads('Player A');
+  await ann.hasSeat('A');
   let had = 0;
   for (let press = 0; press < 120; press += 1) {
     // To and fro: one of both is a step.

@@ -137,15 +137,12 @@ export function isInSight(state, row, column) {
   return state.seen === null || state.seen[row * state.columns + column] === 1;
 }
 
-/**
- * The status line, which is that of the terminal client.
- * @param {NuggetsState} state
- */
+/** The status line. @param {NuggetsState} state */
 export function status(state) {
   if (state.remaining === null) return say('nuggets.status.waits');
   return state.letter === null
     ? say('nuggets.status.watcher', { remaining: state.remaining })
-    : say('nuggets.status.player', { letter: state.letter, purse: state.purse ?? 0, remaining: state.remaining });
+    : say('nuggets.status.player', { purse: state.purse ?? 0, remaining: state.remaining });
 }
 
 /**

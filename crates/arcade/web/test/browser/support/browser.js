@@ -111,7 +111,7 @@ export class Person {
    * @param {string} name
    */
   async takesName(name) {
-    await this.page.getByRole('button', { name: 'Change the name' }).click();
+    await this.page.getByRole('button', { name: 'Change name' }).click();
     await this.page.getByLabel('Your name').fill(name);
     await this.page.keyboard.press('Enter');
     await this.page.getByRole('button', { name: `You play as ${name}` }).waitFor();
@@ -128,6 +128,15 @@ export class Person {
    */
   async reads(text) {
     await this.status.filter({ hasText: text }).waitFor();
+  }
+
+  /**
+   * Waits until the person has this seat in a match of nuggets.
+   * @param {string} letter
+   */
+  async hasSeat(letter) {
+    await this.reads('left');
+    await this.page.locator('.players li.own .mark').filter({ hasText: letter }).waitFor();
   }
 
   /** Stands at a table of blackjack, and goes on after the verdict. */
