@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { told } from '../../js/lib/text.js';
 import { Person } from './support/browser.js';
 import { browser, hub } from './support/site.js';
 
@@ -18,7 +19,7 @@ test('the lobby is in the page before anything else has come', bound, async () =
     });
   });
   await ann.go('/');
-  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(title).waitFor();
+  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(told(title)).waitFor();
   await ann.leave();
 });
 
