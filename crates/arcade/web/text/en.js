@@ -170,7 +170,7 @@ export const texts = /** @type {const} */ ({
   'owner.remove.label': 'Remove {name}',
   'owner.remove.done': '{name} removed.',
   'owner.hand-on': 'Make owner',
-  'owner.hand-on.label': 'Make {name} the owner',
+  'owner.hand-on.label': 'Make owner: {name}',
   'owner.hand-on.done': '{name} owns the room now.',
   'owner.now': 'You own this room now.',
   'owner.close': 'Close room',

@@ -61,7 +61,7 @@ test('a room by link: its owner hands it on, and the next one locks, renames, re
   await eve.reads('You are in.');
 
   await unfold(ann, 'Your room');
-  await ann.page.getByRole('button', { name: 'Make Eve the owner' }).click();
+  await ann.page.getByRole('button', { name: 'Make owner: Eve' }).click();
   await ann.page.getByText('Eve owns the room now.').waitFor();
   assert.ok(!(await ann.page.getByText('Your room').isVisible()));
   await eve.page.getByText('You own this room now.').waitFor();
