@@ -1,4 +1,4 @@
-// Chooses the page by the address.
+// Entry point: shows the page of the current address.
 
 import { GAMES } from './games/index.js';
 import { errorText, load } from './lib/api.js';
@@ -11,15 +11,15 @@ import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
 
 /** @typedef {import('./games/types.js').Leave} Leave */
-/** Shows a page: at once, or by the function that it gives when its module is there.
+/** Shows a page: immediately, or by the returned function once its module is loaded.
  * @typedef {(parts: string[], query: URLSearchParams) => Leave | Promise<() => Leave>} Show */
 
 const main = /** @type {HTMLElement} */ (document.getElementById('content'));
-/** What the hub knew when it sent the page. */
+/** The lobby at the time when the hub sent the page. */
 const first = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"rooms":[]}');
 
 /**
- * A page whose module is loaded on demand, since the lobby does not need it.
+ * A page whose module is loaded on demand.
  * @template T
  * @param {() => Promise<T>} module
  * @param {(module: T, parts: string[], query: URLSearchParams) => Leave} show
@@ -53,7 +53,7 @@ const PAGES = [
 
 /** @type {Leave} */
 let leave = () => {};
-/** How many pages were asked for: one whose module comes after the next was asked for is not shown. */
+/** Counts navigations: a module that arrives after the next navigation is dropped. */
 let turn = 0;
 
 sayPage();
@@ -91,7 +91,7 @@ languageChoice();
 takeName();
 addEventListener('hashchange', takeName);
 
-/** Takes the name of another device by the code in the address, which is not left there. */
+/** Takes the name of another device by the code in the address, and removes the code from the address. */
 function takeName() {
   const code = codeOfName(location.hash);
   if (code === null) return;

@@ -4,7 +4,7 @@ import { all } from './list.js';
 
 const games = await Promise.all(all.map((folder) => folder.game()));
 
-/** By name, in the order in which they are shown. @type {Record<string, import('./types.js').Game>} */
+/** Games by name, in display order. @type {Record<string, import('./types.js').Game>} */
 export const GAMES = Object.fromEntries(games.map(({ game }) => [game.name, game]));
 
 /** @param {string} game */

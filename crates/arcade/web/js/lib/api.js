@@ -1,11 +1,11 @@
-// Requests to the hub. What goes wrong is an error with words for a person.
+// Requests to the hub. Errors have a message for the user.
 
 import { say, sentence, told } from './text.js';
 
 /**
  * @param {string} path
- * @param {unknown} [body] With it the request is a POST.
- * @returns {Promise<any>} The answer, which is trusted to be what the hub documents; null if it is empty.
+ * @param {unknown} [body] If given, the request is a POST.
+ * @returns {Promise<any>} The response, unchecked; null if it is empty.
  */
 export async function ask(path, body) {
   /** @type {Response} */
@@ -26,7 +26,7 @@ export async function ask(path, body) {
   try {
     value = text ? JSON.parse(text) : null;
   } catch {
-    // An answer in plain words, such as that of a proxy.
+    // A response that is not JSON, such as that of a proxy.
   }
   if (!answer.ok) throw Object.assign(new Error(words(answer.status, value)), { status: answer.status });
   return value;
@@ -44,13 +44,13 @@ function words(status, value) {
 }
 
 /**
- * The text of an error, for a person.
+ * The text of an error for the user.
  * @param {unknown} error
  */
 export const errorText = (error) => (error instanceof Error ? error.message : String(error));
 
 /**
- * Loads a part of the page that was not needed until now.
+ * Loads a module of the page on demand.
  * @template T
  * @param {() => Promise<T>} module
  * @returns {Promise<T>}

@@ -11,7 +11,7 @@ export class Reader {
     this.at = 0;
   }
 
-  /** Bytes that are left. */
+  /** The number of remaining bytes. */
   get left() {
     return this.view.byteLength - this.at;
   }
@@ -49,8 +49,8 @@ export class Reader {
   }
 
   /**
-   * A list: the number of items as a u32, then the items. The number comes from the peer, so nothing is reserved for it, and it is
-   * checked against the bytes that are left.
+   * A list: the number of items as a u32, then the items. The peer chooses the number, so it is checked against the
+   * remaining bytes and no memory is reserved for it.
    * @template T
    * @param {number} smallest Bytes of the smallest item.
    * @param {() => T} item

@@ -1,15 +1,15 @@
-// A canvas that is sharp on any pixel density, and drawn only when something has changed.
+// A canvas that is sharp at any pixel density and redrawn only after changes.
 
 /**
- * Draws in CSS pixels. `now` is the time of the frame in milliseconds. Returns whether it moves, so that it is drawn again.
+ * Draws in CSS pixels. `now` is the time of the frame in milliseconds. Returns whether an animation needs another frame.
  * @typedef {(context: CanvasRenderingContext2D, width: number, height: number, now: number) => boolean | void} Draw
  */
 
-/** Draws when asked to. */
+/** A canvas that schedules its drawing. */
 export class Surface {
   /**
    * @param {HTMLElement} parent
-   * @param {string} label What it shows, for those who do not see it.
+   * @param {string} label The accessible name.
    * @param {Draw} draw
    */
   constructor(parent, label, draw) {
@@ -19,7 +19,7 @@ export class Surface {
     parent.append(this.canvas);
     this.draw = draw;
     this.due = false;
-    /** Whether it was drawn since the last frame without waiting for the next one. */
+    /** Whether `show` has drawn since the last frame. */
     this.shown = false;
     this.height = 100;
     this.resized = new ResizeObserver(() => this.change());
@@ -35,7 +35,7 @@ export class Surface {
     this.canvas.style.height = `${height}px`;
   }
 
-  /** Draws at the next frame. */
+  /** Schedules drawing for the next frame. */
   change() {
     if (this.due) return;
     this.due = true;
@@ -46,7 +46,7 @@ export class Surface {
     });
   }
 
-  /** Draws at once and again at the next frame; at once only the first time between two frames. For what answers a key. */
+  /** Draws immediately, at most once per frame, and again at the next frame. For responses to keys. */
   show() {
     this.change();
     if (this.shown || document.hidden) return;
@@ -86,27 +86,27 @@ export class Surface {
   }
 }
 
-/** Colours of players, all readable on the dark ground of boards. */
+/** Colours of players, readable on the dark background of boards. */
 export const COLOURS = [
   '#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#ffe9a8', '#6ff0d0', '#ff9ecb', '#c8d0ff', '#d8c08a',
 ];
 
-/** How long a step slides, in milliseconds. */
+/** Duration of a step in milliseconds. */
 export const SLIDE = 80;
 
 /**
- * A value that glides to where it was last sent.
+ * The animation of a step.
  * @typedef {{ fromX: number, fromY: number, toX: number, toY: number, since: number }} Glide
  */
 
 /**
- * Where a glide is now, and whether it still moves.
+ * The current position of a glide, and whether it still moves.
  * @param {Glide} glide
  * @param {number} now
  * @param {number} [length]
  */
 export function glideAt({ fromX, fromY, toX, toY, since }, now, length = SLIDE) {
-  // The first frame shows a part of the step already, so that a key is answered at once.
+  // The first frame shows a part of the step already, so that the response to a key is immediate.
   const part = Math.min(1, Math.max(0.3, (now - since) / length));
   return { x: fromX + (toX - fromX) * part, y: fromY + (toY - fromY) * part, moves: part < 1 };
 }

@@ -1,13 +1,13 @@
-// Asks before something that cannot be taken back.
+// A dialog that confirms an action that cannot be undone.
 
 import { element } from './dom.js';
 import { say } from './text.js';
 
 /**
  * @param {string} question
- * @param {string} consequence What is lost.
- * @param {string} action What the button is called that does it.
- * @param {string} [otherwise] What the button is called that does not.
+ * @param {string} consequence The effect of the action.
+ * @param {string} action The label of the button that confirms.
+ * @param {string} [otherwise] The label of the button that cancels.
  * @returns {Promise<boolean>}
  */
 export function confirm(question, consequence, action, otherwise = say('room.stay')) {

@@ -1,11 +1,11 @@
-// What matches count for, in words.
+// Classes, ratings and casual matches in words.
 
 import { number, say, sayOr } from './text.js';
 
 /** @typedef {import('../games/types.js').Standing} Standing */
 
 /**
- * A class of the matches of a game; nothing for the usual one.
+ * The name of a class of matches; empty for the standard class.
  * @param {string} name
  */
 export function classText(name) {
@@ -16,7 +16,7 @@ export function classText(name) {
 }
 
 /**
- * A room or a match in a line: which board it counts for, or why it does not.
+ * Whether a room or a match is rated: its class, or the reason why it is casual.
  * @param {{ class?: string, rated?: boolean, casual?: string }} what
  */
 export function countsText({ class: board = '', rated, casual }) {
@@ -25,7 +25,7 @@ export function countsText({ class: board = '', rated, casual }) {
 }
 
 /**
- * What a player has on a board: a rating with its uncertainty, or a mean.
+ * The standing of a player on a leaderboard: a rating with its uncertainty, or an average.
  * @param {Standing} standing
  */
 export const standingText = ({ rating, uncertainty, mean }) =>

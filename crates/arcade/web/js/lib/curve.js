@@ -1,12 +1,12 @@
-// A curve of numbers as a small drawing.
+// A small line chart.
 
 import { number, say } from './text.js';
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT] = [320, 120];
-/** Space for the numbers on the left, and around the curve. */
+/** Space to the left of the curve for the numbers, and around the curve. */
 const [LEFT, EDGE] = [44, 8];
-/** Points that are drawn at most; more would not be seen. */
+/** The largest number of points that are drawn. */
 const MAX_POINTS = 300;
 
 /**

@@ -1,15 +1,15 @@
-// Making elements. Text is always set as text, so names from peers cannot become markup.
+// Helpers for elements. Text is always set as text, so that names from peers cannot become markup.
 
 import { date, say } from './text.js';
 
-/** Elements that listen by themselves. @type {WeakSet<Node>} */
+/** Elements with listeners. @type {WeakSet<Node>} */
 const listening = new WeakSet();
 
 /**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | boolean | ((event: Event) => void)>} [attributes] Functions become listeners. For `renew`, `data-key` says
- *   what a listener is about: elements of the same key have listeners that do the same.
+ * @param {Record<string, string | boolean | ((event: Event) => void)>} [attributes] Functions become listeners. For `renew`, elements
+ *   with the same `data-key` have equivalent listeners.
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
@@ -27,9 +27,9 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * Loads a style sheet that only some pages need, and waits until it applies.
+ * Loads a style sheet on demand, and resolves when it applies.
  * @param {string} name
- * @param {string} module The address of the module that it lies beside: `import.meta.url`.
+ * @param {string} module `import.meta.url` of a module in the same folder.
  * @returns {Promise<void>}
  */
 export const sheet = (name, module) =>
@@ -41,7 +41,7 @@ export const sheet = (name, module) =>
   });
 
 /**
- * Gives an element these children. What is there already and is alike stays, so that neither a finger nor the focus loses it.
+ * Replaces the children of an element. Similar nodes are updated in place, so that focus and pointer stay on them.
  * @param {Element} place
  * @param {...(Node | string)} children
  */
@@ -65,7 +65,7 @@ function copyStyle(to, from) {
 }
 
 /**
- * Makes a node like another one. Gives false if it has to be replaced.
+ * Makes a node equal to another one. Returns false if it has to be replaced.
  * @param {Node} node
  * @param {Node} other
  */
@@ -77,7 +77,7 @@ function become(node, other) {
   for (const { name } of [...node.attributes]) if (!other.hasAttribute(name)) node.removeAttribute(name);
   for (const { name, value } of other.attributes) {
     if (node.getAttribute(name) === value) continue;
-    // Styles are not set as text, which the policy of the hub forbids.
+    // The content security policy forbids styles that are set as text.
     if (name === 'style' && node instanceof HTMLElement && other instanceof HTMLElement) copyStyle(node.style, other.style);
     else node.setAttribute(name, value);
   }
@@ -94,8 +94,8 @@ export function title(text) {
 }
 
 /**
- * Says how the connection is, where it is always in sight.
- * @param {string} text Empty if all is well.
+ * Shows the state of the connection in the header.
+ * @param {string} text Empty hides it.
  * @param {'lost' | 'open' | ''} [state]
  */
 export function announceLink(text, state = '') {
@@ -106,7 +106,7 @@ export function announceLink(text, state = '') {
 }
 
 /**
- * Says how the connection of a page is that only looks on.
+ * Shows the state of a connection that has no seat.
  * @param {import('./link.js').LinkState} state
  */
 export function announceLive({ kind }) {
@@ -116,11 +116,11 @@ export function announceLive({ kind }) {
 }
 
 /**
- * A button that is on or off.
+ * A toggle button.
  * @param {string} text
  * @param {(on: boolean) => void} changed
  * @param {boolean} [on]
- * @param {string} [label] What it is called where the text is only a sign.
+ * @param {string} [label] The accessible name, if the text is only a sign.
  */
 export function toggle(text, changed, on = false, label = text) {
   const turn = () => {
@@ -132,18 +132,18 @@ export function toggle(text, changed, on = false, label = text) {
   return button;
 }
 
-/** Whether what has the focus got it by a finger or the mouse. */
+/** Whether the focus was set by a finger or the mouse. */
 let pointed = false;
 globalThis.addEventListener?.('pointerdown', () => (pointed = true), true);
 globalThis.addEventListener?.('keydown', ({ key }) => (pointed &&= key !== 'Tab'), true);
 
-/** Keys that buttons and links have a use for, and those of lists and sliders. */
+/** Keys that buttons and links handle, and those of lists and sliders. */
 const PRESSES = [' ', 'Enter'];
 const CHOICES = [...PRESSES, 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Whether a key is for the element that has the focus. One that was clicked does not need it any more; one that was reached by the
- * keyboard keeps its keys, but for those in its `data-keys`.
+ * Whether the focused element handles a key. An element that was clicked does not; one that was reached by the keyboard handles its
+ * keys, except those in its `data-keys`.
  * @param {Element} target
  * @param {string} key
  */
@@ -157,8 +157,8 @@ function isForFocus(target, key) {
 }
 
 /**
- * Listens to the keyboard, but not to shortcuts of the browser nor to keys for what has the focus.
- * @param {(event: KeyboardEvent) => boolean} pressed Whether the key had a meaning.
+ * Listens to the keyboard, except for shortcuts of the browser and keys of the focused element.
+ * @param {(event: KeyboardEvent) => boolean} pressed Returns whether it has handled the key.
  * @returns {() => void} Stops listening.
  */
 export function listenToKeys(pressed) {
@@ -168,7 +168,7 @@ export function listenToKeys(pressed) {
     if (!(target instanceof HTMLElement) || isForFocus(target, event.key) || document.querySelector('dialog[open]')) return;
     if (!pressed(event)) return;
     event.preventDefault();
-    // Else a button would take the key when it is released.
+    // Otherwise a button would handle the release of the key.
     if (pointed && target !== document.body) target.blur();
   };
   document.addEventListener('keydown', listener);
@@ -176,7 +176,7 @@ export function listenToKeys(pressed) {
 }
 
 /**
- * A button that copies a text and says that it did.
+ * A button that copies a text to the clipboard and confirms it.
  * @param {() => string} text
  * @param {string} [label]
  */
@@ -186,7 +186,7 @@ export function copyButton(text, label = say('page.copy')) {
       await navigator.clipboard.writeText(text());
       button.textContent = say('page.copied');
     } catch {
-      // Pages without TLS may not write to the clipboard: the text is shown to be copied by hand.
+      // Pages without TLS may not write to the clipboard, so the user copies the text.
       prompt(say('page.copy-this'), text());
     }
     setTimeout(() => {

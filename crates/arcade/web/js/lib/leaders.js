@@ -1,7 +1,7 @@
-// Who is in front.
+// The leaders of a match.
 
 /**
- * The seats with the highest score, unless all have the same.
+ * The seats with the highest score; none if all scores are equal.
  * @param {[string, number][]} scores
  */
 export function highest(scores) {

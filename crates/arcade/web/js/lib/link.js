@@ -1,31 +1,31 @@
-// A WebSocket that comes back by itself.
+// A WebSocket that reconnects.
 
-/** Pauses before another attempt, in milliseconds; the last one is repeated. */
+/** Back-off before reconnecting, in milliseconds; the last value is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
-/** Milliseconds without a message after which the page says so. The hub sends something every second or two. */
+/** Milliseconds without a message until the link counts as quiet. The hub sends a message every second or two. */
 const QUIET = 3000;
 
-/** Milliseconds without a message, or without an open socket, after which the network is taken for dead. */
+/** Milliseconds without a message, or without an open socket, until the link reconnects. */
 const DEAD = 10000;
 
-/** How often the page looks for that, in milliseconds. */
+/** Check interval for silence, in milliseconds. */
 const LOOK = 500;
 
-/** What the hub sends when it has nothing to say; see web/pump.rs. */
+/** Heartbeat of the hub; see web/pump.rs. */
 const BEAT = '{}';
 
-/** The close code by which a player leaves for good, so that the seat is free at once; see web/pump.rs. */
+/** The close code of a player who leaves, which frees the seat immediately; see web/pump.rs. */
 export const LEFT = 4000;
 
-/** Close codes after which there is nothing to come back to. The hub sends them; see web/pump.rs. */
+/** Close codes of the hub after which the link does not reconnect; see web/pump.rs. */
 export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010, missing: 4011 });
 
 /**
  * @typedef {object} Handlers
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(state: LinkState) => void} state
- * @property {() => string} [first] The first message of each connection, which has what does not belong into an address.
+ * @property {() => string} [first] The first message of each connection, with secrets that must not be in an address.
  * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'quiet' } | { kind: 'heard' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
@@ -44,13 +44,13 @@ export class Link {
     this.socket = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** When something was last heard of the hub, or the present attempt began; by `performance.now()`. */
+    /** When the last message arrived, or the current attempt started; by `performance.now()`. */
     this.heard = 0;
-    /** Whether the page was told that nothing is heard. */
+    /** Whether the state `quiet` was reported. */
     this.quiet = false;
-    /** When the page looked for that last. */
+    /** Time of the last check. */
     this.looked = performance.now();
-    /** What `heard` was when the page found that it had not run for a while. */
+    /** The value of `heard` when a check found that the page had been suspended. */
     this.doubted = -1;
     this.looks = setInterval(() => this.look(), LOOK);
     this.online = () => this.hurry();
@@ -60,7 +60,7 @@ export class Link {
     this.connect();
   }
 
-  /** The network is back: there is no reason to wait any longer. */
+  /** Reconnects without waiting, because the network is back. */
   hurry() {
     if (this.ended || this.timer === undefined) return;
     clearTimeout(this.timer);
@@ -102,7 +102,7 @@ export class Link {
     });
   }
 
-  /** Something was heard of the hub: the network is not dead. */
+  /** Notes that the socket has opened or a message has arrived. */
   hear() {
     this.heard = performance.now();
     if (!this.quiet) return;
@@ -110,13 +110,13 @@ export class Link {
     this.handlers.state({ kind: 'heard' });
   }
 
-  /** Looks whether something was heard lately. */
+  /** Checks for silence. */
   look() {
     const now = performance.now();
     const slept = now - this.looked > 2 * LOOK;
     this.looked = now;
     if (this.timer !== undefined) return;
-    // After a suspension timers run before the messages that arrived meanwhile, so silence counts from the second look on. Timers of a hidden
+    // After a suspension timers run before the messages that have arrived, so silence counts from the second check on. Timers of a hidden
     // tab are always late.
     if (slept && this.doubted !== this.heard) {
       this.doubted = this.heard;
@@ -129,7 +129,7 @@ export class Link {
     this.handlers.state({ kind: 'quiet' });
   }
 
-  /** The network is dead. The socket may notice that much later. */
+  /** Drops the socket and reconnects. The socket itself may report a dead network much later. */
   lose() {
     const { socket } = this;
     if (this.ended || socket === null) return;
@@ -138,13 +138,13 @@ export class Link {
     this.retry(false);
   }
 
-  /** @param {boolean} refused Whether the last attempt did not even begin. */
+  /** @param {boolean} refused Whether the last attempt did not open a socket. */
   retry(refused) {
     this.quiet = false;
     const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
     this.attempt += 1;
     this.handlers.state({ kind: 'waiting', milliseconds, attempt: this.attempt, refused });
-    // The answer may have been to give up.
+    // The handler may have closed the link.
     if (this.ended) return;
     this.timer = setTimeout(() => this.connect(), milliseconds);
   }
@@ -155,7 +155,7 @@ export class Link {
   }
 
   /**
-   * Ends it for good.
+   * Closes the link permanently.
    * @param {number} [code]
    */
   close(code = 1000) {

@@ -1,4 +1,4 @@
-// What a page looks at besides its own room: the list of rooms, what has ended, and small pictures, all over one socket.
+// Subscriptions of pages outside a room: the lobby and small pictures of rooms, over one socket.
 
 import { announceLive } from './dom.js';
 import { Link, socketAddress } from './link.js';
@@ -6,17 +6,17 @@ import { Link, socketAddress } from './link.js';
 /**
  * @typedef {import('../games/types.js').Lobby} Lobby
  * @typedef {import('../games/types.js').Room} Room
- * @typedef {{ game?: string | null, text?: string, from?: number, count?: number }} Look Which rooms.
+ * @typedef {{ game?: string | null, text?: string, from?: number, count?: number }} Look Selects rooms.
  * @typedef {import('../games/types.js').Parts} Parts
  *
  * @typedef {object} Shown
  * @property {(lobby: Lobby) => void} lobby
- * @property {(id: string, parts: Parts | null) => void} [picture] Null when there is none any more.
- * @property {(why: string) => void} [plain] The hub sends the first rooms of the game instead of what was looked for.
+ * @property {(id: string, parts: Parts | null) => void} [picture] Null if the picture has gone.
+ * @property {(why: string) => void} [plain] The hub has rejected the search and sends the first rooms of the game.
  */
 
 /**
- * A lobby as it is after a message: all of it, or what has changed.
+ * Applies a message to a lobby: a snapshot or a change.
  * @param {Lobby} lobby
  * @param {any} told
  * @returns {Lobby}
@@ -36,7 +36,7 @@ export function follow(lobby, told) {
 }
 
 /**
- * A picture as it is after a message.
+ * Applies a message to a picture.
  * @param {Parts | undefined} parts
  * @param {{ whole: Parts } | { change: Parts }} told
  * @returns {Parts}
@@ -46,7 +46,7 @@ export function repaint(parts, told) {
   return Object.fromEntries(Object.entries({ ...parts, ...told.change }).filter(([, part]) => part !== null));
 }
 
-/** The socket of a page that looks on. */
+/** The socket with the subscriptions. */
 export class Live {
   /**
    * @param {Look} look
@@ -65,7 +65,7 @@ export class Live {
         if (typeof data !== 'string') return;
         const told = JSON.parse(data);
         for (const [id, picture] of Object.entries(told.pictures ?? {})) {
-          // One that was asked for earlier may still come.
+          // A picture of an earlier subscription may still arrive.
           if (!this.rooms.includes(id)) continue;
           const parts = picture && repaint(this.pictures.get(id), picture);
           if (parts) this.pictures.set(id, parts);
@@ -96,7 +96,7 @@ export class Live {
   }
 
   /**
-   * Has the pictures of these rooms sent, and no others.
+   * Subscribes to the pictures of these rooms only.
    * @param {string[]} rooms
    */
   picture(rooms) {

@@ -1,14 +1,14 @@
-// Whose phrases one does not want to see: everybody's, or those of some names.
+// Muted players: all, or some names.
 
 import { recall, remember } from './settings.js';
 
-/** Names that are kept; of more the oldest are forgotten. */
+/** The largest number of stored names; the oldest are dropped. */
 export const MOST = 100;
 
 /** @typedef {{ all: boolean, names: string[] }} Muted */
 
 /**
- * What was kept; nothing is muted if that makes no sense.
+ * Parses the stored value; an invalid value mutes no player.
  * @param {string | null} kept
  * @returns {Muted}
  */

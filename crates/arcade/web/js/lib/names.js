@@ -1,26 +1,26 @@
-// Which names every game can show, and the codes and texts that go with names.
+// Names that every game can show, and codes of names and rooms.
 
-/** The longest name that a person can choose; no game cuts it. */
+/** The longest name that a player can choose; no game truncates it. */
 export const MAX_NAME = 20;
-/** The longest name of a room that is offered; the hub takes longer ones. */
+/** The longest name of a room on the page; the hub accepts longer ones. */
 export const MAX_ROOM_NAME = 40;
-/** The longest word of a room, in bytes; the hub counts them. */
+/** The longest password of a room, in bytes, as the hub counts. */
 export const MAX_WORD = 64;
 
-/** Letters that have no plain letter in them. */
+/** Letters that do not decompose into a plain letter and a mark. */
 const PLAIN = /** @type {Record<string, string>} */ ({
   ß: 'ss', ẞ: 'SS', æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE', ø: 'o', Ø: 'O', đ: 'd', Đ: 'D', ð: 'd', Ð: 'D', þ: 'th', Þ: 'Th', ł: 'l', Ł: 'L', ı: 'i',
 });
 
 /**
- * Whether every game shows the name as it is: printable ASCII without blanks. Games change other names, so nobody could tell whose they
- * are.
+ * Whether every game shows the name unchanged: printable ASCII without spaces. Games change other names, so that they could not be
+ * matched to their owner.
  * @param {string} name
  */
 export const isPlain = (name) => /^[!-~]+$/.test(name);
 
 /**
- * The name as every game can show it; empty if nothing of it can be shown.
+ * The name in a form that every game can show; empty if there is none.
  * @param {string} name
  */
 export const plain = (name) =>
@@ -29,19 +29,19 @@ export const plain = (name) =>
     .join('')
     .slice(0, MAX_NAME);
 
-/** Characters that act on the text around them: control characters and bidirectional controls. The hub replaces the same ones. */
+/** Control characters and bidirectional controls, which affect the text around them. The hub replaces the same ones. */
 const ACTING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-/** Letters of scripts that are written from right to left: the blocks that are reserved for them. */
+/** The blocks of right-to-left scripts. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * A name as it can be shown. Letters from right to left stay, so an element has to isolate it; see `named`.
+ * A name without control characters. Right-to-left letters stay, so an element has to isolate it; see `named`.
  * @param {string} name
  */
 export const shownName = (name) => name.replace(ACTING, '\ufffd');
 
 /**
- * A name as a part of a text that is no element, such as a label or a title: isolated if it has letters from right to left.
+ * A name for use inside a text, such as a label or a title: isolated if it has right-to-left letters.
  * @param {string} name
  */
 export function isolated(name) {
@@ -49,7 +49,7 @@ export function isolated(name) {
   return RIGHT_TO_LEFT.test(shown) ? `\u2068${shown}\u2069` : shown;
 }
 
-/** A code as it is easily read: its letters in groups of four. @param {string} code */
+/** A code in groups of four letters. @param {string} code */
 export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g, '$1-');
 
 /** The code of a name in the fragment of an address; null if there is none. @param {string} hash */
@@ -59,7 +59,7 @@ export const codeOfName = (hash) => /^#name=([a-z][a-z-]{3,30})$/i.exec(hash)?.[
 export const codeOfRoom = (hash) => /^#([a-z]{6}|[a-z]{8})$/i.exec(hash)?.[1].toLowerCase() ?? null;
 
 /**
- * The beginning of a text that has no more bytes than this.
+ * Truncates a text to a number of bytes, at the boundary of a character.
  * @param {string} text
  * @param {number} most
  */

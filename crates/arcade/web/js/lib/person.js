@@ -1,4 +1,4 @@
-// A player's name, with what is known of it.
+// The name of a player with its tag.
 
 import { element } from './dom.js';
 import { shownName } from './names.js';
@@ -27,13 +27,13 @@ export function person({ name, proven, bot }, { link = false } = {}) {
 }
 
 /**
- * Tells players of the same name apart, in an address.
+ * The part of an address that distinguishes players of the same name.
  * @param {{ proven?: boolean | undefined, bot?: boolean | undefined }} player
  */
 const kind = ({ proven, bot }) => (bot ? '?kind=bot' : proven === undefined ? '' : proven ? '?kind=proven' : '?kind=unproven');
 
 /**
- * A seat as a letter or a number: seats at tables are told as `table 1, seat 2`.
+ * A seat as a letter or a number: the hub names seats at tables `table 1, seat 2`.
  * @param {string} seat
  */
 export const shortSeat = (seat) => /(\w+)$/.exec(seat)?.[1] ?? seat;

@@ -1,4 +1,4 @@
-// Plays a finished match from its frames: forwards at any speed, step by step, from any moment on.
+// Plays a finished match from its frames, at any speed and from any moment.
 
 /**
  * A message to the page and when it was sent, in milliseconds from the start of the match.
@@ -10,20 +10,20 @@
  *   time, then the frames until `to`, which may be earlier than requested.
  *
  * @typedef {object} Screen
- * @property {() => void} reset Forgets everything, as a new page.
+ * @property {() => void} reset Resets the screen to the state of a new page.
  * @property {(data: string | ArrayBuffer) => void} show
  * @property {() => void} changed The time, the speed, or whether it plays has changed.
  * @property {(error: unknown) => void} failed
  */
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
-/** How much of a match is loaded at once, in its milliseconds; more if it is played faster. */
+/** Length of a chunk, in milliseconds of the match; longer at higher speeds. */
 const WINDOW = 60_000;
-/** The longest that the hub gives at once; see MAX_STRETCH of replays.rs. */
+/** The longest chunk that the hub sends; see MAX_STRETCH in replays.rs. */
 const MAX_WINDOW = 300_000;
-/** What is loaded lasts at least so long on the screen, in milliseconds. */
+/** The shortest time that a chunk lasts on the screen, in milliseconds. */
 const AHEAD = 4_000;
-/** How far back a step goes if no frame was shown shortly before, in milliseconds. */
+/** Length of a step back if no recent frame was shown, in milliseconds. */
 const BACK = 1_000;
 
 /** How long before its end a match is loaded to show the end, in milliseconds. */
@@ -45,7 +45,7 @@ export class Playback {
     /** Times of the frames that were shown since the last seek, for steps back. @type {number[]} */
     this.shown = [];
     this.loadedTo = 0;
-    /** Answers to what was asked before the last seek are dropped. */
+    /** Counts seeks: responses to requests before the last one are dropped. */
     this.turn = 0;
     this.loading = false;
   }
@@ -87,7 +87,7 @@ export class Playback {
         this.shown = [];
         this.queue = answer.frames;
       } else {
-        // The screen is up to date already.
+        // The screen is already up to date.
         this.queue.push(...answer.frames.filter(({ at }) => at > from));
       }
       this.loadedTo = Math.max(answer.to, from + 1);
@@ -119,7 +119,7 @@ export class Playback {
   tick(elapsed) {
     if (!this.playing) return;
     const wanted = Math.min(this.at + elapsed * this.speed, this.length);
-    // It waits for what is not loaded yet.
+    // Playback waits for frames that are not loaded yet.
     this.at = Math.min(wanted, Math.max(this.loadedTo, this.at));
     this.show();
     if (this.loadedTo - this.at < this.speed * AHEAD) this.load(false);

@@ -4,7 +4,7 @@
 let show = () => {};
 
 /**
- * Has pages shown by this function, which looks at the address.
+ * Sets the function that shows the page of the current address.
  * @param {() => void} showPage
  */
 export function route(showPage) {

@@ -1,7 +1,7 @@
-// What the browser keeps: the name, the key that proves it, and a few choices; for the visit also seats. Nothing else, and no cookie.
+// Data that the browser stores: the name, its key and some settings; and seats until the tab is closed. There are no cookies.
 
 /**
- * What a storage of the browser keeps. Where it may keep nothing, that lasts until the page is left.
+ * A storage of the browser. If it is blocked, values last until the page is left.
  * @param {() => Storage} storage
  */
 function kept(storage) {
@@ -21,7 +21,7 @@ function kept(storage) {
     },
     /**
      * @param {string} key
-     * @param {string | null} value Null forgets it.
+     * @param {string | null} value Null removes the entry.
      */
     remember: (key, value) => {
       fallback.delete(key);
@@ -37,11 +37,11 @@ function kept(storage) {
 
 export const { recall, remember } = kept(() => localStorage);
 
-/** What is kept until the tab is closed. */
+/** Storage until the tab is closed. */
 export const visit = kept(() => sessionStorage);
 
 /**
- * Shows the hub that one is in a room, or owns it, for what only those may want.
+ * Proves to the hub that the player is in a room, or owns it.
  * @param {string} id Of the room.
  */
 export function word(id) {
@@ -49,7 +49,7 @@ export function word(id) {
   return { ...(owner !== null && { owner }), ...(seat !== null && { seat }) };
 }
 
-/** Whether the browser keeps anything beyond a reload. */
+/** Whether stored values survive a reload. */
 export function keeps() {
   try {
     localStorage.setItem('keeps', '');
@@ -62,5 +62,5 @@ export function keeps() {
   }
 }
 
-/** Whether motion is to be left out. */
+/** Whether the user prefers reduced motion. */
 export const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,8 +1,8 @@
-// Short tones, only once they are switched on; and on phones a short vibration for what happens to oneself.
+// Short tones, if sound is on, and on phones short vibrations for events of the player.
 
 import { isStill, recall, remember } from './settings.js';
 
-/** Frequencies in hertz and lengths in seconds of what happens. */
+/** Frequencies in hertz and durations in seconds, by event. */
 const TONES = {
   gold: [[880, 0.06], [1320, 0.1]],
   swap: [[330, 0.08], [440, 0.08]],
@@ -51,7 +51,7 @@ export function sound(tone) {
 /** @param {Tone} tone */
 function vibrate(tone) {
   const pulses = PULSES[tone];
-  // A browser that nobody has touched yet refuses, and says so in its log.
+  // Browsers refuse vibration before the first gesture, and log an error.
   if (!pulses || isStill() || !navigator.userActivation?.hasBeenActive || !matchMedia('(pointer: coarse)').matches) return;
   navigator.vibrate?.(pulses);
 }

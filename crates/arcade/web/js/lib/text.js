@@ -1,6 +1,6 @@
-// What the page says, in the language of the person: texts by key, from text/en.js and the files beside it.
+// Texts of the page by key, in the language of the user, from text/en.js and the files beside it.
 //
-// To add a text, give it a key in each of these files, at the same place, and say it by `say('the.key', { values })`.
+// To add a text, add a key to each of these files, at the same place, and use `say('the.key', { values })`.
 
 import { loaded, localeOf } from './language.js';
 import { isolated } from './names.js';
@@ -15,11 +15,11 @@ if (typeof document !== 'undefined') document.documentElement.lang = language;
 
 const locale = localeOf(language);
 const plurals = new Intl.PluralRules(language);
-// English lists are written without a comma before their last word.
+// British English has no comma before the last item of a list.
 const lists = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'conjunction' });
 
 /**
- * A number as it is written in the language.
+ * A number in the format of the language.
  * @param {number} value
  * @param {number} [digits] After the point.
  */
@@ -36,16 +36,16 @@ export const number = (value, digits) =>
 export const date = (date, options) => new Intl.DateTimeFormat(locale, options).format(date);
 
 /**
- * Names as a list in a sentence.
+ * Names as a list for a sentence.
  * @param {string[]} names
  */
 export const list = (names) => lists.format(names.map(isolated));
 
-/** Values that are names of people. */
+/** Values that are names of players. */
 const PEOPLE = new Set(['name', 'one', 'other']);
 
 /**
- * The parts of a text, with the values in it.
+ * The parts of a text with its values inserted.
  * @template V
  * @param {string | Forms} entry
  * @param {Record<string, V>} values
@@ -67,13 +67,13 @@ const written = (value) => (typeof value === 'number' ? number(value) : value);
  * A text of the page.
  * @template {Key} K
  * @param {K} key
- * @param {import('./text-types.js').Given<K, string | number>} values By their names; numbers are written as in the language.
+ * @param {import('./text-types.js').Given<K, string | number>} values By name; numbers are formatted for the language.
  * @returns {string}
  */
 export const say = (key, ...values) => parts(texts[key], /** @type {Record<string, string | number>} */ (values[0] ?? {})).map(written).join('');
 
 /**
- * A text of the page around elements.
+ * A text of the page with elements as values.
  * @template {Key} K
  * @param {K} key
  * @param {import('./text-types.js').Given<K, string | number | Node>} values
@@ -83,7 +83,7 @@ export const sayAround = (key, ...values) =>
   parts(texts[key], /** @type {Record<string, string | number | Node>} */ (values[0] ?? {})).map((part) => (part instanceof Node ? part : written(part)));
 
 /**
- * A text whose key is made of what the hub says; that of the hub if there is none.
+ * A text whose key contains a value from the hub; a fallback if there is no such key.
  * @param {string} key
  * @param {string} otherwise
  */
@@ -92,9 +92,9 @@ export function sayOr(key, otherwise) {
   return typeof entry === 'string' ? entry : otherwise;
 }
 
-/** The longest sentence of the hub that is looked at, since names of strangers are in it. */
+/** The longest sentence that is translated. The limit bounds the cost of matching, since sentences contain names from other players. */
 const LONGEST = 300;
-/** Sentences of the hub, and the names of what differs in them. @type {[RegExp, string[], string | Forms][]} */
+/** Patterns of the hub's sentences with the names of their values. @type {[RegExp, string[], string | Forms][]} */
 const patterns = Object.entries(sentences).map(([sentence, entry]) => {
   const pieces = sentence.split(/\{(\w+)\}/);
   const names = pieces.filter((_, index) => index % 2 === 1);
@@ -103,7 +103,7 @@ const patterns = Object.entries(sentences).map(([sentence, entry]) => {
 });
 
 /**
- * What the hub says in a sentence, in the language of the page; the sentence itself if that is not known.
+ * Translates a sentence of the hub; an unknown sentence is returned unchanged.
  * @param {string} sentence
  * @returns {string}
  */
@@ -112,7 +112,7 @@ export function told(sentence) {
   for (const [pattern, names, entry] of patterns) {
     const found = pattern.exec(sentence);
     if (!found) continue;
-    // What differs may be words of the hub too, but for names of people.
+    // Values may be sentences of the hub too, except names of players.
     const values = Object.fromEntries(names.map((name, index) => [name, PEOPLE.has(name) ? found[index + 1] : told(found[index + 1])]));
     return parts(entry, values).join('');
   }
@@ -120,7 +120,7 @@ export function told(sentence) {
 }
 
 /**
- * A sentence as it stands alone: with a capital, and a full stop.
+ * Formats a sentence with a capital letter and a full stop.
  * @param {string} text
  */
 export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}` : '');

@@ -1,5 +1,5 @@
-// A room of any turn-based game: the lines of its server, and the parts of its page that do not depend on the game. A game draws its
-// board from the view that the server sends as JSON.
+// A room of any turn-based game: the messages of its server, and the parts of its page that do not depend on the game. A game draws its
+// board from the view, which the server sends as JSON.
 
 import { confirm } from './confirm.js';
 import { element } from './dom.js';
@@ -7,7 +7,7 @@ import { sound } from './sound.js';
 import { say, sentence, told } from './text.js';
 
 /**
- * The state of a table as its client knows it. Seats are counted from 0.
+ * The state of a table. Seats are counted from 0.
  * @typedef {{
  *   seat: number | null,
  *   names: Map<number, string>,
@@ -24,7 +24,7 @@ import { say, sentence, told } from './text.js';
 export const begin = () => ({ seat: null, names: new Map(), missing: 0, view: null, turn: null, moves: [], result: null, note: '' });
 
 /**
- * Applies a line of the server; lines that it does not know change nothing.
+ * Applies a line of the server. Unknown lines are ignored.
  * @param {Table} table
  * @param {string} line
  */
@@ -62,7 +62,7 @@ function status({ seat, names, missing, turn, result, note }) {
 /**
  * A room of a turn-based game on its page.
  * @param {import('../games/types.js').Stage} stage
- * @param {(table: Table, act: (move: string) => void) => void} draw Shows the board.
+ * @param {(table: Table, act: (move: string) => void) => void} draw Draws the board.
  * @returns {import('../games/types.js').Play}
  */
 export function play({ below, more, live, playable, name, send, seated, changed }, draw) {

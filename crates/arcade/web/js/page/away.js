@@ -1,9 +1,9 @@
-// What a room shows while nothing is heard of the hub: the picture of then, dimmed, and since when.
+// The notice of a room while the connection is lost: the last state stays on the screen, dimmed, with the time of the loss.
 
 import { announceLink, element } from '../lib/dom.js';
 import { date, say } from '../lib/text.js';
 
-/** The part of a room that says that the page is away. */
+/** The panel with the notice. */
 export class Away {
   /**
    * @param {HTMLElement} main
@@ -13,16 +13,16 @@ export class Away {
     this.main = main;
     this.watching = watching;
     this.panel = element('p', { class: 'away', hidden: true });
-    /** How long the hub keeps a seat, in seconds. */
+    /** How long the hub reserves a seat, in seconds. */
     this.kept = 0;
-    /** When something was last heard. */
+    /** When the connection was lost, by `Date.now()`. */
     this.since = 0;
   }
 
   /**
-   * Nothing is heard.
-   * @param {boolean} lost Whether the connection is given up, and a new one is tried.
-   * @param {boolean} seated Whether there is a seat to come back to.
+   * Shows the notice.
+   * @param {boolean} lost Whether the socket is closed and the page reconnects; otherwise the hub is only silent.
+   * @param {boolean} seated Whether the player has a seat to return to.
    */
   lose(lost, seated) {
     if (this.panel.hidden) this.since = Date.now();
@@ -39,7 +39,7 @@ export class Away {
     this.main.dataset.away = '';
   }
 
-  /** The hub is back, or there is nothing to come back to. */
+  /** Hides the notice: the hub is back, or the room is left. */
   end() {
     this.panel.hidden = true;
     delete this.main.dataset.away;

@@ -1,4 +1,4 @@
-// The name on other devices: a code takes it there, another key takes the place of all, and the name is given up.
+// The name on several devices: transfer by a code, a new key, and release of the name.
 
 import { errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
@@ -8,15 +8,15 @@ import { say } from '../lib/text.js';
 import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
 
 /**
- * What the dialog of the name has besides: a code of another device, and what the owner of the name can do with it.
- * @param {string | null} code Of an address.
- * @param {(name: string) => void} taken The name of another device is that of this one now.
+ * The part of the name dialog for other devices: a form for a transfer code, and the actions of the owner of the name.
+ * @param {string | null} code The code in the address, if any.
+ * @param {(name: string) => void} taken Receives the name that was transferred to this device.
  */
 export function devices(code, taken) {
   const problem = element('p', { class: 'error', role: 'alert' });
   const done = element('p', { class: 'soft', role: 'status' });
   /**
-   * Does what was pressed, and says why if it cannot be done.
+   * Runs an action and shows its error.
    * @param {() => Promise<unknown>} action
    */
   const attempt = async (action) => {
@@ -49,9 +49,9 @@ export function devices(code, taken) {
 }
 
 /**
- * What the owner of a name can do with it.
- * @param {HTMLElement} place Is emptied when the name is given up.
- * @param {HTMLElement} done Says what was done.
+ * The actions of the owner of a name.
+ * @param {HTMLElement} place Cleared when the name is released.
+ * @param {HTMLElement} done Shows that an action has succeeded.
  * @param {(action: () => Promise<unknown>) => Promise<void>} attempt
  */
 function ownName(place, done, attempt) {

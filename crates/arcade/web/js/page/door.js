@@ -1,4 +1,4 @@
-// How one gets into a room: by its address alone, by the code of its link, or by its word.
+// Access to a room: by its address alone, by the code of its link, or by its password.
 
 import { ask, errorText } from '../lib/api.js';
 import { element, title } from '../lib/dom.js';
@@ -10,7 +10,7 @@ import { say } from '../lib/text.js';
 /** @typedef {import('../games/types.js').Room} Room */
 
 /**
- * Keeps the code in the address for the visit. It is not left there, where others see it, unless a reload would lose it.
+ * Stores the code in the address for the visit, and removes it from the address unless a reload would lose it.
  * @param {string} id Of the room.
  */
 export function noteCode(id) {
@@ -21,7 +21,7 @@ export function noteCode(id) {
 }
 
 /**
- * What shows the hub that one may enter, and who one was: the parts of the first message of a socket.
+ * The credentials for a room: fields of the first message of a socket.
  * @param {string} id
  */
 export const proof = (id) => ({
@@ -31,7 +31,7 @@ export const proof = (id) => ({
 });
 
 /**
- * The room as those know it who may enter. The hub tells others less, and nothing of a room with a link.
+ * Fetches a room with the credentials of this visit. Without them the hub returns less, and "not found" for a room with a link.
  * @param {string} id
  * @returns {Promise<Room>}
  */
@@ -40,20 +40,20 @@ export async function look(id) {
   if (code !== null) {
     const room = await ask('/api/join', { code });
     if (room.id === id) return room;
-    // The address was put together by somebody.
+    // The code belongs to another room.
     visit.remember(`code ${id}`, null);
   }
   return word === null ? ask(`/api/rooms/${id}`) : ask('/api/join', { room: id, word });
 }
 
 /**
- * Finds out whether one may enter a room, and asks for its word if it has one.
+ * Checks whether the player may enter a room, and shows a form for its password if it has one.
  * @param {HTMLElement} main
  * @param {string} id
- * @param {string} heading What the game is called.
- * @param {() => boolean} left Whether the page is left meanwhile.
- * @returns {Promise<Room | null>} Null if nothing can be known of it now: then its socket says more.
- * @throws {Error} When the hub takes no more codes and words for a while.
+ * @param {string} heading The title of the game.
+ * @param {() => boolean} left Whether the page has been left.
+ * @returns {Promise<Room | null>} Null if the room cannot be fetched now; its socket reports the reason.
+ * @throws {Error} If the hub rejects further codes and passwords for a while.
  */
 export async function admit(main, id, heading, left) {
   try {
@@ -72,7 +72,7 @@ export async function admit(main, id, heading, left) {
 }
 
 /**
- * Asks for the word of a room until it is right.
+ * Shows a form for the password of a room until it is right.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {string} heading
@@ -111,7 +111,7 @@ const askWord = (main, id, heading, problem = '') =>
   });
 
 /**
- * Leads from the address of a link to its room. The hub does that itself if the code is right when the page is loaded.
+ * Opens the room of a link. The hub redirects by itself if the code is valid when the page is loaded.
  * @param {HTMLElement} main
  * @param {string} code
  */

@@ -1,4 +1,4 @@
-// Which rooms the lobby shows: of one game, with a text in them, and page by page.
+// The filter of the lobby: by game and by text, with pages.
 
 import { GAMES, isGame } from '../games/index.js';
 import { element } from '../lib/dom.js';
@@ -6,13 +6,13 @@ import { say } from '../lib/text.js';
 
 /** @typedef {{ game: string | null, text: string, from: number, count: number }} Look */
 
-/** Rooms of a page; see MAX_COUNT of views.rs. */
+/** Rooms per page; see MAX_COUNT in views.rs. */
 const COUNT = 60;
-/** Rooms that are found without a search. */
+/** Up to this number of rooms the filter is hidden. */
 const FEW = 12;
-/** The longest text that is looked for; see MAX_TEXT of views.rs. */
+/** The longest search text; see MAX_TEXT in views.rs. */
 const MAX_TEXT = '40';
-/** How long somebody may type until it is looked for, in milliseconds. */
+/** Pause after the last keystroke before a search, in milliseconds. */
 const TYPING = 300;
 
 export class Filter {
@@ -86,20 +86,20 @@ export class Filter {
     this.changed(this.look);
   }
 
-  /** Shows what the hub sends instead of what was looked for: the first rooms of the game. */
+  /** Resets the filter after the hub has rejected the search: it sends the first rooms of the game instead. */
   clear() {
     Object.assign(this.look, { text: '', from: 0 });
     this.input.value = '';
   }
 
-  /** Whether it lets all rooms through. */
+  /** Whether all rooms pass the filter. */
   isOpen() {
     return this.look.game === null && this.look.text === '' && this.look.from === 0;
   }
 
   /**
-   * @param {number} total How many rooms there are.
-   * @param {number} shown How many of them are listed.
+   * @param {number} total Rooms that match.
+   * @param {number} shown Rooms on this page.
    */
   show(total, shown) {
     const { from } = this.look;

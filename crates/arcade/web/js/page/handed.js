@@ -1,4 +1,4 @@
-// An open socket of a room that is handed from one page of it to the next: whoever was asked for a rematch joins it where they were asked.
+// Passes the open socket of a room to its next page, so that a player joins a rematch on the connection that offered it.
 
 import { announceLive } from '../lib/dom.js';
 import { Link } from '../lib/link.js';
@@ -7,10 +7,10 @@ import { Link } from '../lib/link.js';
 let given = null;
 
 /**
- * Hands a link over to the next page.
+ * Passes a link on to the next page.
  * @param {string} id Of the room.
  * @param {Link} link
- * @param {string} hello What the hub has said first.
+ * @param {string} hello The first message of the hub.
  */
 export function handOver(id, link, hello) {
   /** @type {(string | ArrayBuffer)[]} */
@@ -23,7 +23,7 @@ export function handOver(id, link, hello) {
 export const isHanded = (id) => given?.id === id && !given.link.ended;
 
 /**
- * Takes the link that was handed over, if it is of this room. One of another room is closed.
+ * Takes the link that was passed on, if it belongs to this room. A link of another room is closed.
  * @param {string} id
  */
 export function handed(id) {
@@ -35,16 +35,16 @@ export function handed(id) {
 }
 
 /**
- * Stays in a room without joining a match, to be asked for a rematch.
+ * Stays connected to a room without joining a match, to receive the offer of a rematch.
  * @param {() => string} address Of the socket.
  * @param {() => string} first
- * @param {(told: any, data: string) => void} hear Takes what the hub says, beside the game; null when a connection is lost.
+ * @param {(told: any, data: string) => void} hear Receives the messages of the hub outside the game; null if the connection is lost.
  */
 export const linger = (address, first, hear) =>
   new Link(address, {
     first,
     message: (data) => {
-      // Messages of a match that others play are of no use.
+      // Messages of a match without this player are ignored.
       if (typeof data === 'string' && data.startsWith('{')) hear(JSON.parse(data), data);
     },
     state: (state) => {

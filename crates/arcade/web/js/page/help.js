@@ -1,15 +1,15 @@
-// The keys and gestures of a game, on demand.
+// The panel with the keys and gestures of a game.
 
 import { element, listenToKeys } from '../lib/dom.js';
 import { say, sayOr } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
-/** A key or a gesture as it is called. @param {string} key */
+/** The name of a key or a gesture. @param {string} key */
 export const keyName = (key) => sayOr(`key.${key}`, key);
 
 /**
- * A panel with the keys and gestures, the button that shows it, and an end to listening for the key `?`.
+ * Makes the panel, the button that shows it, and a function that stops the listeners.
  * @param {Help} help
  */
 export function helpPanel(help) {
@@ -31,7 +31,7 @@ export function helpPanel(help) {
     button.setAttribute('aria-expanded', String(on));
   };
   button.addEventListener('click', () => show(panel.hidden));
-  // Where it covers the game, it is gone with the first move.
+  // If the panel covers the game, the first move hides it.
   const moved = (/** @type {Event} */ { target }) => {
     if (getComputedStyle(panel).position === 'fixed' && target instanceof Node && !panel.contains(target) && !button.contains(target)) show(false);
   };

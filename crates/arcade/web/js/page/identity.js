@@ -1,4 +1,4 @@
-// Who plays: the dialog that asks for a name, and the button that shows it.
+// The dialog for the name, and the button that opens it.
 
 import { errorText, load } from '../lib/api.js';
 import { element } from '../lib/dom.js';
@@ -7,14 +7,14 @@ import { recall } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { guest, name, sayNamed, take, whenNamed } from './key.js';
 
-/** Whether the name is one that every game can show. */
+/** Whether every game can show the name. */
 const hasName = () => isPlain(name());
 
 /**
- * Asks for a name if that of an earlier visit cannot be shown by every game.
- * @param {boolean} [again] Also if it can.
- * @param {string | null} [code] By which the name of another device is taken.
- * @returns {Promise<string | null>} Null if the person would rather not.
+ * Opens the dialog if some games cannot show the name of an earlier visit.
+ * @param {boolean} [again] Opens it in any case.
+ * @param {string | null} [code] The code that transfers a name from another device.
+ * @returns {Promise<string | null>} Null if the dialog is cancelled.
  */
 export function askName(again = false, code = null) {
   if (hasName() && !again) return Promise.resolve(name());
@@ -32,9 +32,9 @@ export function askName(again = false, code = null) {
     });
     input.value = known ?? '';
     const suggestion = element('p', { class: 'row', 'aria-live': 'polite', hidden: true });
-    /** Offers another name if not every game can show this one. Returns whether it can. */
+    /** Suggests another name if some games cannot show this one. Returns whether all can. */
     const check = () => {
-      // A blank at the end may be followed by another word.
+      // A space at the end may precede another word.
       const wanted = input.value.trim();
       const good = isPlain(wanted.replace(/\s+/g, '_'));
       const other = plain(wanted);
@@ -64,7 +64,7 @@ export function askName(again = false, code = null) {
       {
         submit: async (event) => {
           event.preventDefault();
-          // One word, since blackjack has no room for more.
+          // One word, since names in blackjack have no spaces.
           const wanted = input.value.trim().replace(/\s+/g, '_');
           if (!wanted || !check()) return input.focus();
           try {
@@ -120,7 +120,7 @@ export function askName(again = false, code = null) {
   });
 }
 
-/** The button in the header that shows the name and changes it. */
+/** Sets up the button in the header that shows the name and opens the dialog. */
 export function nameButton() {
   const place = document.getElementById('who');
   if (!(place instanceof HTMLButtonElement)) return;

@@ -1,4 +1,4 @@
-// The inside of a room: the board of its game, who is who, and the state of the link.
+// The inside of a room: the board of its game, the panels beside it, and the connection.
 
 import { GAMES } from '../games/index.js';
 import { countsText } from '../lib/counts.js';
@@ -31,7 +31,7 @@ import { ending, phaseInWords, roomFacts, roomTitle } from './words.js';
  * @typedef {import('../games/types.js').Start} Start
  */
 
-/** How long a watcher has to be let in, in milliseconds, to be carried to the next match. */
+/** A spectator is moved to the next match if the connection has lasted for this time, in milliseconds. */
 const CARRY = 2000;
 
 /**
@@ -67,13 +67,13 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
   /** @type {string | null} */
   let own = null;
   let over = false;
-  /** Whether the page is joining, which is no move. */
+  /** Whether the page is sending the request to join, which does not count as a move. */
   let opening = false;
-  /** Whether the result is put away until the next one, since one has joined the next game. */
+  /** Whether the player has joined the next game, which hides the result. */
   let joined = false;
-  /** The match that was one's own. @type {string | null | undefined} */
+  /** The match of this page. @type {string | null | undefined} */
   let match;
-  /** The hub's first frame on a socket by which one waits for a rematch after the match has ended with its connection. */
+  /** The first message of the hub on the socket that waits for a rematch after the match has ended with its connection. */
   const waiting = { hello: '', over: false };
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []), talk);
 
@@ -82,7 +82,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
       joined = true;
       return result.hide();
     }
-    // A page that waits has a seat already.
+    // A page that waits for a rematch has a seat already.
     waiting.over = waiting.hello !== '';
     if (waiting.over) handOver(id, link, waiting.hello);
     visit.remember(key, null);
@@ -90,20 +90,20 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
   };
   const list = () => {
     if (!shown) return;
-    // Whoever has the same seat in a later match is somebody else.
+    // In a later match the same seat belongs to another player.
     const mine = over && shown.match !== match ? null : own;
     seats.show(shown, mine);
     talk.show(shown.players);
     owner.show(shown, mine);
     talk.allow(!watching && own !== null && !link.ended);
-    // The result stays that of one's own match.
+    // The result is that of the match of this page.
     if (mine !== own) return;
     const last = over || shown.phase !== 'playing' ? shown.result : null;
     const rows = play.ownResult ? null : (play.result?.() ?? last);
     if (!rows) joined = false;
     if (!rows || joined) return result.hide();
     if (!watching && rows.some(({ seat }) => seat === own)) notePlayed(game);
-    // The hub may know which of the players are bots, or proven.
+    // The rows of the hub add which players are bots or have a verified name.
     const { result: before, players } = shown;
     const known = rows.map((row) => {
       const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
@@ -118,7 +118,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     });
     void after.show(shown?.match ?? null, rows.find(({ seat }) => seat === own) ?? null, () => play.tell?.() ?? Promise.resolve([]));
   };
-  // Of an earlier seat.
+  // Without a seat, the stored past belongs to an earlier one.
   if (visit.recall(key) === null) visit.remember(`past ${id}`, null);
   const play = start({
     board,
@@ -194,12 +194,12 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     talk.live,
   );
 
-  /** Says something to the hub beside the game. @param {object} words */
+  /** Sends a message to the hub that is not part of the game. @param {object} words */
   const aside = (words) => link.send(JSON.stringify(words));
 
   /** @param {Room} told */
   const update = (told) => {
-    // Those outside are told no port.
+    // The hub does not send the port to clients outside the room.
     const room = told.port === 0 && shown ? { ...told, port: shown.port } : told;
     if (room.code) visit.remember(`code ${id}`, room.code);
     share.show(room);
@@ -210,7 +210,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     what.textContent = roomTitle(room);
     facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
     phase.textContent = phaseInWords(room);
-    // A player who waits for the next game is not counted as a watcher on their own page.
+    // A player who waits for the next game is not counted as a spectator on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
     watchers.hidden = others === 0;
@@ -219,7 +219,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     return list();
   };
 
-  /** @param {string} text @param {boolean} always Whether it is said beside a result too. */
+  /** @param {string} text @param {boolean} always Whether to show the text beside a result too. */
   const end = (text, always = false) => {
     over = true;
     visit.remember(key, null);
@@ -232,7 +232,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
         element('a', { class: 'button', href: '/' }, say('page.lobby')),
       ),
     );
-    // The result says it better, if there is one.
+    // A result replaces the text.
     list();
     ended.hidden = !always && !result.panel.hidden;
   };
@@ -253,16 +253,16 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     announceLink(say('link.open'), 'open');
     away.end();
   };
-  // Whoever looks on and owns nothing can be told by any hub what the room tells; that hub has to know it before the first message.
+  // Any hub can relay a room to a spectator who does not own it, but has to know this before the first message.
   const looksOn = () => watching && !visit.recall(`owner ${id}`);
   const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true', ...(looksOn() ? { watch: 'true' } : {}) });
-  /** The first message of a socket. @param {string | null} seat The token of the seat that one comes back to. */
+  /** The first message of a socket. @param {string | null} seat The token of the seat to return to. */
   const entry = (seat) => {
-    // A locked room and a rematch know by it whoever comes anew.
+    // A locked room and a rematch recognize returning players by it.
     const past = seat === null ? visit.recall(`was ${id}`) : null;
     return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...proof(id) });
   };
-  /** Takes what the hub says besides. @param {any} told */
+  /** Handles the fields that do not belong to the room. @param {any} told */
   const hear = (told) => {
     if (told.seat) visit.remember(`was ${id}`, told.seat);
     if (told.owner) owner.take(told.owner);
@@ -280,11 +280,11 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     });
   };
   let returning = false;
-  /** Whether the hub has let a connection in. */
+  /** Whether the hub has accepted a connection. */
   let entered = false;
-  /** @type {string | null | undefined} The match that was played when the last message of the game came; none before a game begins. */
+  /** @type {string | null | undefined} The match that was running at the last message of the game; null before a game starts. */
   let heardOf;
-  /** The same of the present connection. */
+  /** Whether the hub has accepted the current connection. */
   let greeted = false;
   let left = false;
   let connected = 0;
@@ -300,7 +300,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
         return entry(seat);
       },
       message: (data) => {
-        // Messages of the hub are JSON, which no message of a game begins like.
+        // Messages of the hub are JSON objects; no message of a game starts with a brace.
         if (typeof data !== 'string' || !data.startsWith('{')) {
           heardOf = shown?.phase === 'playing' ? shown.match : null;
           return play.message(data);
@@ -311,7 +311,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
         if (seat) visit.remember(key, seat);
         if (kept) away.kept = kept;
         hear(said);
-        // What is said to all may come first.
+        // Broadcasts may arrive before the first message to this page.
         if (!greeted && room) {
           entered = greeted = true;
           back();
@@ -330,7 +330,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
             away.end();
             rematch.hold(state.code === CODES.closed && !watching && !shown?.closing);
             if (state.code === CODES.missing) {
-              // It may have come to this hub meanwhile.
+              // The room may have moved to this hub in the meantime.
               const isThere = await inquire().catch(() => false);
               if (left) return undefined;
               if (isThere) link = connect();
@@ -341,14 +341,14 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(ending(state), true);
             }
-            // A seat that nobody has joined with is not kept, and nothing is lost with it.
+            // The hub drops seats with which no player has joined, so nothing is lost.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
-            // What the hub has said last of a room that it closes.
+            // The hub sends the reason before it closes a room.
             if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), true);
-            // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
+            // A match of nuggets ends with its connections. Spectators are moved to the next match.
             if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
               if (left) return undefined;
-              // A room that lets nobody look on for long is not asked again and again.
+              // Without this limit the page would reconnect in a loop to a room that disconnects spectators.
               if (performance.now() - connected > CARRY) {
                 link = connect();
                 return undefined;
@@ -364,7 +364,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
           case 'waiting':
             away.lose(true, seated());
             if (state.refused && !(await inquire().catch(() => true))) {
-              // The page may have been left during the request.
+              // The user may have left the page during the request.
               if (link.ended) return undefined;
               link.close();
               announceLink('');
@@ -386,7 +386,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     if (!given) return new Link(address, handlers);
     entered = true;
     given.link.handlers = handlers;
-    // Once it is known to all who send.
+    // Deferred until `link` is assigned, since the handlers send.
     queueMicrotask(() => given.messages.forEach(handlers.message));
     return given.link;
   };

@@ -1,4 +1,4 @@
-// What a newcomer has to know, on the board until the first move: what the game is about, and how one moves.
+// An introduction for new players, on the board until their first move: the goal and the controls.
 
 import { GAMES } from '../games/index.js';
 import { element } from '../lib/dom.js';
@@ -7,13 +7,13 @@ import { keyName } from './help.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
-/** Ways to move that are shown; the others are in the help. */
+/** Controls that are shown; the help panel has all. */
 const SHOWN = 3;
 
-/** Whether nobody has yet played a match of this game to its end here. @param {string} game */
+/** Whether no match of this game has been finished in this browser. @param {string} game */
 export const isFirst = (game) => recall(`played ${game}`) === null;
 
-/** A match was played to its end. @param {string} game */
+/** Notes that a match was finished. @param {string} game */
 export const notePlayed = (game) => remember(`played ${game}`, 'yes');
 
 export class Intro {
@@ -42,7 +42,6 @@ export class Intro {
     this.panel.hidden = recall(this.seen) !== null;
   }
 
-  /** The player has moved. */
   moved() {
     if (this.panel.hidden) return;
     this.panel.hidden = true;

@@ -1,15 +1,15 @@
-// Who plays: the name that this browser keeps, and the key by which it proves that the name is its own.
+// The name that this browser stores, and the key that proves its ownership.
 
 import { ask } from '../lib/api.js';
 import { keeps, recall, remember } from '../lib/settings.js';
 
-/** Of the key, in bytes. */
+/** Length of the key in bytes. */
 const KEY = 32;
 
-/** What guests are called, before a number. */
+/** Names of guests; a number is appended. */
 const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
 
-/** A name to play with until one is chosen. It stays that of this browser, and belongs to nobody. */
+/** The name of this browser until the player chooses one. It is stored, but not registered. */
 export function guest() {
   const kept = recall('guest');
   if (kept) return kept;
@@ -20,16 +20,16 @@ export function guest() {
 }
 
 export const name = () => recall('name') ?? guest();
-/** The key, if the hub knows that it goes with the name. */
+/** The key, if it is registered at the hub for the name. */
 export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
 
-/** A key that nobody has yet. */
+/** Generates a random key. */
 function draw() {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY));
   return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** The key of this browser, whether it proves a name or not. */
+/** The key of this browser, whether a name is registered with it or not. */
 export function key() {
   const kept = recall('key');
   if (kept) return kept;
@@ -40,31 +40,31 @@ export function key() {
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
-/** Whoever shows the name is told when it is another one. @param {() => void} listener */
+/** Registers a listener for changes of the name. @param {() => void} listener */
 export const whenNamed = (listener) => listeners.add(listener);
 export const sayNamed = () => listeners.forEach((listener) => listener());
 
 /**
  * Takes a name for this browser.
  * @param {string} wanted
- * @throws {Error} When another browser has it; the message is for the person.
+ * @throws {Error} If another browser owns it; the message is for the player.
  */
 export async function take(wanted) {
   try {
-    // Without a key that lasts the name would be lost to this browser after a reload.
+    // Without a stored key this browser would lose the name on reload.
     if (!keeps()) throw new Error();
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {
     const status = /** @type {{ status?: number }} */ (error).status;
     if (status === 409 || status === 422 || status === 400) throw error;
-    // The name can be played with, though nobody can tell whose it is.
+    // The player keeps the name as a guest.
     remember('proven', null);
   }
   remember('name', wanted);
 }
 
-/** Registers the name of an earlier visit, if it is not proven yet. */
+/** Registers the name of an earlier visit, if it is not registered yet. */
 export async function proveName() {
   const known = recall('name');
   if (known && provenKey() === null) await take(known).catch(() => {});
@@ -84,19 +84,19 @@ export async function redeem(code) {
 }
 
 /**
- * A code for another device, for how many seconds it is valid, and the address that takes it there, also as an SVG picture.
+ * Requests a transfer code: it is valid for `seconds`; `url` is a link with the code, and `qr` the same as an SVG.
  * @returns {Promise<{ code: string, seconds: number, url: string | null, qr: string | null }>}
  */
 export const codeForName = () => ask('/api/names/link', { name: name(), key: key() });
 
-/** Has a new key prove the name, and no other one. */
+/** Replaces the key of the name, which invalidates all other keys. */
 export async function renewKey() {
   const made = draw();
   await ask('/api/names/key', { name: name(), key: key(), new: made });
   remember('key', made);
 }
 
-/** Gives the name up. */
+/** Releases the name. */
 export async function release() {
   await ask('/api/names/release', { name: name(), key: key() });
   remember('proven', null);

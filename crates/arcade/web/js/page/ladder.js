@@ -1,4 +1,4 @@
-// The ladder: programs that play day and night. Who is how good, who plays and waits now, and what was played last.
+// The ladder, on which programs play around the clock: ratings, current matches, waiting programs and recent matches.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -15,9 +15,9 @@ import { leaderboard } from './players.js';
  *   playing: { players: string[], since: string, room?: string }[], recent: Finished[], played: number }} Ladder
  */
 
-/** Milliseconds between two looks. */
+/** Poll interval in milliseconds. */
 const PAUSE = 5_000;
-/** Matches of a game that are listed. */
+/** Listed matches per game. */
 const SHOWN = 10;
 
 /** @param {HTMLElement} main */
@@ -34,12 +34,12 @@ export function showLadder(main) {
   const show = (...parts) => {
     const link = document.activeElement instanceof HTMLAnchorElement && main.contains(document.activeElement) ? document.activeElement.href : undefined;
     main.replaceChildren(heading(), ...parts);
-    // Whoever goes through the links by keyboard stays where they are.
+    // Keeps the focus for users who tab through the links.
     [...main.querySelectorAll('a')].find(({ href }) => href === link)?.focus();
   };
   const look = async () => {
     try {
-      // Nobody looks at a page in the background.
+      // A page in the background is not updated.
       if (!document.hidden || shown === '') {
         const ladders = await load();
         if (left) return;
@@ -49,7 +49,7 @@ export function showLadder(main) {
       }
     } catch (error) {
       if (left) return;
-      // What is shown is not worse for being older.
+      // Old data stays on the page rather than an error.
       if (shown === '') show(element('p', { class: 'error', role: 'alert' }, errorText(error)));
     }
     timer = setTimeout(() => void look(), PAUSE);

@@ -1,17 +1,17 @@
-// What stands in the page before any module runs, in its language; and the choice of another one.
+// Translates the static texts of the page, and lets the user choose a language.
 
 import { LANGUAGES, speak } from '../lib/language.js';
 import { element } from '../lib/dom.js';
 import { keeps } from '../lib/settings.js';
 import { language, sayOr, say } from '../lib/text.js';
 
-/** Says the texts that the page was sent with, by the keys that are written there. */
+/** Translates the elements of index.html that have a key. */
 export function sayPage() {
   for (const place of document.querySelectorAll('[data-say]')) place.textContent = sayOr(place.getAttribute('data-say') ?? '', place.textContent ?? '');
   document.querySelector('header nav')?.setAttribute('aria-label', say('page.pages'));
 }
 
-/** The choice of a language below each page. A browser that keeps nothing would forget it, and its language is that of the page. */
+/** Adds the choice of a language to the footer, unless the browser cannot store it. */
 export function languageChoice() {
   const place = document.querySelector('footer');
   if (!place || !keeps()) return;

@@ -1,4 +1,4 @@
-// The lobby: play at once, rooms as they are now, recent matches and who leads.
+// The lobby: tiles to play now, live rooms, recent matches and rankings.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -29,7 +29,7 @@ import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } 
  * Shows the lobby until the returned function is called.
  * @param {HTMLElement} main
  * @param {Lobby} first
- * @param {URLSearchParams} query Which rooms are looked at.
+ * @param {URLSearchParams} query The filter of the rooms.
  */
 export function showLobby(main, first, query) {
   title('');
@@ -61,7 +61,7 @@ export function showLobby(main, first, query) {
       invitation(),
     ),
   );
-  /** Cards by room, so that what has the focus or shows a picture stays. @type {Map<string, Card>} */
+  /** Cards by room. They are reused, so that focus and pictures stay. @type {Map<string, Card>} */
   const cards = new Map();
   /** @param {Lobby} lobby */
   const show = (lobby) => {
@@ -72,7 +72,7 @@ export function showLobby(main, first, query) {
       card.item.remove();
       cards.delete(id);
     }
-    // A card that is there already stays where it is.
+    // Existing cards are not moved.
     for (const [index, room] of lobby.rooms.entries()) {
       let card = cards.get(room.id);
       if (!card) {
@@ -105,9 +105,9 @@ export function showLobby(main, first, query) {
 }
 
 /**
- * A game that can be played at once.
+ * The tile of a game.
  * @param {string} game
- * @param {HTMLElement} problem Where errors are told.
+ * @param {HTMLElement} problem Shows errors.
  */
 function tile(game, problem) {
   const { title: name, line } = GAMES[game];
@@ -129,7 +129,7 @@ function tile(game, problem) {
   return element('li', { class: 'tile', 'data-game': game }, mark, element('h2', {}, name), element('p', {}, line), button);
 }
 
-/** A room in the lobby. */
+/** The card of a room. */
 class Card {
   /** @param {Room} room */
   constructor(room) {
@@ -150,7 +150,7 @@ class Card {
         element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': say('lobby.room.play', { room: room.id }) }, say('page.play')),
         element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': say('lobby.room.watch', { room: room.id }) }, say('page.watch')),
       ),
-      // Only those inside are told the port of a room that is not for everybody.
+      // The hub sends the port of a non-public room only to its members.
       ...(room.port === 0 || !offersTerminal()
         ? []
         : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(command(room), say('lobby.room.command', { room: room.id })))]),
@@ -201,7 +201,7 @@ function leaderLists(leaders) {
   return [...lists, element('p', {}, element('a', { href: '/players' }, say('lobby.leads.all')))];
 }
 
-/** How friends come here. */
+/** The panel with the address of the arcade and its QR code. */
 function invitation() {
   const code = element('div', { class: 'qr' });
   const details = element(

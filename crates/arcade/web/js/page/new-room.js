@@ -1,4 +1,4 @@
-// The form for a new room, made from what the hub says of each game's options.
+// The form for a new room, built from the options that the hub describes.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -14,19 +14,19 @@ import { askName } from './identity.js';
  * @typedef {object} Option
  * @property {string} name
  * @property {string} type `integer`, `choice` or `boolean`
- * @property {number | string | boolean | null} default Null if it is chosen by chance.
+ * @property {number | string | boolean | null} default Null if the hub draws it at random.
  * @property {number} [least]
  * @property {number} [most]
  * @property {string[]} [choices]
- * @property {string} text What it means.
+ * @property {string} text The description.
  * @typedef {{ game: string, options: Option[] }} Form
  */
 
 const VISIBILITIES = /** @type {const} */ (['public', 'link', 'word']);
-/** The longest map of one's own, in bytes. */
+/** The largest custom map in bytes. */
 const MAX_MAP = 12 * 1024;
 
-/** A part of the lobby that opens a form. What the hub offers is asked for when it is opened. */
+/** A section that loads the form when it is opened. */
 export function newRoom() {
   const place = element('div', { class: 'form' });
   const details = element(
@@ -95,7 +95,7 @@ function fill(place, forms) {
   show();
 }
 
-/** What the room is called, and who may enter it. */
+/** The fields for the name and the visibility of the room. */
 function whoEnters() {
   const name = element('input', { id: 'new-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off', 'aria-describedby': 'new-name-note' });
   const visibility = element(
@@ -119,7 +119,7 @@ function whoEnters() {
       element('div', { class: 'field' }, element('label', { for: visibility.id }, say('new.enter')), visibility, note),
       asked,
     ],
-    /** What the hub is asked for. @returns {{ visibility: string, name?: string, word?: string }} */
+    /** The values for the request. @returns {{ visibility: string, name?: string, word?: string }} */
     wish: () => ({
       visibility: visibility.value,
       ...(name.value.trim() ? { name: name.value.trim() } : {}),
@@ -129,19 +129,19 @@ function whoEnters() {
 }
 
 /**
- * A map of one's own, from a file.
- * @param {() => Element | null} offered The choice of the maps of the hub, which does not count then.
+ * The field for a custom map.
+ * @param {() => Element | null} offered The selection of the hub's maps, which a custom map disables.
  */
 function ownMap(offered) {
   const file = element('input', { id: 'new-map', type: 'file', accept: '.txt,text/plain', 'aria-describedby': 'new-map-note' });
   file.addEventListener('change', () => offered()?.toggleAttribute('disabled', file.files?.length === 1));
   return {
     field: element('div', { class: 'field' }, element('label', { for: file.id }, say('new.map')), file, element('p', { class: 'note', id: 'new-map-note' }, say('new.map.note'))),
-    /** Its text; null if there is none. */
+    /** The text of the chosen file; null if there is none. */
     text: async () => {
       const chosen = file.files?.[0];
       if (!chosen) return null;
-      // More would not even be sent.
+      // The hub rejects larger requests.
       if (chosen.size > MAX_MAP) throw new Error(say('new.map.long', { most: MAX_MAP / 1024 }));
       return chosen.text();
     },
@@ -179,7 +179,7 @@ function field(game, option) {
 }
 
 /**
- * What is filled in. Fields left empty have their defaults.
+ * The values of the fields. Empty fields are left out, so that the hub uses their defaults.
  * @param {HTMLElement} fields
  */
 function values(fields) {

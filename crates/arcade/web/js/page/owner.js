@@ -1,4 +1,4 @@
-// What only the owner of a room does with it.
+// The commands of the owner of a room.
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -13,11 +13,11 @@ import { isAlone } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** The owner's part of a room; hidden from all others. */
+/** The panel with the commands, hidden from other players. */
 export class Owner {
   /**
    * @param {string} id Of the room.
-   * @param {(room: Room) => void} changed The room afterwards.
+   * @param {(room: Room) => void} changed Receives the room after a command.
    */
   constructor(id, changed) {
     this.id = id;
@@ -26,7 +26,7 @@ export class Owner {
     this.room = null;
     this.own = /** @type {string | null} */ (null);
     this.problem = element('p', { class: 'error', role: 'alert' });
-    /** Says what has changed, also to somebody who does not own the room any more. */
+    /** Confirms commands. It stays visible when the room has got another owner. */
     this.news = element('p', { class: 'soft', role: 'status' });
     this.name = element('input', { id: 'owner-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off' });
     const rename = (/** @type {Event} */ event) => {
@@ -63,14 +63,14 @@ export class Owner {
     [this.room, this.own] = [room, own];
     this.panel.hidden = visit.recall(`owner ${this.id}`) === null;
     if (this.panel.hidden) return;
-    // Not while it is being written.
+    // An unchanged name does not overwrite what the owner is typing.
     if ((before?.name ?? null) !== (room.name ?? null) || !before) this.name.value = room.name ?? '';
     const byItself = room.options?.['countdown'] !== undefined || isAlone(room);
     this.start.hidden = byItself || room.phase !== 'lobby';
     this.lock.textContent = say(room.locked ? 'owner.unlock' : 'owner.lock');
     this.bots.hidden = !GAMES[room.game].bots;
     const seated = room.players.filter(({ bot }) => bot).length;
-    // One seat is for a person.
+    // One seat is reserved for a person.
     const most = Math.max(0, room.seats - 1);
     if (this.number.options.length !== most + 1) {
       this.number.replaceChildren(...Array.from({ length: most + 1 }, (_, count) => element('option', { value: String(count) }, String(count))));
@@ -97,14 +97,14 @@ export class Owner {
     );
   }
 
-  /** The room belongs to somebody else from now on. @param {string} text */
+  /** Drops the ownership of the room. @param {string} text The notice for the player. */
   give(text) {
     visit.remember(`owner ${this.id}`, null);
     this.panel.hidden = true;
     this.news.textContent = text;
   }
 
-  /** The room belongs to this page from now on. @param {string} token */
+  /** Takes over the ownership of the room. @param {string} token */
   take(token) {
     visit.remember(`owner ${this.id}`, token);
     this.news.textContent = say('owner.now');
@@ -116,9 +116,9 @@ export class Owner {
   }
 
   /**
-   * Has the hub do something. Gives whether it has.
+   * Sends a command to the hub. Returns whether it succeeded.
    * @param {Record<string, string | number>} what
-   * @param {string} [done] What is said then.
+   * @param {string} [done] The confirmation.
    */
   async command(what, done = '') {
     this.problem.textContent = this.news.textContent = '';
@@ -128,7 +128,7 @@ export class Owner {
       if (what['do'] !== 'hand-on') this.changed(room);
       return true;
     } catch (error) {
-      // Another page owns the room, or it is closed. The hub does not say which for a room with a link.
+      // Another page owns the room, or it is closed. For a room with a link the hub does not distinguish these.
       const { status } = /** @type {{ status?: number }} */ (error);
       if (status === 403 || status === 404) this.give(errorText(error));
       else this.problem.textContent = errorText(error);

@@ -1,4 +1,4 @@
-// Who plays how well: leaderboards, a player's matches and ratings, and two players against each other.
+// Leaderboards, the page of a player, and the comparison of two players.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -19,7 +19,7 @@ import { matchLine } from './matches.js';
  */
 
 /**
- * Fetches what a page shows, and says so if it cannot.
+ * Shows a heading, then the parts once they are fetched, or an error.
  * @param {HTMLElement} main
  * @param {string} heading
  * @param {() => Promise<Node[]>} make
@@ -128,7 +128,7 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  * One player.
  * @param {HTMLElement} main
  * @param {string} name
- * @param {string | null} kind `proven`, `unproven` or `bot`, since the same name may mean several; null for whom is known best.
+ * @param {string | null} kind `proven`, `unproven` or `bot`, since these may share a name; null lets the hub choose.
  */
 export const showPlayer = (main, name, kind) =>
   page(main, isolated(name), async () => {

@@ -1,25 +1,25 @@
-// After a match: those who have played it are asked whether they play another one together.
+// The offer of a rematch to the players of a match that has ended.
 
 import { element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
 
-/** How often the seconds are shown, in milliseconds. */
+/** Update interval of the countdown in milliseconds. */
 const TICK = 250;
 
-/** How the asking stands, as the hub tells it.
+/** The state of the offer, as the hub sends it.
  * @typedef {{ match: string | null, ready: number, of: number, seconds: number, you: boolean, begins: boolean }} Asked */
 
 /**
- * How the asking stands, in words.
+ * The state of the offer in words.
  * @param {{ ready: number, of: number }} asked
  * @param {number} seconds
  */
 export const rematchInWords = ({ ready, of }, seconds) => say('rematch.stands', { ready, of, seconds });
 
-/** A mark for each who is asked: those who are ready come first. @param {{ ready: number, of: number }} asked */
+/** One mark per player, those who are ready first. @param {{ ready: number, of: number }} asked */
 export const marks = ({ ready, of }) => '✓'.repeat(ready) + '·'.repeat(Math.max(0, of - ready));
 
-/** The part of a room that asks. */
+/** The panel with the offer. */
 export class Rematch {
   /**
    * @param {{ answer: (ready: boolean) => void, begin: () => void, leave: () => void }} actions `begin` joins the next match, and `leave`
@@ -35,7 +35,7 @@ export class Rematch {
     this.ticks = undefined;
     this.text = element('p', { class: 'status' });
     this.marks = element('span', { class: 'marks-ready', 'aria-hidden': 'true' });
-    // The seconds are not spoken each time.
+    // Announces changes, but not each second.
     this.spoken = element('p', { class: 'hidden', 'aria-live': 'polite' });
     this.button = element('button', { type: 'button', class: 'primary', 'aria-pressed': 'false', click: () => answer(!this.asked?.you) });
     this.panel = element(
@@ -53,7 +53,7 @@ export class Rematch {
     document.addEventListener('keydown', this.key);
   }
 
-  /** @param {Asked | null} asked Null when nobody is asked any more. */
+  /** @param {Asked | null} asked Null if the offer has ended. */
   hear(asked) {
     if (asked?.begins) {
       this.hide();
@@ -76,12 +76,12 @@ export class Rematch {
 
   tick() {
     if (!this.asked) return;
-    // No other socket has come in time.
+    // The page has not reconnected in time.
     if (this.button.disabled && this.due < performance.now()) return this.hide();
     this.text.textContent = rematchInWords(this.asked, Math.max(0, Math.ceil((this.due - performance.now()) / 1000)));
   }
 
-  /** The socket has ended. @param {boolean} on Whether another one follows by which one can answer; until that the page stays as it is. */
+  /** Handles the end of the socket. @param {boolean} on Whether the page reconnects; the panel stays, disabled, until then. */
   hold(on) {
     if (!on) return this.hide();
     this.button.disabled = true;

@@ -1,4 +1,4 @@
-// A finished match, to be played like a film: through the same folds and boards as when it was live.
+// The replay of a match. It uses the same folds and boards as a live match.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
@@ -15,7 +15,7 @@ import { winners } from './words.js';
  * @typedef {{ length: number, seats: { seat: string, name: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
  */
 
-/** How far the arrow keys go, in milliseconds. */
+/** Distance of a jump by the arrow keys, in milliseconds of the match. */
 const LEAP = 5_000;
 
 /**
@@ -65,7 +65,7 @@ export function showReplay(main, id, query) {
  * @param {Match} match
  * @param {Timeline} timeline
  * @param {import('../games/types.js').Start} start
- * @param {string | null} seat Whose view it is; null for that of a watcher.
+ * @param {string | null} seat The seat whose view is shown; null for a spectator.
  * @param {number} at
  * @returns {() => void}
  */
@@ -113,7 +113,7 @@ function play(main, match, timeline, start, seat, at) {
     {
       length: timeline.length,
       load: async (from, to) => {
-        // The hub counts in whole milliseconds.
+        // The hub accepts whole milliseconds only.
         const [first, last] = [Math.floor(from), Math.floor(to)];
         const answer = await ask(`${path}?${new URLSearchParams({ ...(seat ? { seat } : {}), from: String(first), to: String(last) })}`);
         problem.textContent = '';
@@ -137,7 +137,7 @@ function play(main, match, timeline, start, seat, at) {
   /** The target of the next seek; a drag of the bar replaces it until the running seek has finished. @type {number | null} */
   let wanted = null;
   let seeking = false;
-  /** Goes to a moment, to which the address then points. @param {number} to */
+  /** Seeks, and updates the address. @param {number} to */
   const seek = async (to) => {
     wanted = to;
     if (seeking) return;
@@ -295,7 +295,7 @@ function lost(main, match) {
 }
 
 /**
- * How the match has ended.
+ * The result of the match.
  * @param {Match} match
  */
 function standings({ id, game, players }) {

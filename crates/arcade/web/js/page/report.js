@@ -5,7 +5,7 @@ import { element } from '../lib/dom.js';
 import { fit, isolated } from '../lib/names.js';
 import { say } from '../lib/text.js';
 
-/** Why somebody is reported, in the words of the hub. */
+/** Reasons of reports, as the hub names them. */
 const REASONS = /** @type {const} */ (['name', 'talk', 'cheating', 'leaving', 'other']);
 /** The longest text of a report, in bytes. */
 const MAX_TEXT = 500;
@@ -13,10 +13,10 @@ const MAX_TEXT = 500;
 /** @typedef {import('../games/types.js').Row} Row */
 
 /**
- * A button that reports one of these; none if there is nobody.
+ * A button that reports one of the other people; none if there are only bots.
  * @param {string} match
  * @param {Row[]} rows
- * @param {string | null} own One's own seat.
+ * @param {string | null} own The seat of the player.
  */
 export function reportButton(match, rows, own) {
   const others = rows.filter(({ seat, bot }) => !bot && seat !== own);

@@ -1,4 +1,4 @@
-// How a match has ended: who won, who has what, and what can be done next.
+// The result of a match: the winner, the ranking and the next actions.
 
 import { GAMES } from '../games/index.js';
 import { copyButton, element, renew } from '../lib/dom.js';
@@ -10,7 +10,7 @@ import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Row} Row */
 
-/** The part of a room that shows the result. */
+/** The panel with the result. */
 export class Result {
   /** @param {string} game */
   constructor(game) {
@@ -20,7 +20,7 @@ export class Result {
     this.list = element('ol', { class: 'standings' });
     this.early = element('p', { class: 'soft', hidden: true }, say('result.left.note'));
     this.counts = element('p', { class: 'soft' });
-    /** What happened, by whoever knows. */
+    /** Filled by `AfterMatch`. */
     this.story = element('div');
     this.actions = element('div', { class: 'row' });
     this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, this.heading, this.list, this.early, this.counts, this.story, this.actions);
@@ -34,7 +34,7 @@ export class Result {
   /**
    * @param {Row[]} rows
    * @param {{ own: string | null, colour: (seat: string) => string | null, match: string | null, counts?: string, again: (() => void) | null }} view
-   *   `again` plays another game.
+   *   `again` starts another game.
    */
   show(rows, { own, colour, match, counts = '', again }) {
     const facts = JSON.stringify([rows, own, match, again !== null]);
@@ -75,7 +75,7 @@ export class Result {
 }
 
 /**
- * A result to paste.
+ * The result as text for the clipboard.
  * @param {string} game
  * @param {Row[]} rows
  * @param {string | null} replay

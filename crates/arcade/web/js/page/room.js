@@ -1,4 +1,4 @@
-// The page of a room: who comes, whether they may enter, and then its inside.
+// The page of a room: name, access, then the room itself.
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
@@ -18,7 +18,7 @@ import { askLate } from './waiting.js';
  * Shows a room until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
- * @param {{ watching: boolean, next: boolean }} how `next` plays the next match, and watches until then.
+ * @param {{ watching: boolean, next: boolean }} how With `next` the player watches until the next match starts.
  */
 export function showRoom(main, id, { watching, next }) {
   const game = id.replace(/-\d+$/, '');
@@ -39,7 +39,7 @@ export function showRoom(main, id, { watching, next }) {
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
       await proveName();
     }
-    // Whoever has a seat comes back to it.
+    // A player with a seat returns to it without checks.
     if (!isHanded(id) && (watching || visit.recall(`seat ${id} play`) === null)) {
       const now = await admit(main, id, heading, () => left);
       if (left) return undefined;
@@ -51,7 +51,7 @@ export function showRoom(main, id, { watching, next }) {
     if (!left) leave = enter(main, id, game, loaded, { watching, next });
     return undefined;
   };
-  // While the name is asked for.
+  // The module loads while the name dialog is open.
   const loading = load(GAMES[game].load);
   begin().catch((error) => {
     if (left) return;

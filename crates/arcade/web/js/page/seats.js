@@ -1,4 +1,4 @@
-// Who is who in a room: letter, colour, name and score, and the free seats.
+// The players of a room: letter, colour, name and score, and the free seats.
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -18,8 +18,8 @@ export class Seats {
   /**
    * @param {string} id Of the room.
    * @param {(seat: string) => Seat} describe
-   * @param {() => string[]} leaders The seats that are in front.
-   * @param {{ bubble: (seat: string, name: string) => string | null }} talk What is said there.
+   * @param {() => string[]} leaders The seats with the best score.
+   * @param {{ bubble: (seat: string, name: string) => string | null }} talk The current phrases.
    */
   constructor(id, describe, leaders, talk) {
     this.id = id;

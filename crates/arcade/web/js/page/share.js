@@ -1,4 +1,4 @@
-// How others come into a room: its link, a picture of that for a phone, and the command of a terminal.
+// Invitations to a room: its link, the QR code of the link, and the command for a terminal.
 
 import { errorText } from '../lib/api.js';
 import { copyButton, element } from '../lib/dom.js';
@@ -9,7 +9,7 @@ import { command, offersTerminal } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** A part of a room that says how others come there. */
+/** The panel with the invitation. */
 export class Share {
   /** @param {string} id Of the room. */
   constructor(id) {
@@ -17,7 +17,7 @@ export class Share {
     this.path = `/rooms/${id}`;
     /** @type {string | null} */
     this.code = null;
-    /** What the lines were last made of. */
+    /** The facts that are shown. */
     this.shown = '';
     this.address = element('code', { class: 'command', tabindex: '0', 'aria-label': say('share.address') });
     this.note = element('p', { class: 'note' });
@@ -44,14 +44,14 @@ export class Share {
     this.shown = facts;
     this.address.textContent = location.origin + this.path;
     this.note.textContent = say(`share.${room.visibility ?? 'public'}`);
-    // The hub tells the port only to those who may enter.
+    // The hub sends the port only to clients that may enter.
     this.terminal.replaceChildren(...(room.port === 0 || !offersTerminal() ? [] : [element('h3', {}, say('room.terminal')), ...terminalLines(command(room), say('room.terminal.command'))]));
     this.code = room.code ?? null;
     this.picture.replaceChildren();
     void this.draw();
   }
 
-  /** Fetches the picture when it is wanted. An image could not show the code of a link, which belongs into no address. */
+  /** Fetches the QR code if the panel is open. An `img` address cannot be used: the code of a link must not be in an address. */
   async draw() {
     if (!this.panel.open || !this.shown || this.picture.firstChild) return;
     const { owner, seat } = word(this.id);

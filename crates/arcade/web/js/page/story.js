@@ -1,4 +1,4 @@
-// After a match: what happened, in a few sentences that lead to their moments, and what the match has changed of one's rating.
+// After a match: its highlights with links into the replay, and the change of the player's rating.
 
 import { ask } from '../lib/api.js';
 import { countsText } from '../lib/counts.js';
@@ -7,9 +7,9 @@ import { number, say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
 
-/** Sentences that are shown. */
+/** The largest number of sentences. */
 const MOST = 3;
-/** How often a match is asked for that is not stored yet, and after which pause in milliseconds. */
+/** Requests for a match that is not stored yet, and the pause before each in milliseconds. */
 const ATTEMPTS = 3;
 const PAUSE = 1500;
 
@@ -21,7 +21,7 @@ export class AfterMatch {
   constructor(game, story) {
     this.game = game;
     this.story = story;
-    /** The match that is told. @type {string | null} */
+    /** The match that is shown. @type {string | null} */
     this.match = null;
     this.list = element('ul', { class: 'story' });
     this.rating = element('p', { class: 'soft', hidden: true });
@@ -30,8 +30,8 @@ export class AfterMatch {
 
   /**
    * @param {string | null} match
-   * @param {{ name: string, seat: string } | null} own The own row of the result.
-   * @param {() => Promise<string[]>} tell What the page itself can tell.
+   * @param {{ name: string, seat: string } | null} own The player's row of the result.
+   * @param {() => Promise<string[]>} tell Returns sentences that the page itself knows.
    */
   async show(match, own, tell) {
     if (match === null || match === this.match) return;
@@ -50,9 +50,9 @@ export class AfterMatch {
         if (this.match !== match) return;
         const told = this.story?.(timeline.marks).slice(0, MOST - known.length) ?? [];
         this.list.append(...told.map(({ at, text }) => element('li', {}, element('a', { href: `/matches/${encodeURIComponent(match)}?at=${at}` }, text))));
-        // A rating that cannot be had is no reason to ask again.
+        // An error here does not repeat the request for the match.
         await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own?.seat)).catch(() => {});
-        // What the room itself could not know before.
+        // Reasons that are known only after the match.
         if (casual !== undefined && casual !== 'seed' && casual !== 'options') {
           this.rating.textContent = countsText({ casual });
           this.rating.hidden = false;

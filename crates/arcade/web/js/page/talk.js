@@ -1,35 +1,35 @@
-// What people in a room say to each other: one of a few phrases, beside the game. Each of them can be muted, and so can all.
+// Quick chat: players of a room send each other fixed phrases. Each player can be muted, and so can all.
 
 import { element, renew, toggle } from '../lib/dom.js';
 import { isMuted, keep, mute, muted } from '../lib/muted.js';
 import { named } from '../lib/person.js';
 import { say } from '../lib/text.js';
 
-/** The phrases, by their numbers at the hub; see room/talk.rs. */
+/** The phrases, in the order of the hub; see room/talk.rs. */
 const PHRASES = /** @type {const} */ (['hello', 'luck', 'well', 'thanks', 'sorry', 'again', 'thumb']);
-/** How long a phrase stays beside a name, in milliseconds. */
+/** How long a phrase is shown beside a name, in milliseconds. */
 const STAYS = 6000;
-/** Names beside which there is a switch to mute them: those who have spoken last. */
+/** Recent speakers with a button to mute them. */
 const SPEAKERS = 8;
-/** From here on the buttons have a place of their own. */
+/** Windows in which the panel is open at first. */
 const WIDE = '(min-width: 60rem)';
 
 /** @param {number} phrase */
 export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase]}`) : null);
 
-/** The part of a room where one speaks. */
+/** The panel with the phrases. */
 export class Talk {
   /**
    * @param {(phrase: number) => void} speak
-   * @param {() => void} changed A phrase has come or is gone.
+   * @param {() => void} changed Called when a phrase appears or disappears.
    */
   constructor(speak, changed) {
     this.changed = changed;
-    /** What is said at each seat now. @type {Map<string, { name: string, text: string, timer: ReturnType<typeof setTimeout> }>} */
+    /** The current phrases by seat. @type {Map<string, { name: string, text: string, timer: ReturnType<typeof setTimeout> }>} */
     this.bubbles = new Map();
     /** @type {string[]} */
     this.speakers = [];
-    /** What is said by those who have no seat in the list, as after a match. */
+    /** Phrases of players that are not in the list of seats, as after a match. */
     this.heard = element('ul', { class: 'heard' });
     this.live = element('p', { class: 'hidden', 'aria-live': 'polite' });
     this.buttons = element(
@@ -45,7 +45,7 @@ export class Talk {
     this.panel = element('details', { class: 'talk', open: matchMedia(WIDE).matches }, element('summary', {}, say('talk.title')), this.buttons, element('div', { class: 'row' }, all), this.mutes);
   }
 
-  /** @param {boolean} may Whether one has joined, and others would hear it. */
+  /** @param {boolean} may Whether the player has joined and can send phrases. */
   allow(may) {
     this.buttons.hidden = !may;
   }
@@ -67,13 +67,13 @@ export class Talk {
     this.changed();
   }
 
-  /** Shows what is said by others than these. @param {{ seat: string, name: string }[]} players */
+  /** Shows the phrases of all but these players. @param {{ seat: string, name: string }[]} players */
   show(players) {
     const others = [...this.bubbles].filter(([seat, said]) => !players.some((player) => player.seat === seat && player.name === said.name));
     renew(this.heard, ...others.map(([, { name, text }]) => element('li', {}, element('span', { class: 'person' }, named(name)), ' ', element('span', { class: 'bubble' }, text))));
   }
 
-  /** What is said by whoever has this seat and name. @param {string} seat @param {string} name */
+  /** The current phrase of a player. @param {string} seat @param {string} name */
   bubble(seat, name) {
     const said = this.bubbles.get(seat);
     return said && said.name === name ? said.text : null;
@@ -93,7 +93,7 @@ export class Talk {
     this.changed();
   }
 
-  /** Offers to mute those who have spoken. */
+  /** Lists recent speakers. */
   list() {
     renew(
       this.mutes,

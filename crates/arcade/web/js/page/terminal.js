@@ -1,13 +1,13 @@
-// How one joins a room from a terminal.
+// The command that joins a room from a terminal.
 
 import { copyButton, element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
 import { fromSource } from './words.js';
 
 /**
- * The command that joins a room, and below it the one for those who have the sources.
+ * The command, and below it the one for a checkout of the sources.
  * @param {string} join
- * @param {string} label What the command is called for those who do not see it.
+ * @param {string} label The accessible name of the command.
  */
 export function terminalLines(join, label) {
   const built = fromSource(join);

@@ -1,4 +1,4 @@
-// Live pictures of rooms. Those of occupied rooms in the viewport are asked for, at most MAX_WATCHED at a time.
+// Live pictures of rooms. The page subscribes to occupied rooms in the viewport, at most MAX_WATCHED at a time.
 
 import { GAMES } from '../games/index.js';
 import { Surface } from '../lib/canvas.js';
@@ -6,14 +6,13 @@ import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** Rooms whose pictures are asked for at the same time; see MAX_PICTURES of live.rs. */
+/** The largest number of subscriptions; see MAX_PICTURES in live.rs. */
 const MAX_WATCHED = 12;
-/** The shape of a picture. */
+/** Height of a picture divided by its width. */
 const ASPECT = 0.5;
-/** How long a page is left to scroll before it asks for other pictures, in milliseconds. */
+/** Debounce interval of the subscription, in milliseconds. */
 const SETTLE = 150;
 
-/** One picture. */
 class Thumbnail {
   /**
    * @param {Room} room
@@ -36,7 +35,7 @@ class Thumbnail {
 
 /** The pictures of the lobby. */
 export class Thumbnails {
-  /** @param {(rooms: string[]) => void} ask Asks for the pictures of these rooms, and of no others. */
+  /** @param {(rooms: string[]) => void} ask Replaces the subscription by these rooms. */
   constructor(ask) {
     this.ask = ask;
     /** @type {Map<string, Thumbnail>} */
@@ -92,7 +91,7 @@ export class Thumbnails {
     this.choose();
   }
 
-  /** Asks for what is in sight, once the page has settled. */
+  /** Updates the subscription when scrolling has paused. */
   choose() {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

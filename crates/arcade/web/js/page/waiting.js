@@ -1,4 +1,4 @@
-// A room that waits: when bots come, with a button that has them come now; or the next match, for somebody who came late to this one.
+// The time before a match: the countdown for bots with a button that adds them now, or the wait for the next match.
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
@@ -8,17 +8,17 @@ import { waitInWords } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** How often the seconds are shown, in milliseconds. */
+/** Update interval of the countdown in milliseconds. */
 const TICK = 250;
 
 export class Waiting {
   /**
    * @param {string} id Of the room.
-   * @param {boolean} next Whether one waits for the next match.
+   * @param {boolean} next Whether the player waits for the next match.
    */
   constructor(id, next) {
     this.next = next;
-    /** What the hub has said of the wait when it led here, in words. */
+    /** The estimate of the wait by the hub, in words. */
     this.expected = expectation(id);
     this.text = element('span', { 'aria-live': 'polite' });
     this.button = element('button', { type: 'button' });
@@ -27,7 +27,7 @@ export class Waiting {
       try {
         await ask(`/api/rooms/${id}/bots`, { fill: true, ...word(id) });
       } catch (error) {
-        // The next news of the room counts on.
+        // The next update of the room restarts the countdown.
         this.stop();
         this.text.textContent = errorText(error);
       }
@@ -35,7 +35,7 @@ export class Waiting {
     });
     this.panel = element('p', { class: 'row waits', hidden: true }, this.text, this.button);
     this.may = true;
-    /** When bots come, by `performance.now()`. @type {number | null} */
+    /** When bots join, by `performance.now()`. @type {number | null} */
     this.due = null;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.ticks = undefined;
@@ -43,11 +43,11 @@ export class Waiting {
 
   /** @param {Room} room */
   show(room) {
-    // It is over as soon as there is something to play, or more is known.
+    // The estimate is void once the match runs, or the countdown for bots is known.
     if (room.phase !== 'lobby' || typeof room.bots_in === 'number') this.expected = '';
-    // In a room that somebody owns, bots come by the word of the owner.
+    // In a room with an owner only the owner adds bots.
     this.may = room.owned !== true || word(room.id).owner !== undefined;
-    // Where a countdown follows, bots alone do not begin the match.
+    // In a room with a countdown, bots alone do not start the match.
     this.button.textContent = room.options?.['countdown'] === undefined ? say('waits.start') : say('waits.bring');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
     else if (this.due === null) {
@@ -74,13 +74,13 @@ export class Waiting {
 }
 
 /**
- * Keeps what the hub says of the wait in a room until its page is there.
+ * Stores the estimate of the wait for the page of a room.
  * @param {{ id: string, wait?: number | null }} room
  */
 export const expect = ({ id, wait }) => visit.remember(`wait ${id}`, wait === undefined ? null : String(wait));
 
 /**
- * What was kept of it, in words; it is told once.
+ * Takes the stored estimate, in words.
  * @param {string} id
  */
 function expectation(id) {
@@ -90,7 +90,7 @@ function expectation(id) {
 }
 
 /**
- * Asks somebody who comes late to a match what to play.
+ * Lets a late player choose between the running match and the next one.
  * @param {HTMLElement} main
  * @param {string} game The title of the game.
  * @returns {Promise<'now' | 'next'>}

@@ -9,7 +9,7 @@ import { list, say, sayOr, sentence, told } from '../lib/text.js';
 /** @typedef {import('../games/types.js').Room} Room */
 
 /**
- * Whether each in the room plays a game of their own, so that there are always seats.
+ * Whether each player of the room has a separate game, so that seats never run out.
  * @param {Room} room
  */
 export const isAlone = (room) => GAMES[room.game].isAlone(room);
@@ -30,10 +30,10 @@ export function phaseInWords(room) {
 }
 
 /**
- * Whether programs on the machine of a page that was opened at this host can join rooms: a hub behind a proxy may open their ports to its own
- * machine only.
- * @param {string | undefined} rooms Who reaches the ports, as the hub says in the page.
- * @param {string} host
+ * Whether native clients on the machine of the browser can reach the ports of rooms: a hub behind a proxy may open them only to its own
+ * machine.
+ * @param {string | undefined} rooms `here` if only the machine of the hub reaches the ports.
+ * @param {string} host The host in the address of the page.
  */
 export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|127\..*|\[::1\])$/.test(host);
 
@@ -41,13 +41,13 @@ export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|12
 export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, location.hostname);
 
 /**
- * What a room is called.
+ * The title of a room.
  * @param {Room} room
  */
 export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${told(room.title)}` : told(room.title));
 
 /**
- * What is special about a room besides its game, each in a few words.
+ * The special properties of a room, each in a few words.
  * @param {Room} room
  */
 export const roomFacts = (room) => [
@@ -58,8 +58,8 @@ export const roomFacts = (room) => [
 ];
 
 /**
- * When a match can begin, in words.
- * @param {number | null} seconds Null if nobody can know.
+ * When a match can start, in words.
+ * @param {number | null} seconds Null if it is unknown.
  */
 export function waitInWords(seconds) {
   if (seconds === null) return say('waits.unknown');
@@ -81,7 +81,7 @@ export function ending({ code, reason }) {
  * @param {Room} room
  */
 export function command({ id, game, port, host: advertised, visibility }) {
-  // A room of an arcade of several hubs says where it is, and clients ask any of them where it goes, without TLS.
+  // In an arcade of several hubs a room has a host, and clients query the directory of any hub, without TLS, for where it moves.
   const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : location.hostname;
   const asks = advertised && location.protocol === 'http:' && (visibility ?? 'public') === 'public';
   const directory = asks ? ` --directory ${location.origin}/rooms/${id}` : '';
@@ -89,13 +89,13 @@ export function command({ id, game, port, host: advertised, visibility }) {
 }
 
 /**
- * The same command for somebody who has the sources and not the programs; null for a program that is not of them.
+ * The same command for a checkout of the sources; null for a program that is not part of them.
  * @param {string} command
  */
 export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));
 
 /**
- * Who is first, in words.
+ * The winners in words.
  * @param {{ rank: number, name: string }[]} rows
  */
 export function winners(rows) {

@@ -1,11 +1,11 @@
-// What to do with a hand of blackjack: by the best table, or by one that was learned here.
+// Advice for a hand of blackjack, from the best table or from one that was learned on this page.
 
 import { number, say } from '../../lib/text.js';
 import { value } from './fold.js';
 import { states } from './learner.js';
 
 /** @typedef {import('./protocol.js').Card} Card */
-/** @typedef {{ action: 'hit' | 'stand', hit: number | null, stand: number | null }} Advice What each action is worth, if it is known. */
+/** @typedef {{ action: 'hit' | 'stand', hit: number | null, stand: number | null }} Advice The value of each action, if known. */
 /** Advice for hands. @typedef {(hand: Card[], upcard: Card) => Advice | null} Adviser */
 /** @typedef {{ total: number, soft: boolean, upcard: number, hit: number | null, stand: number | null, best: 'hit' | 'stand' }} BestState */
 
@@ -16,8 +16,8 @@ const key = (total, soft, upcard) => `${soft ? 'soft ' : ''}${total}/${upcard}`;
 const upcardValue = ({ rank }) => (rank === 1 ? 11 : Math.min(rank, 10));
 
 /**
- * Advises by the best table.
- * @param {{ states: BestState[] }} table As the hub tells it.
+ * An adviser that uses the best table.
+ * @param {{ states: BestState[] }} table As the hub sends it.
  * @returns {Adviser}
  */
 export function byBest({ states: known }) {
@@ -30,8 +30,8 @@ export function byBest({ states: known }) {
 }
 
 /**
- * Advises by a table that was learned.
- * @param {string | null} text As the page of the learner keeps it.
+ * An adviser that uses a learned table.
+ * @param {string | null} text As the page of the learner stores it.
  * @returns {{ rounds: number, adviser: Adviser } | null} Null if there is none.
  */
 export function byLearned(text) {
@@ -58,7 +58,7 @@ export function byLearned(text) {
 }
 
 /**
- * The decision that cost most on average, in a sentence; none if all were the best ones.
+ * The costliest decision as a sentence, or praise if all decisions were the best ones.
  * @param {{ hand: Card[], upcard: Card, action: 'hit' | 'stand' }[]} decisions
  * @param {Adviser} adviser
  */

@@ -1,4 +1,4 @@
-// A small picture of a blackjack table, for the lobby.
+// Draws the small picture of a blackjack table.
 
 import { RANKS } from './protocol.js';
 

@@ -8,7 +8,7 @@ import { RANKS } from './protocol.js';
 
 /** @typedef {import('./protocol.js').Card} Card */
 
-/** @param {Card | null} card Null for a card that lies face down. */
+/** @param {Card | null} card Null for a face-down card. */
 export function cardElement(card) {
   if (!card) return element('span', { class: 'card back', role: 'img', 'aria-label': say('blackjack.card.back') });
   const sign = SIGNS[card.suit];
@@ -21,7 +21,7 @@ export function cardElement(card) {
 }
 
 /**
- * A hand, whose cards from `known` on have just been dealt.
+ * A hand. Cards from index `known` on are new.
  * @param {(Card | null)[]} hand
  * @param {number} [known]
  */

@@ -1,4 +1,4 @@
-// Folds the messages of a blackjack dealer into what the page shows.
+// Folds the messages of a blackjack dealer into the state of the page.
 
 /** @typedef {import('./protocol.js').BlackjackMessage} BlackjackMessage */
 /** @typedef {import('./protocol.js').Card} Card */
@@ -7,16 +7,16 @@
 /**
  * @typedef {object} BlackjackState
  * @property {Card[]} hand
- * @property {Card | null} upcard The dealer's card that is shown. The hole card is never told.
+ * @property {Card | null} upcard The dealer's face-up card. The hole card is never sent.
  * @property {boolean} asked Whether the dealer waits for a decision.
  * @property {Verdict | null} verdict Of the round that has just ended.
- * @property {string} counted The round that was counted last: its cards and its verdict.
+ * @property {string} counted The last counted round: its cards and its verdict.
  * @property {Record<Verdict, number>} counts
  * @property {number[]} bankroll Wins less losses after each round, for the curve.
  * @property {boolean} over
  */
 
-/** The most points of the curve that are kept; beyond it every other one is dropped. */
+/** The largest number of points of the curve. Beyond it every other one is dropped. */
 const MAX_CURVE = 4096;
 
 /** @returns {BlackjackState} */
@@ -34,13 +34,13 @@ export function begin() {
 }
 
 /**
- * What the dealer does not tell again to a page that is reloaded: the rounds before the last.
+ * The rounds before the last, which the dealer does not send again after a reload.
  * @param {BlackjackState} state
  */
 export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
 
 /**
- * A table with the rounds that were played before a reload.
+ * Restores the state from before a reload.
  * @param {string | null} text Of {@link past}.
  * @returns {BlackjackState}
  */
@@ -51,7 +51,7 @@ export function goOn(text) {
 }
 
 /**
- * Changes `state` by a message.
+ * Applies a message to `state`.
  * @param {BlackjackState} state
  * @param {BlackjackMessage} message
  */
@@ -74,8 +74,8 @@ export function fold(state, message) {
       const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
       state.asked = false;
       state.verdict = verdict;
-      // After a lost connection the dealer tells the last round again, with its result. A new round with the same cards in the same
-      // order follows once in 132,600 rounds.
+      // After a reconnect the dealer repeats the last round with its result. A new round has the same cards in the same order once in
+      // 132,600 rounds.
       const round = JSON.stringify([state.hand, state.upcard, verdict]);
       if (round === state.counted) break;
       state.counted = round;

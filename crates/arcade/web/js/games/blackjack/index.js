@@ -1,4 +1,4 @@
-// Blackjack: what the rest of the page knows of it.
+// Blackjack as the rest of the page uses it.
 
 import { say } from '../../lib/text.js';
 import { picture } from './picture.js';

@@ -1,4 +1,4 @@
-// "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
+// "Watch it learn": the chart of hit and stand while it fills in, its value compared with the optimum, and the controls.
 
 import { make } from '../../lib/curve.js';
 import { announceLink, announceLive, element, renew, sheet, title } from '../../lib/dom.js';
@@ -13,9 +13,9 @@ await sheet('learn.css', import.meta.url);
 /** @typedef {import('./learner.js').Report} Report */
 /** @typedef {import('./learner.js').Space} Space */
 
-/** The space for numbers on the left of the curve and below it, and that around it, in CSS pixels. */
+/** Space for the numbers to the left of the curve and below it, and around the curve, in CSS pixels. */
 const [LEFT, BELOW, EDGE] = [64, 28, 16];
-/** Rounds a second; none is as fast as can be. */
+/** Rounds per second; empty is full speed. */
 const PACES = /** @type {[string, string][]} */ ([
   ['1', say('learn.pace.1')],
   ...[5, 25, 200, 5000].map((rounds) => [String(rounds), say('learn.pace', { count: rounds })]),
@@ -126,14 +126,14 @@ export function showPage(main) {
     ];
     renew(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
     drawWorth(picture, now);
-    // Spoken rarely: at each tenfold number of rounds.
+    // Announced rarely: at each power of ten of rounds.
     const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));
     if (before && tens(now.rounds) > tens(before.rounds)) {
       live.textContent = say('learn.spoken', { rounds: now.rounds, worth: signed(now.value, 3), best: signed(now.optimum, 3), count: now.differs });
     }
   };
 
-  // What nobody looks at is not played.
+  // The learner pauses while the page is hidden.
   const seen = () => {
     if (document.hidden) {
       resumes = report?.running ?? false;
@@ -220,7 +220,7 @@ class Chart {
 }
 
 /**
- * Draws the worth over the rounds, beside the optimum. One unit is one CSS pixel, so that the text is as large on a phone.
+ * Draws the value over the rounds, and the optimum. One unit is one CSS pixel, so that the text has the same size on a phone.
  * @param {SVGElement} picture
  * @param {Report} report
  */

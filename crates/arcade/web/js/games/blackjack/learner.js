@@ -1,4 +1,4 @@
-// What the hub tells of a learner, for the page.
+// Reports of a learner.
 
 import { number, say } from '../../lib/text.js';
 
@@ -10,7 +10,7 @@ import { number, say } from '../../lib/text.js';
  */
 
 /**
- * The states in the order in which the hub tells of them: by total, hard before soft, then by upcard.
+ * The states in the order of a report: by total, hard before soft, then by upcard.
  * @param {Space} space
  * @returns {State[]}
  */
@@ -46,7 +46,7 @@ export function cellInWords(cell, best, [hit, stand, visits]) {
 export const signed = (value, digits) => `${value < 0 ? '−' : '+'}${number(Math.abs(value), digits)}`;
 
 /**
- * Places of the curve on a logarithmic scale of rounds, from 0 to 1 each.
+ * The scales of the curve: rounds are logarithmic, and both axes range from 0 to 1.
  * @param {[number, number][]} curve
  * @param {number} optimum
  */

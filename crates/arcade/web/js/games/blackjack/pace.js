@@ -1,5 +1,5 @@
-// What the dealer says, at the pace of a person: a verdict stays until the player goes on, and cards come one after the other. The table
-// does not wait for that, so its time for the next answer runs meanwhile.
+// Slows the messages of the dealer down for a person: a verdict stays until the player continues, and cards appear one by one. The table
+// does not wait, so the time limit of the next decision runs meanwhile.
 
 import { SECONDS } from './protocol.js';
 
@@ -7,27 +7,27 @@ import { SECONDS } from './protocol.js';
 
 /** Milliseconds from one card to the next. */
 const STEP = 150;
-/** Seconds that have to be left for the next answer; then the page goes on by itself. */
+/** If fewer seconds remain for the next decision, the page continues by itself. */
 const LATE = 10;
-/** How often the time that is left is shown, in milliseconds. */
+/** Update interval of the remaining time, in milliseconds. */
 const TICK = 250;
 
 export class Pace {
   /**
    * @param {object} page
-   * @param {(message: BlackjackMessage) => boolean} page.take Shows a message. Returns whether it stays until the player goes on.
-   * @param {() => void} page.tick Shows the time that is left.
-   * @param {boolean} page.still Whether cards come at once.
+   * @param {(message: BlackjackMessage) => boolean} page.take Shows a message. Returns whether it stays until the player continues.
+   * @param {() => void} page.tick Shows the remaining time.
+   * @param {boolean} page.still Whether cards appear without pauses.
    */
   constructor({ take, tick, still }) {
     this.take = take;
     this.tick = tick;
     this.still = still;
-    /** What the dealer has said and the page does not show yet. @type {BlackjackMessage[]} */
+    /** Messages that are not shown yet. @type {BlackjackMessage[]} */
     this.queue = [];
-    /** Whether the player has to go on. */
+    /** Whether a verdict stays until the player continues. */
     this.held = false;
-    /** When the table stops waiting for an answer, by `performance.now()`. @type {number | null} */
+    /** Deadline of the decision, by `performance.now()`. @type {number | null} */
     this.due = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.step = undefined;
@@ -35,7 +35,7 @@ export class Pace {
     this.ticks = undefined;
   }
 
-  /** Seconds that are left for an answer; null if the table does not wait for one. */
+  /** Remaining seconds for a decision; null if the table does not wait for one. */
   get left() {
     return this.due === null ? null : Math.max(0, Math.ceil((this.due - performance.now()) / 1000));
   }
@@ -45,7 +45,7 @@ export class Pace {
     if (message.kind === 'decision') this.expect();
     if (message.kind === 'quit') {
       this.answered();
-      // The verdict of the last round stays. Without an answer in time nothing does.
+      // The verdict of the last round stays, unless the player has missed the deadline.
       if (this.held && this.queue.length === 0) {
         this.take(message);
         return;
@@ -56,7 +56,7 @@ export class Pace {
     this.run();
   }
 
-  /** The player has seen the verdict. */
+  /** Continues after a verdict. */
   goOn() {
     if (!this.held) return;
     this.held = false;
@@ -64,7 +64,7 @@ export class Pace {
     this.tick();
   }
 
-  /** The table waits no more. */
+  /** Clears the deadline. */
   answered() {
     clearInterval(this.ticks);
     this.due = null;
@@ -89,7 +89,7 @@ export class Pace {
     for (let message = this.held ? undefined : this.queue.shift(); message; message = this.held ? undefined : this.queue.shift()) {
       this.held = this.take(message);
       const isCard = message.kind === 'card' || message.kind === 'dealer';
-      // A page that is a round behind does not wait.
+      // A page that is a round behind does not pause.
       if (!isCard || this.still || this.queue.some(({ kind }) => kind === 'result' || kind === 'quit')) continue;
       this.step = setTimeout(() => {
         this.step = undefined;

@@ -1,4 +1,4 @@
-// A blackjack table on the page.
+// The page of a blackjack table.
 
 import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
@@ -39,15 +39,15 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
   let problem = '';
-  /** What one has decided, for a look back. @type {{ hand: import('./protocol.js').Card[], upcard: import('./protocol.js').Card, action: 'hit' | 'stand' }[]} */
+  /** The player's decisions, for the story after the match. @type {{ hand: import('./protocol.js').Card[], upcard: import('./protocol.js').Card, action: 'hit' | 'stand' }[]} */
   const decisions = [];
-  /** Cards of the own hand that are shown already. */
+  /** Cards of the player's hand that are shown already. */
   let known = 0;
   /** @type {import('../types.js').Room | null} */
   let room = null;
-  /** One's own seat, by the word of the hub. @type {string | null} */
+  /** The player's seat, as the hub sends it. @type {string | null} */
   let own = null;
-  /** Whether one waits for a table. */
+  /** Whether the player waits for a table. */
   let waiting = false;
   const felt = element('div', { class: 'felt' });
   board.append(felt);
@@ -81,7 +81,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       best ??= ask('/api/blackjack/table').then(byBest);
       try {
         const told = await best;
-        // It may have been switched off meanwhile.
+        // The user may have changed the choice in the meantime.
         if (advises && source.value === 'best') adviser = told;
       } catch (error) {
         best = null;
@@ -134,7 +134,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
     const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: state.bankroll[state.bankroll.length - 1] });
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
-    // The dealer tells nobody of the hands of others.
+    // The dealer sends only the player's own hand.
     const neighbours = others().map((other) =>
       element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, say('blackjack.plays'))),
     );
@@ -176,7 +176,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     };
     return worth.replaceChildren(element('strong', {}, say(`blackjack.${told.action}`)), ...mean('hit'), ...mean('stand'));
   };
-  /** The dealer's whole hand of the round whose verdict is shown: its second card is the one that lay face up. */
+  /** The dealer's whole hand of the round whose verdict is shown. Its second card is the upcard. */
   const revealed = () => {
     const table = Number(/^table (\d+)/.exec(own ?? '')?.[1]);
     const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
@@ -184,7 +184,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const isOurs = upcard && state.upcard && upcard.rank === state.upcard.rank && upcard.suit === state.upcard.suit;
     return isOurs && cards.every((one) => one !== null) ? /** @type {import('./protocol.js').Card[]} */ (cards) : null;
   };
-  /** Shows the buttons that have a meaning now, and the time of the table. */
+  /** Shows the buttons that apply now, and the remaining time. */
   const showHeld = () => {
     const { held, left } = pace;
     const focused = document.activeElement;
@@ -198,7 +198,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (room?.phase === 'lobby') return say('blackjack.waits', { taken: room.taken, seats: room.seats });
     return say(waiting ? 'blackjack.waits.table' : 'blackjack.waits.cards');
   };
-  /** The names of the others. */
+  /** The names of the other players. */
   const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
 
   /** @param {string} text */
@@ -239,7 +239,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (message.kind === 'begin') known = 0;
     const { counted } = state;
     fold(state, message);
-    // After a lost connection the last result is told again, which may be old.
+    // After a reconnect the dealer repeats the last result, which may have been counted already.
     const news = message.kind === 'result' && state.counted !== counted;
     if (message.kind === 'card') sound('card');
     if (message.kind === 'result' && news) {
@@ -256,7 +256,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const pace = new Pace({
     take: (message) => {
       const stays = take(message);
-      // Once the page knows that it stays.
+      // Deferred until `pace` holds the message.
       queueMicrotask(show);
       return stays;
     },

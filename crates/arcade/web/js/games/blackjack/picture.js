@@ -1,4 +1,4 @@
-// A blackjack table, small.
+// The small picture of a blackjack table.
 
 import { drawSmall } from './board.js';
 import { parse } from './view.js';

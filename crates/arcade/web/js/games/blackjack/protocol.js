@@ -20,9 +20,9 @@ const RESULTS = /** @type {const} */ ({ WIN: 'win', PUSH: 'push', LOOSE: 'loss',
  *   | { kind: 'quit' }} BlackjackMessage A message from the dealer.
  */
 
-/** @param {string} name Printable ASCII without blanks. */
+/** @param {string} name Printable ASCII without spaces. */
 export const join = (name) => `JOIN ${name}`;
-/** Seconds that a table waits for an answer. */
+/** Time limit of a decision in seconds. */
 export const SECONDS = 30;
 export const HIT = 'HIT';
 export const STAND = 'STAND';

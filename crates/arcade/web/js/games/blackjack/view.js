@@ -1,4 +1,4 @@
-// The pictures of blackjack that watchers are sent: lines of text, one message a frame. See view.rs of the rules.
+// The views of blackjack for spectators: lines of text, one message per frame. See view.rs of the rules.
 
 import { card } from './protocol.js';
 
@@ -10,7 +10,7 @@ import { card } from './protocol.js';
  */
 
 /**
- * The tables of a picture.
+ * Parses the tables of a view.
  * @param {string} text
  * @returns {Table[] | null} Null if it is malformed.
  */

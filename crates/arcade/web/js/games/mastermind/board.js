@@ -1,17 +1,17 @@
-// A small picture of a game of mastermind.
+// Draws the small picture of a game of mastermind.
 
 /**
- * A guess with its red and white answers; or the place, from 1, and the digit that a lifeline has told, as far as they are known.
+ * A guess with its red and white answers; or the place, from 1, and the digit that a lifeline has revealed, null if unknown.
  * @typedef {[string, number, number] | [number | null, string | null]} SmallRow
  */
 
-/** Colours and the ink on them, from 1 on; each pair has a contrast of at least 4.5. The style sheet has the same. */
+/** Colours with their text colours, from 1 on; each pair has a contrast of at least 4.5. The style sheet has the same. */
 const PAINTS = ['#f7f3ea', '#1d1b22', '#e5402f', '#f5c518', '#2457d6', '#39b54a', '#8e24c9', '#f58a1f'];
 
 /**
- * A small picture of a game.
+ * Draws the picture.
  * @param {CanvasRenderingContext2D} context
- * @param {number} length Pegs of a row.
+ * @param {number} length Pegs per row.
  * @param {SmallRow[]} lines The last rows.
  * @param {number} width
  * @param {number} height

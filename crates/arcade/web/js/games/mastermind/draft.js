@@ -1,13 +1,12 @@
-// The guess that is being made: pegs by tap, by drag and by keys.
+// The current guess: pegs by tap, by drag and by keys.
 
 import { element } from '../../lib/dom.js';
 import { say } from '../../lib/text.js';
 import { peg } from './rows.js';
 
-/** How far a finger moves before it drags, in CSS pixels. */
+/** Distance after which a press is a drag, in CSS pixels. */
 const SLOP = 8;
 
-/** A guess that is being made. */
 export class Draft {
   /** @param {() => void} changed */
   constructor(changed) {
@@ -22,7 +21,7 @@ export class Draft {
   }
 
   /**
-   * The code has so many pegs. Another game begins without any.
+   * Sets the number of pegs. A new game starts with an empty guess.
    * @param {number} length
    * @param {number} game
    */
@@ -38,7 +37,7 @@ export class Draft {
     this.cursor = 0;
   }
 
-  /** The guess, if all of its pegs are there. */
+  /** The guess; null if it is incomplete. */
   code() {
     return this.pegs.every((one) => one !== null) ? this.pegs.join('') : null;
   }
@@ -47,7 +46,7 @@ export class Draft {
     return this.pegs.every((one) => one === null);
   }
 
-  /** @param {string} digit At the cursor, which moves on. */
+  /** Places a peg at the cursor, which moves to the next hole. @param {string} digit */
   set(digit) {
     this.pegs[this.cursor] = digit;
     this.cursor = Math.min(this.cursor + 1, this.length - 1);
@@ -71,7 +70,7 @@ export class Draft {
     this.changed();
   }
 
-  /** Takes the peg at the cursor back, else the one before it. */
+  /** Removes the peg at the cursor, or the one before it. */
   back() {
     if (this.pegs[this.cursor] === null) this.cursor = Math.max(0, this.cursor - 1);
     this.pegs[this.cursor] = null;
@@ -101,7 +100,7 @@ export class Draft {
           class: place === this.cursor ? 'hole cursor' : 'hole',
           'data-place': String(place),
           'data-key': String(place),
-          // A guess is made by the keyboard alone.
+          // Enter submits the guess, also from here.
           'data-keys': 'Enter',
           'aria-label': digit === null ? say('mastermind.place.empty', { place: place + 1 }) : say('mastermind.place', { place: place + 1, digit }),
           ...(place === this.cursor ? { 'aria-current': 'true' } : {}),
@@ -116,7 +115,7 @@ export class Draft {
   }
 
   /**
-   * Makes an element one from which pegs of this colour are taken: by a tap, or by dragging one into a hole.
+   * Makes an element a source of pegs: a tap places one at the cursor, a drag in any hole.
    * @param {HTMLElement} source
    * @param {string} digit
    */

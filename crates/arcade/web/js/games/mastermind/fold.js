@@ -1,4 +1,4 @@
-// Folds the messages of a mastermind server into what the page shows.
+// Folds the messages of a mastermind server into the state of the page.
 
 import { say } from '../../lib/text.js';
 
@@ -13,18 +13,18 @@ import { say } from '../../lib/text.js';
  */
 
 /**
- * A game at a seat, as it may be seen.
+ * The visible part of the game at a seat.
  * @typedef {{ number: number, rules: Rules, lines: Line[], over: Over | null }} Board
  * @typedef {{ turn: number, lifelines: [Lifeline, Lifeline], hints: number }} Turn
  * @typedef {object} MastermindState
  * @property {{ mode: Mode, rules: Rules, players: number | null, date: string | null } | null} room
- * @property {number | null} seat One's own.
+ * @property {number | null} seat The player's seat.
  * @property {Map<number, { name: string, board: Board | null }>} places By seat.
  * @property {number | null} missing Players that a race waits for.
- * @property {Turn | null} turn One's own next turn.
+ * @property {Turn | null} turn The player's next turn.
  * @property {Advice | null} advice
- * @property {string[]} possible All codes that are possible, if they are few.
- * @property {string | null} refused Why the last wish was refused.
+ * @property {string[]} possible All possible codes, if they are few.
+ * @property {string | null} refused Why the last request was rejected.
  * @property {string | null} farewell
  */
 
@@ -34,7 +34,7 @@ export function begin() {
 }
 
 /**
- * Changes `state` by a message.
+ * Applies a message to `state`.
  * @param {MastermindState} state
  * @param {MastermindMessage} message
  */
@@ -102,7 +102,7 @@ function forgetTurn(state) {
 }
 
 /**
- * Adds a line in the order of turns. A line of the same turn is replaced, since what was hidden may be shown later.
+ * Inserts a line in the order of turns. It replaces a line of the same turn, since a hidden line may be revealed later.
  * @param {Board} board
  * @param {Line} line
  */
@@ -114,7 +114,7 @@ function put(board, line) {
 }
 
 /**
- * The game at one's own seat.
+ * The game at the player's seat.
  * @param {MastermindState} state
  */
 export const ownBoard = (state) => (state.seat === null ? null : (state.places.get(state.seat)?.board ?? null));
@@ -123,7 +123,7 @@ export const ownBoard = (state) => (state.seat === null ? null : (state.places.g
 export const price = (lifeline) => lifeline;
 
 /**
- * What is known of the code by lifelines: a digit or a star for each place.
+ * The part of the code that lifelines have revealed: a digit or a star for each place.
  * @param {Board} board
  */
 export function knownCode({ rules, lines }) {
@@ -133,10 +133,10 @@ export function knownCode({ rules, lines }) {
 }
 
 /**
- * A result to paste, which shows neither a guess nor the code. The terminal's program writes the same in English.
+ * A result for the clipboard, without guesses and code. The terminal client writes the same in English.
  * @param {Board} board
- * @param {string | null} date Of the puzzle of a day.
- * @param {boolean} again Whether the player had seen the puzzle before.
+ * @param {string | null} date The date of a daily puzzle.
+ * @param {boolean} again Whether the player has played the puzzle before.
  */
 export function share({ rules, lines, over }, date, again) {
   if (!over) return null;

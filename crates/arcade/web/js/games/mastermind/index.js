@@ -1,4 +1,4 @@
-// Mastermind: what the rest of the page knows of it.
+// Mastermind as the rest of the page uses it.
 
 import { say } from '../../lib/text.js';
 import { picture } from './picture.js';

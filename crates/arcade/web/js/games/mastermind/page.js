@@ -1,4 +1,4 @@
-// A room of mastermind on its page.
+// The page of a room of mastermind.
 
 import { confirm } from '../../lib/confirm.js';
 import { copyButton, element, listenToKeys, renew, sheet } from '../../lib/dom.js';
@@ -36,11 +36,11 @@ const HELP = [
  */
 export function play({ board, below, controls, more, live, playable, first, name, send, seated, changed }) {
   const state = begin();
-  /** The seat whose board is shown instead of one's own. @type {number | null} */
+  /** The seat whose board is shown instead of the player's own. @type {number | null} */
   let watched = null;
   /** @type {import('../types.js').Room | null} */
   let room = null;
-  /** What was asked for last, until the next turn: it is repeated in what the server answers. */
+  /** A notice of the page, until the next message of the server. */
   let note = '';
   const draft = new Draft(() => show());
 
@@ -66,7 +66,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     if (await confirm(say('mastermind.resign.sure'), lost, say('mastermind.resign'))) send(RESIGN);
   });
   if (playable) {
-    // Always within reach of the thumb.
+    // These stay within reach of the thumb.
     controls.append(tray, guess, back);
     more.append(...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
@@ -85,7 +85,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   const stopKeys = listenToKeys((event) => {
     if (!playable || !state.turn) return false;
     const { key } = event;
-    // Keys are for one's own game, whichever is looked at.
+    // Keys apply to the player's own game, whichever board is shown.
     if (/^([1-8h]|Backspace|Arrow\w+)$/.test(key)) watched = null;
     if (/^[1-8]$/.test(key)) draft.set(key);
     else if (key === 'Backspace') draft.back();
@@ -106,7 +106,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     tray.append(made);
   }
 
-  /** The game that is shown, and whether it is one's own. */
+  /** The board that is shown, and whether it is the player's own. */
   const looked = () => {
     const own = ownBoard(state);
     if (own && (watched === null || watched === state.seat)) return { seat: state.seat, shown: own, own: true };
@@ -118,7 +118,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     const { seat, shown, own } = looked();
     const playing = own && playable && state.turn !== null;
     showTabs(seat);
-    // Another player's board leaves the draft alone.
+    // The board of another player does not change the draft.
     if (own && shown) draft.resize(shown.rules.length, shown.number);
     tray.hidden = !playing;
     if (shown) {
@@ -190,7 +190,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   };
   const nameOf = (/** @type {number} */ seat) => state.places.get(seat)?.name ?? say('mastermind.somebody');
 
-  /** How somebody's game is over, in a sentence. @param {number} seat @param {NonNullable<Board['over']>} over */
+  /** The end of a player's game, in a sentence. @param {number} seat @param {NonNullable<Board['over']>} over */
   const ending = (seat, { how, turns }) => {
     if (seat === state.seat) return how === 'won' ? say('mastermind.you.won', { count: turns }) : say(`mastermind.you.${how}`);
     const name = nameOf(seat);
@@ -248,7 +248,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     );
   };
   /**
-   * The address of the replay of a game: its match has the number of the game. That of the puzzle of the day would show it to others.
+   * The address of the replay of a game: its match has the number of the game. The daily puzzle has none, since it would reveal the code.
    * @param {Board} own
    */
   const replayOf = ({ number }) => {
@@ -263,7 +263,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     show();
   };
 
-  /** Whether this is not the first game at the puzzle of its day. @param {Board} own */
+  /** Whether the player has played this daily puzzle before. @param {Board} own */
   const playedBefore = (own) => {
     const first = state.room?.mode === 'daily' ? recall(`mastermind ${state.room.date}`) : null;
     return first !== null && first.split(' ')[0] !== String(own.number);

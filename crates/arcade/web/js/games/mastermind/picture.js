@@ -1,4 +1,4 @@
-// A game of mastermind, small.
+// The small picture of a game of mastermind.
 
 import { drawSmall } from './board.js';
 

@@ -2,7 +2,7 @@
 
 /** Turns of a game. */
 export const TURNS = 10;
-/** Colours that there are; they are written 1 to 8. */
+/** The number of colours; they are written 1 to 8. */
 export const COLOURS = 8;
 const MODES = /** @type {const} */ (['solo', 'race', 'daily']);
 const LIFELINES = /** @type {const} */ (['available', 'used', 'blocked']);
@@ -13,11 +13,11 @@ const ENDS = /** @type {const} */ (['won', 'lost', 'resigned', 'late']);
  * @typedef {(typeof LIFELINES)[number]} Lifeline Whether it would be granted.
  * @typedef {(typeof ENDS)[number]} End
  * @typedef {{ length: number, repeats: boolean }} Rules
- * @typedef {{ kind: 'row', turn: number, guess: string, red: number, white: number }} Row Stars stand for a guess that is not shown.
+ * @typedef {{ kind: 'row', turn: number, guess: string, red: number, white: number }} Row Stars represent a hidden guess.
  * @typedef {{ kind: 'lifeline', turn: number, lifeline: 1 | 2, place: number | null, peg: string | null }} Revealed Places count from 1.
- * @typedef {Row | Revealed} Line What took a turn.
+ * @typedef {Row | Revealed} Line A guess or a lifeline, each of which takes a turn.
  * @typedef {{ turn: number, remaining: number, guess: string, bits: string, expected: string, worst: number, mayWin: boolean }} Advice
- * @typedef {{ how: End, turns: number, hints: number, code: string }} Over Stars stand for a code that is not shown.
+ * @typedef {{ how: End, turns: number, hints: number, code: string }} Over Stars represent a hidden code.
  * @typedef {{ kind: 'room', mode: Mode, rules: Rules, players: number | null, date: string | null }
  *   | { kind: 'ok', seat: number }
  *   | { kind: 'seat', seat: number, name: string }
@@ -39,7 +39,7 @@ export const play = (name) => `PLAY ${name}`;
 export const guess = (code) => `GUESS ${code}`;
 /** @param {1 | 2} number */
 export const lifeline = (number) => `LIFELINE ${number}`;
-/** @param {Rules} [rules] Those of the room if there are none. */
+/** @param {Rules} [rules] By default those of the room. */
 export const another = (rules) => (rules ? `NEW ${rules.length} ${rules.repeats ? 'yes' : 'no'}` : 'NEW');
 export const HINT = 'HINT';
 export const RESIGN = 'RESIGN';
@@ -57,7 +57,7 @@ export function decode(text) {
   return DECODERS[kind](words);
 }
 
-/** By the first word. @type {Record<string, (words: string[]) => MastermindMessage | null>} */
+/** Decoders by the first word. @type {Record<string, (words: string[]) => MastermindMessage | null>} */
 const DECODERS = {
   ROOM: ([mode, length, colours, repeats, ...rest]) => {
     const known = oneOf(MODES, mode);
@@ -85,7 +85,7 @@ const DECODERS = {
       const [, turn, code, reds, whites] = words;
       const [at, red, white] = [number(turn, 1, TURNS), number(reds, 0, 8), number(whites, 0, 8)];
       if (at === null || red === null || white === null || !isCode(code)) return null;
-      // If all but one peg are in place and the last one has the right colour, it is in place too.
+      // If all but one peg are in place, the last one cannot have the right colour in the wrong place.
       if (red + white > code.length || (red + 1 === code.length && white === 1)) return null;
       return { kind: 'line', seat, line: { kind: 'row', turn: at, guess: code, red, white } };
     }),
@@ -127,7 +127,7 @@ const DECODERS = {
 };
 
 /**
- * A message that begins with a seat and has so many words.
+ * Decodes a message with a number of words, the first of which is a seat.
  * @param {string[]} words
  * @param {number} count
  * @param {(seat: number) => MastermindMessage | null} make

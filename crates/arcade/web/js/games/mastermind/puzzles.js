@@ -1,4 +1,4 @@
-// Mastermind outside of a room: today's puzzle first, then free games and races.
+// The page of mastermind: today's puzzle, free games and races.
 
 import { ask, errorText } from '../../lib/api.js';
 import { copyButton, element, sheet, title } from '../../lib/dom.js';

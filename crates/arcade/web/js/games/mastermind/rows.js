@@ -8,8 +8,8 @@ import { TURNS } from './protocol.js';
 /** @typedef {import('./protocol.js').Line} Line */
 
 /**
- * A peg: its digit is always on it, so that colour is never the only cue.
- * @param {string} digit A star for one that is not known.
+ * A peg. It always shows its digit, so that colour is never the only cue.
+ * @param {string} digit A star for an unknown peg.
  */
 export const peg = (digit) =>
   element('span', { class: 'peg', 'data-peg': digit, 'aria-hidden': 'true' }, digit === '*' ? '?' : digit);
@@ -18,7 +18,7 @@ export const peg = (digit) =>
 export const inWords = (code) => (code.startsWith('*') ? say('mastermind.guess.hidden') : [...code].join(' '));
 
 /**
- * An answer: filled for each peg in its place, a ring for each further colour, and both as numbers.
+ * An answer: a filled mark for each peg in its place, a ring for each further colour, and both as numbers.
  * @param {{ red: number, white: number }} answer
  * @param {number} length
  */
@@ -32,7 +32,7 @@ export function answerElement({ red, white }, length) {
   );
 }
 
-/** What the marks of an answer mean. */
+/** The legend of the marks. */
 const legendElement = () =>
   element(
     'p',
@@ -53,10 +53,10 @@ export function lineInWords(line) {
 }
 
 /**
- * The rows of a game. The row that is being made is `now`, if the game is running and is the viewer's own.
+ * The rows of a game.
  * @param {Board} board
- * @param {HTMLElement | null} now
- * @param {boolean} explains Whether the first answer is explained beside it.
+ * @param {HTMLElement | null} now The current guess, if the game is the player's own and running.
+ * @param {boolean} explains Whether to show the legend beside the first answer.
  */
 export function rowElements({ rules: { length }, lines, over }, now, explains) {
   /** @type {HTMLElement[]} */

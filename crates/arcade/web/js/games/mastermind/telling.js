@@ -1,14 +1,14 @@
-// Which guess told most: how many codes were possible before and after each row.
+// The most informative guess: the number of possible codes before and after each row.
 
 import { say } from '../../lib/text.js';
 import { COLOURS } from './protocol.js';
 
 /** @typedef {import('./fold.js').Board} Board */
 
-/** Codes longer than this are too many to be looked through on a page. */
+/** The longest codes that are enumerated. */
 const LONGEST = 5;
 /**
- * What a code answers to a guess.
+ * The answer of a code to a guess.
  * @param {string} guess
  * @param {string} code
  */
@@ -19,13 +19,13 @@ export function answer(guess, code) {
 }
 
 /**
- * The row that ruled out the largest part of the codes that were possible before it, in a sentence.
+ * The row that ruled out the largest part of the possible codes, in a sentence.
  * @param {Board} board
  * @returns {string | null} Null if there is no such row, or if there are too many codes.
  */
 export function mostTelling({ rules: { length, repeats }, lines }) {
   const rows = lines.filter((line) => line.kind === 'row');
-  // After a lifeline more is known than the rows say.
+  // A lifeline adds information that is not in the rows.
   if (length > LONGEST || rows.length < 2 || rows.length < lines.length || rows.some(({ guess }) => guess.startsWith('*'))) return null;
   let codes = [''];
   for (let at = 0; at < length; at += 1) {
@@ -39,7 +39,7 @@ export function mostTelling({ rules: { length, repeats }, lines }) {
       const told = answer(guess, code);
       return told.red === red && told.white === white;
     });
-    // The last row tells nothing that was left to find.
+    // The row with the code itself does not count.
     if (red < length && (best === null || codes.length * best.before < best.after * before)) best = { turn, before, after: codes.length };
   }
   return best && say('mastermind.telling', best);

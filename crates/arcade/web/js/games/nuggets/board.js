@@ -1,4 +1,4 @@
-// A map of nuggets by lantern light: what is in sight is warm, what is remembered is cold, what is unknown is dark.
+// A map of nuggets by lantern light: cells in sight are warm, remembered cells are cold, unknown cells are dark.
 
 import { COLOURS, glideAt } from '../../lib/canvas.js';
 import { STEPS, isInSight } from './fold.js';
@@ -8,16 +8,16 @@ import { STEPS, isInSight } from './fold.js';
 /** The smallest and the largest cell that the view following the player uses, in CSS pixels. */
 export const SMALLEST = 16;
 export const LARGEST = 40;
-/** Cells are this much higher than wide. */
+/** Height of a cell divided by its width. */
 const ASPECT = 1.25;
-/** Where the view follows the player, cells are a multiple of so many pixels wide: then their height is a whole number too. */
+/** If the view follows the player, the width of cells is a multiple of this, so that their height is a whole number of pixels. */
 const GRAIN = 4;
-/** Cells that are painted around the view, so that following the player seldom needs another picture. */
+/** Cells that are painted around the view, so that it can follow the player for a while on the same picture. */
 const MARGIN = 8;
 const DARK = '#0b0a08';
 
 /**
- * How cells lie on the canvas.
+ * The placement of cells on the canvas.
  * @typedef {{ cell: number, left: number, top: number, width: number, height: number }} Layout
  */
 
@@ -26,7 +26,7 @@ const DARK = '#0b0a08';
  * @param {number} width
  * @param {number} most The largest height.
  * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null, ratio: number }} view `whole` shows the
- *   whole map, however small. `zoom` enlarges cells. `focus` is what the view follows. `ratio` is pixels for each CSS pixel.
+ *   whole map, however small. `zoom` enlarges cells. `focus` is the place that the view follows. `ratio` is device pixels per CSS pixel.
  * @returns {Layout}
  */
 export function layout(state, width, most, { whole, zoom, focus, ratio }) {
@@ -79,25 +79,25 @@ const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.ge
 /** @param {number} pixels */
 const isWhole = (pixels) => Math.abs(pixels - Math.round(pixels)) < 1e-6;
 
-/** The ground of a map, kept as a picture so that a frame costs one copy: only cells that have changed are painted again. */
+/** The ground of a map, cached as a picture so that a frame costs one copy. Only changed cells are painted again. */
 export class Ground {
   constructor() {
     this.canvas = document.createElement('canvas');
-    /** Another canvas, for the next picture. */
+    /** A second canvas for the next picture. */
     this.spare = document.createElement('canvas');
     this.context = contextOf(this.canvas);
-    /** What is painted in each cell. */
+    /** The state of each painted cell. */
     this.painted = new Uint8Array(0);
     this.cell = 0;
     this.ratio = 0;
     this.columns = 0;
     this.window = { row: 0, column: 0, rows: 0, columns: 0 };
-    /** The display that is painted. */
+    /** The number of the painted display. */
     this.serial = -1;
   }
 
   /**
-   * Copies what the layout shows, after painting what has changed.
+   * Paints changed cells, then copies the visible part of the picture.
    * @param {CanvasRenderingContext2D} context
    * @param {NuggetsState} state
    * @param {Layout} layout
@@ -146,11 +146,11 @@ export class Ground {
   }
 
   /**
-   * Begins another picture, with what the last one shows of the same cells.
+   * Starts a new picture, with the cells that the last one has in common.
    * @param {NuggetsState} state
    * @param {number} cell
    * @param {number} ratio
-   * @param {{ row: number, column: number, rows: number, columns: number }} window The cells that it shows.
+   * @param {{ row: number, column: number, rows: number, columns: number }} window The cells of the picture.
    */
   move(state, cell, ratio, window) {
     const before = { canvas: this.canvas, painted: this.painted, window: this.window };
@@ -191,14 +191,14 @@ export class Ground {
         const c = window.column + column;
         const ground = terrain[c];
         const shown = display[c];
-        // A cell is known by its kind, whether it is lit, and whether gold lies there.
+        // The state of a cell consists of its kind, whether it is lit, and whether it has gold.
         const kind = shown === ' ' ? 0 : ' .#-|+'.indexOf(ground);
         const lit = kind > 0 && isInSight(state, r, c);
         const code = kind <= 0 ? 0 : kind * 4 + (lit ? 1 : 0) + (shown === '*' ? 2 : 0);
         const at = row * window.columns + column;
         if (painted[at] === code) continue;
         const [x, y] = [column * cell, row * high];
-        // What is unknown is dark already.
+        // Unknown cells are dark already.
         if (painted[at] !== 0) {
           this.context.fillStyle = DARK;
           this.context.fillRect(x, y, cell, high);
@@ -213,13 +213,13 @@ export class Ground {
 }
 
 /**
- * Draws the map and who is on it.
+ * Draws the map and the players.
  * @param {CanvasRenderingContext2D} context
  * @param {NuggetsState} state
  * @param {Layout} layout
  * @param {{ ground: Ground, glides: Map<string, import('../../lib/canvas.js').Glide>, now: number, goal?: { row: number, column: number } | null, way?: string | null }} view
- *   `way` is the key of a step that an arrow points out.
- * @returns {boolean} Whether somebody moves.
+ *   `way` is the key of the step that an arrow shows.
+ * @returns {boolean} Whether a player moves.
  */
 export function draw(context, state, layout, { ground, glides, now, goal, way }) {
   const { cell, left, top, width, height } = layout;
@@ -268,7 +268,7 @@ export function draw(context, state, layout, { ground, glides, now, goal, way })
  * @param {number} high
  */
 function paintGround(context, ground, lit, x, y, cell, high) {
-  // Half a pixel more, so that no gaps show between cells.
+  // Half a pixel more avoids gaps between cells.
   const [wide, tall] = [cell + 0.5, high + 0.5];
   switch (ground) {
     case '.':
@@ -314,9 +314,9 @@ function paintGold(context, x, y, cell) {
 }
 
 /**
- * An arrow beside oneself.
+ * An arrow beside the player.
  * @param {CanvasRenderingContext2D} context
- * @param {number} x Of the own place, its centre.
+ * @param {number} x Centre of the player's cell.
  * @param {number} y
  * @param {readonly [string, number, number]} step
  * @param {number} cell
@@ -340,7 +340,7 @@ function paintArrow(context, x, y, [, down, right], cell) {
 }
 
 /**
- * The light around oneself.
+ * The light around the player.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y
@@ -365,7 +365,7 @@ function paintGlow(context, x, y, cell) {
  */
 function paintPlayer(context, letter, own, x, y, cell, high) {
   context.fillStyle = letter === '@' ? '#ffffff' : colourOf(letter);
-  // On a small map a player is larger than its cell, or nobody would see it.
+  // On a small map a player is larger than its cell, to stay visible.
   const [wide, tall] = [Math.max(cell, 5), Math.max(high, 5)];
   context.beginPath();
   context.roundRect(x + (cell - wide) / 2 + 0.5, y + (high - tall) / 2 + 0.5, wide - 1, tall - 1, wide * 0.3);

@@ -1,4 +1,4 @@
-// Folds the messages of a nuggets server into what the page shows.
+// Folds the messages of a nuggets server into the state of the page.
 
 import { say } from '../../lib/text.js';
 import { table } from './protocol.js';
@@ -10,21 +10,21 @@ import { visible } from './sight.js';
 
 /**
  * @typedef {object} NuggetsState
- * @property {string | null} letter One's own letter; null for a spectator, and before the server has given one.
+ * @property {string | null} letter The player's letter; null for a spectator, and before the server has assigned one.
  * @property {number} rows
  * @property {number} columns
  * @property {string[]} display The last display, row by row.
- * @property {string[][]} terrain The map as far as it is known, below gold and players; a blank is unknown.
- * @property {Uint8Array | null} seen 1 for each cell that is in sight now, row by row; null for a spectator, who sees everything.
- * @property {Place | null} place Where oneself stands.
- * @property {Map<string, Place>} players Where the other players stand that are in sight.
+ * @property {string[][]} terrain The known map, below gold and players; a space is unknown.
+ * @property {Uint8Array | null} seen 1 for each cell in sight, row by row; null for a spectator, who sees the whole map.
+ * @property {Place | null} place The player's place.
+ * @property {Map<string, Place>} players The places of the other players in sight.
  * @property {number | null} purse
- * @property {number | null} remaining Nuggets that nobody has.
- * @property {{ collected: number, serial: number }} gold The last nuggets that oneself has collected, and how often that was.
- * @property {{ text: string, serial: number }} note The last message from the server in words, and how many there were.
- * @property {number} displays How many displays have come.
- * @property {boolean} over Whether the server has said that it is over.
- * @property {string} farewell What it said then.
+ * @property {number | null} remaining Unclaimed nuggets.
+ * @property {{ collected: number, serial: number }} gold The last collected nuggets, and the number of collections.
+ * @property {{ text: string, serial: number }} note The last text from the server, and the number of texts.
+ * @property {number} displays The number of displays.
+ * @property {boolean} over Whether the server has sent QUIT.
+ * @property {string} farewell The text of the QUIT.
  * @property {NuggetsRow[] | null} table The final table.
  */
 
@@ -51,7 +51,7 @@ export function begin() {
 }
 
 /**
- * Changes `state` by a message. A display that does not fit the grid is ignored.
+ * Applies a message to `state`. A display that does not fit the grid is ignored.
  * @param {NuggetsState} state
  * @param {NuggetsMessage} message
  */
@@ -112,21 +112,21 @@ function show(state, display) {
 }
 
 /**
- * The map character below what a display shows.
- * @param {string} known What stood there before.
+ * The terrain below a character of a display.
+ * @param {string} known The terrain so far.
  * @param {string} shown
  */
 function below(known, shown) {
-  // Gold lies in rooms only.
+  // Gold is in rooms only.
   if (shown === '*') return '.';
-  // Somebody where nothing was known: most players stand in a room.
+  // A player on an unknown cell: most players are in rooms.
   if (shown === '@' || (shown >= 'A' && shown <= 'Z')) return known === '.' || known === '#' ? known : '.';
-  // A blank is rock, or was never seen; some servers take back what they have shown.
+  // A space is rock or an unseen cell. Some servers hide cells that they have shown before.
   return shown === ' ' ? known : shown;
 }
 
 /**
- * Whether a cell is in sight now. Gold and players are shown only where they are seen.
+ * Whether a cell is in sight. Gold and players are shown only in sight.
  * @param {NuggetsState} state
  * @param {number} row
  * @param {number} column
@@ -146,10 +146,10 @@ export function status(state) {
 }
 
 /**
- * The keys that lead to a place that was seen, over cells that are known, on a way with as few steps as possible.
+ * The keys of the shortest way over known cells to a place.
  * @param {NuggetsState} state
  * @param {Place} goal
- * @returns {string} One letter for each step; empty if there is no known way.
+ * @returns {string} One letter per step; empty if no way is known.
  */
 export function way(state, goal) {
   if (!state.place || !isWalkable(state, goal.row, goal.column)) return '';
@@ -182,7 +182,7 @@ export function way(state, goal) {
 }
 
 /**
- * The key of the first step to the gold in sight that is nearest by known ways; null if there is none.
+ * The key of the first step to the nearest gold in sight over known cells; null if there is none.
  * @param {NuggetsState} state
  */
 export function wayToGold(state) {

@@ -1,4 +1,4 @@
-// Nuggets: what the rest of the page knows of it.
+// Nuggets as the rest of the page uses it.
 
 import { say } from '../../lib/text.js';
 import { picture } from './picture.js';

@@ -1,4 +1,4 @@
-// A nuggets room on the page.
+// The page of a room of nuggets.
 
 import { Surface, glideAt } from '../../lib/canvas.js';
 import { element, listenToKeys, renew, toggle } from '../../lib/dom.js';
@@ -13,7 +13,7 @@ import { touch } from './touch.js';
 
 export { story } from './story.js';
 
-/** Keys of the keyboard that are not letters. */
+/** Moves by keys that are not letters. */
 const KEYS = /** @type {Record<string, string>} */ ({
   ArrowLeft: 'h',
   ArrowRight: 'l',
@@ -24,15 +24,15 @@ const KEYS = /** @type {Record<string, string>} */ ({
   End: 'b',
   PageDown: 'n',
 });
-/** Keys of the number pad while it gives digits. */
+/** Moves by keys of the number pad with Num Lock on. */
 const PAD = /** @type {Record<string, string>} */ ({
   Numpad1: 'b', Numpad2: 'j', Numpad3: 'n', Numpad4: 'h', Numpad6: 'l', Numpad7: 'y', Numpad8: 'k', Numpad9: 'u',
 });
-/** Milliseconds between two keys of a walk, and after which a walk that does not move is given up. */
+/** Interval between two keys of a walk, and the time without progress after which a walk stops, in milliseconds. */
 const WALK = 60;
 const STUCK = 2000;
 const ZOOMS = [1, 1.35, 1.8, 2.4];
-/** The part of the window that the map may take. */
+/** The largest height of the map, as a part of the window. */
 const HEIGHT = 0.68;
 
 /** @type {import('../types.js').Help} */
@@ -55,12 +55,12 @@ export function play({ board, below, more, live, playable, first, name, send, se
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
-  /** Purses by letter, as the hub tells them. @type {Record<string, number>} */
+  /** Purses by letter, as the hub sends them. @type {Record<string, number>} */
   let scores = {};
-  /** Whether the match has begun. */
+  /** Whether the match has started. */
   let begun = true;
   let spoken = { gold: 0, note: 0 };
-  /** The display that is there as text. @type {string[] | null} */
+  /** The display that the text alternative shows. @type {string[] | null} */
   let written = null;
   /** @type {{ goal: { row: number, column: number }, from: string, since: number, timer: ReturnType<typeof setInterval> } | null} */
   let walk = null;
@@ -70,7 +70,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
   const line = element('p', { class: 'status', role: 'status' });
   const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': say('nuggets.map.text'), role: 'group' });
-  /** Whom a watcher looks at. */
+  /** The player that a spectator follows. */
   const camera = element('select', { 'aria-label': say('nuggets.camera'), change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
   const surface = new Surface(board, say('nuggets.map'), (context, width, _, now) => {
@@ -84,7 +84,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
   });
   below.append(element('div', { class: 'line' }, line, purse), text);
 
-  /** The first step to the nearest gold in sight, for a newcomer. */
+  /** The first step to the nearest gold in sight, for new players. */
   const toGold = () => {
     if (pointed.display !== state.displays) pointed = { display: state.displays, step: state.over ? null : wayToGold(state) };
     return pointed.step;
@@ -123,7 +123,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     return true;
   });
 
-  /** Sends the next key of a walk once the last one has had its effect. */
+  /** Sends the next key of a walk once the last one has moved the player. */
   const stride = () => {
     if (!walk || !state.place) return;
     const here = `${state.place.row},${state.place.column}`;
@@ -166,7 +166,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     if (state.gold.serial !== spoken.gold) {
       live.textContent = say('score.nuggets', { count: state.gold.collected });
       purse.textContent = `+${state.gold.collected}`;
-      // Started anew each time.
+      // Restarts the animation.
       purse.classList.remove('ticks');
       void purse.offsetWidth;
       purse.classList.add('ticks');
@@ -178,7 +178,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
   };
 
   /**
-   * Has everybody who made a step glide there, and says who changed places with oneself.
+   * Starts the animations of steps, and announces a swap with the player.
    * @param {Map<string, import('./fold.js').Place>} before
    */
   const move = (before) => {
@@ -189,7 +189,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     for (const [who, to] of isStill() ? [] : after) {
       const from = before.get(who);
       const far = from ? Math.max(Math.abs(from.row - to.row), Math.abs(from.column - to.column)) : 0;
-      // Two cells, since displays of a run may be left out.
+      // Up to two cells, since displays may be skipped during a run.
       if (from && far > 0 && far <= 2) {
         glides.set(who, { fromX: from.column, fromY: from.row, toX: to.column, toY: to.row, since: now });
       }
@@ -204,7 +204,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     }
   };
 
-  /** Gives the camera everybody who is in the game. */
+  /** Lists the players for the camera. */
   const showCamera = () => {
     const letters = [...state.players.keys()].sort();
     renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
@@ -212,10 +212,10 @@ export function play({ board, below, more, live, playable, first, name, send, se
 
   const show = () => {
     if (!playable) showCamera();
-    // The server says in words how long the match still waits.
+    // Before the start, the server sends the remaining time as a sentence.
     const waits = begun ? '' : sentence(told(state.note.text));
     line.textContent = state.over ? (state.table ? say('room.end.over') : state.farewell) : waits || status(state);
-    // First the picture: it answers a key.
+    // The picture comes first, since it is the response to a key.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
     written = state.display;
@@ -259,7 +259,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       show();
     },
     seat: (letter) => {
-      // One's own purse is known first.
+      // The own purse arrives before the scores of the hub.
       const purse = letter === state.letter ? state.purse : scores[letter];
       return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : say('score.nuggets', { count: purse }) };
     },
@@ -277,7 +277,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
 
 /**
  * @param {import('./fold.js').NuggetsState} state
- * @returns {Map<string, import('./fold.js').Place>} Where everybody stands; oneself is `@`.
+ * @returns {Map<string, import('./fold.js').Place>} The places of all players; the own one is `@`.
  */
 function places(state) {
   const all = new Map(state.players);
@@ -286,7 +286,7 @@ function places(state) {
 }
 
 /**
- * The place that the view follows while a step slides.
+ * The place that the view follows during a step.
  * @param {import('../../lib/canvas.js').Glide} glide
  * @param {number} now
  */

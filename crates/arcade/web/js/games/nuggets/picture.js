@@ -1,9 +1,9 @@
-// A room of nuggets, small.
+// The small picture of a room of nuggets.
 
 import { Ground, draw, layout } from './board.js';
 import { begin, fold } from './fold.js';
 
-/** The map as an example, for rooms in which nobody is. */
+/** An example map for empty rooms. */
 const CAVE = [
   '+-------+       +-----------+',
   '|.......|       |...........|',
@@ -18,7 +18,7 @@ const CAVE = [
 
 /**
  * The rows of a map.
- * @param {import('../types.js').Parts} parts The size, and each row by its number without the blanks at its end.
+ * @param {import('../types.js').Parts} parts The size, and each row by its number, without trailing spaces.
  */
 export function rowsOf({ size, ...rows }) {
   const [count, columns] = /** @type {[number, number]} */ (size);
@@ -29,7 +29,7 @@ export function rowsOf({ size, ...rows }) {
 export function picture() {
   let state = begin();
   let ground = new Ground();
-  /** What is drawn. @type {unknown} */
+  /** The parts that are drawn. @type {unknown} */
   let shown = null;
   return {
     draw: (context, width, height, parts) => {

@@ -9,7 +9,7 @@
  *   | { kind: 'error', text: string }} NuggetsMessage A message from the server.
  */
 
-/** The longest name that a server keeps, in bytes. */
+/** The longest name that a server accepts without truncation, in bytes. */
 export const MAX_NAME = 50;
 /** The keys that move: steps in lower case, runs in capitals. */
 export const MOVES = 'hjklyubn';
@@ -43,7 +43,7 @@ export function decode(text) {
       return numbers && { kind: 'gold', collected: numbers[0], purse: numbers[1], remaining: numbers[2] };
     }
     case 'DISPLAY':
-      // The text is a number of lines, each with its newline.
+      // The text consists of lines that end in a newline.
       return text[end] === '\n' && rest.endsWith('\n') ? { kind: 'display', rows: rest.slice(0, -1).split('\n') } : null;
     case 'QUIT':
       return { kind: 'quit', text: rest };
@@ -72,7 +72,7 @@ function integers(text, count) {
 /**
  * Reads the final table.
  * @param {string} text The text of a QUIT.
- * @returns {NuggetsRow[] | null} The rows in the order of joining; null if the text is another goodbye.
+ * @returns {NuggetsRow[] | null} The rows in the order of joining; null if the text is another reason.
  */
 export function table(text) {
   const [title, ...lines] = text.replace(/\n$/, '').split('\n');

@@ -1,9 +1,9 @@
 // Which cells of a nuggets map are visible from a cell.
 //
-// A cell is visible unless something blocks the straight segment between the two centres: where the segment crosses a row or
-// column strictly between them, the cell there must be a room spot, or one of the two cells if it crosses between two.
+// A cell is visible unless the straight segment between the two centres is blocked: where the segment crosses a row or column
+// strictly between them, the cell there must be a room spot, or one of the two cells if it crosses between two.
 //
-// Each quadrant around the viewer is scanned row by row, with the open intervals of directions (columns per row) that nothing has
+// Each quadrant around the viewer is scanned row by row, with the open intervals of directions (columns per row) that are not
 // blocked so far. A run of opaque cells blocks a closed interval for the rows behind it. Two opaque cells one behind the other
 // block everything between them, because a column is crossed there. Directions are compared as quotients of small integers,
 // which floating point divides exactly enough: equal fractions give equal numbers, and others differ by far more than rounding.
@@ -56,7 +56,7 @@ export function visible(rows, columns, isOpen, row, column) {
  * @param {(i: number, j: number) => void} mark
  */
 function scan(height, width, isBlocked, mark) {
-  // Beyond the edge there is nothing to be seen.
+  // Cells beyond the edge are opaque.
   const isOpaque = (/** @type {number} */ i, /** @type {number} */ j) => j > width || isBlocked(i, j);
   /** @type {Gap[]} */
   let gaps = [{ low: 0, high: Infinity }];

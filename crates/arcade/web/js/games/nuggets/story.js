@@ -1,4 +1,4 @@
-// What happened in a match of nuggets, by the marks of its journal.
+// Highlights of a match of nuggets, from the marks of its journal.
 
 import { say, sentence, told } from '../../lib/text.js';
 

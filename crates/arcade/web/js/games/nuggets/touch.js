@@ -1,6 +1,6 @@
-// Gestures on a board: a swipe is a step, a swipe that is held is a run, a tap is a place.
+// Gestures on a board: a swipe is a step, a held swipe is a run, and a tap selects a place.
 
-/** How far a finger moves for a step, in CSS pixels; and for how long it is held for a run, in milliseconds. */
+/** Distance of a swipe in CSS pixels, and the time until a held swipe is a run in milliseconds. */
 const SWIPE = 24;
 const HOLD = 350;
 

@@ -1,4 +1,4 @@
-// A board of robots: blocks, bombs that burn down, and blasts.
+// Draws a board of robots: blocks, bombs with burning fuses, and blasts.
 
 import { COLOURS, glideAt } from '../../lib/canvas.js';
 import { place } from './fold.js';
@@ -9,14 +9,14 @@ import { place } from './fold.js';
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {{ kind: 'move', direction: Direction } | { kind: 'bomb' } | { kind: 'block' }} Action */
 
-/** How long a blast fades, in milliseconds. */
+/** Duration of the fading of a blast in milliseconds. */
 const FADE = 400;
 
 /** @param {number} id */
 export const colourOf = (id) => COLOURS[id % COLOURS.length];
 
 /**
- * The side of a field so that the board fits.
+ * The largest side of a field with which the board fits.
  * @param {{ width: number, height: number }} settings
  * @param {number} width
  * @param {number} most The largest height.
@@ -25,23 +25,23 @@ export const fieldSize = ({ width: columns, height: rows }, width, most) =>
   Math.max(3, Math.min(width / columns, most / rows, 64));
 
 /**
- * What is drawn besides the game.
+ * Properties of the drawing besides the game.
  * @typedef {object} View
  * @property {number} width
  * @property {number} height
  * @property {number | null} own The player's own robot.
- * @property {Map<string, Position> | null} threatened Fields that are shown as covered by explosions to come.
+ * @property {Map<string, Position> | null} threatened Fields to mark as covered by future explosions.
  * @property {Map<number, import('../../lib/canvas.js').Glide>} glides
  * @property {number} now
- * @property {number} since When the turn came.
- * @property {boolean} still Whether motion is left out.
- * @property {Position | null} returned Where the own robot has come back in this turn.
- * @property {Action | null} chosen What the own robot is going to do.
+ * @property {number} since When the turn arrived.
+ * @property {boolean} still Whether to draw without motion.
+ * @property {Position | null} returned Where the player's robot reappeared in this turn.
+ * @property {Action | null} chosen The action of the player's robot in the next turn.
  */
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {Game | null} game Null before a game has begun: the board is empty.
+ * @param {Game | null} game Null before a game: the board is empty.
  * @param {Settings} settings
  * @param {View} view
  * @returns {boolean} Whether something moves.
@@ -90,7 +90,7 @@ export function draw(context, game, settings, view) {
 }
 
 /**
- * A ring that closes around the robot that has come back.
+ * A ring that closes around the robot that has reappeared.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x Of the centre.
  * @param {number} y
@@ -151,7 +151,7 @@ function paintThreat(context, x, y, field) {
 }
 
 /**
- * A bomb whose fuse burns down, with the turns that are left.
+ * A bomb with a burning fuse and the number of remaining turns.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x Of the centre.
  * @param {number} y
@@ -199,7 +199,7 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
   const crowds = new Map();
   for (const [id, position] of game.positions) crowds.set(place(position), [...(crowds.get(place(position)) ?? []), id]);
   for (const ids of crowds.values()) {
-    // Oneself is drawn on top and large, the others beside each other.
+    // The player's robot is drawn large and on top, the others side by side.
     const shown = ids.includes(own ?? -1) ? [/** @type {number} */ (own)] : ids.slice(0, 4);
     const size = shown.length === 1 ? field : field / 2;
     shown.forEach((id, index) => {
@@ -256,7 +256,7 @@ function paintRobot(context, id, own, left, top, size) {
 }
 
 /**
- * What the robot is going to do in the coming turn.
+ * The action of the robot in the next turn.
  * @param {CanvasRenderingContext2D} context
  * @param {Action} chosen
  * @param {number} x Of the centre of its field.

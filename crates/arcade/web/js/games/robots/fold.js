@@ -1,4 +1,4 @@
-// Folds the messages of a robots server into what the page shows.
+// Folds the messages of a robots server into the state of the page.
 
 import { say } from '../../lib/text.js';
 
@@ -12,20 +12,20 @@ import { say } from '../../lib/text.js';
  * @typedef {object} Game
  * @property {number} turn
  * @property {Map<number, Position>} positions
- * @property {Map<number, number>} scores How often each robot was destroyed.
+ * @property {Map<number, number>} scores Destructions of each robot.
  * @property {Map<string, Position>} blocks By the key of the position.
  * @property {Map<number, { position: Position, timer: number }>} bombs Turns until they explode.
  * @property {Map<string, Position>} blasts Fields that an explosion of this turn covers.
- * @property {{ player: number, position: Position }[]} destroyed Robots that were destroyed in this turn, and where they were.
+ * @property {{ player: number, position: Position }[]} destroyed Robots that were destroyed in this turn, and where.
  */
 
 /**
  * @typedef {object} RobotsState
  * @property {Settings | null} settings
- * @property {Map<number, Player>} players Those who play, or who wait in the lobby.
+ * @property {Map<number, Player>} players The players of the game, or those who wait in the lobby.
  * @property {Game | null} game Null in the lobby.
  * @property {{ players: Map<number, Player>, scores: Map<number, number> } | null} last The last result.
- * @property {number} games How many games have ended.
+ * @property {number} games The number of games that have ended.
  */
 
 /** @returns {RobotsState} */
@@ -37,7 +37,7 @@ export function begin() {
 export const place = ({ x, y }) => `${x},${y}`;
 
 /**
- * Changes `state` by a message.
+ * Applies a message to `state`.
  * @param {RobotsState} state
  * @param {RobotsMessage} message
  */
@@ -136,7 +136,7 @@ export function blast(position, { width, height, radius }, blocks) {
 }
 
 /**
- * The board in words, for those who do not see it: fields as (column, row) from the lower left.
+ * The text alternative of the board. Fields are (column, row) from the lower left.
  * @param {Game} game
  * @param {Settings} settings
  * @param {number | null} own
@@ -151,7 +151,7 @@ export function asText(game, { width, height }, own) {
 }
 
 /**
- * The players by their scores: fewest destructions first, equal scores share a rank.
+ * The ranking: fewest destructions first, equal scores share a rank.
  * @param {Map<number, Player>} players
  * @param {Map<number, number>} scores
  * @returns {{ rank: number, id: number, name: string, score: number }[]}

@@ -1,4 +1,4 @@
-// A robots room on the page.
+// The page of a room of robots.
 
 import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
@@ -19,10 +19,10 @@ const KEYS = /** @type {Record<string, Direction>} */ ({
   ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLeft: 'left',
   w: 'up', d: 'right', s: 'down', a: 'left',
 });
-/** Other keys, as in the terminal. */
+/** Other keys, as in the terminal client. */
 const BOMB = [' ', 'j', 'z'];
 const BLOCK = ['k', 'x'];
-/** The part of the window that the board may take. */
+/** The largest height of the board, as a part of the window. */
 const HEIGHT = 0.62;
 
 /** @type {import('../types.js').Help} */
@@ -43,18 +43,18 @@ export function play({ board, below, controls, more, live, watching, playable, f
   const state = begin();
   /** @type {number | null} */
   let own = null;
-  /** The seat that the hub calls one's own in this match: the server does not say which of the players one is. @type {number | null} */
+  /** The player's seat as the hub sends it, since the server does not say which player is this client. @type {number | null} */
   let told = null;
   let joining = false;
   let threatens = false;
-  /** The last press, which counts for the coming turn. @type {Action | null} */
+  /** The last action, which counts for the next turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
-  /** Where one's robot has come back in the last turn. @type {import('./fold.js').Position | null} */
+  /** Where the player's robot reappeared in the last turn. @type {import('./fold.js').Position | null} */
   let returned = null;
-  /** The last game as it ended, which is shown until the next begins. @type {import('./fold.js').Game | null} */
+  /** The final state of the last game, shown until the next one starts. @type {import('./fold.js').Game | null} */
   let finished = null;
-  /** Whether to join as soon as it is possible: until one has once played. */
+  /** Whether to join the next game automatically: until the player has got a seat. */
   let waits = false;
   /** @type {Map<number, import('../../lib/canvas.js').Glide>} */
   const glides = new Map();
@@ -80,7 +80,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
   });
   below.append(element('div', { class: 'line' }, line), bar, text);
 
-  /** Fields that the bombs on the board are going to cover, as far as the blocks of now stand. */
+  /** Fields that the explosions of the bombs on the board will cover, given the current blocks. */
   const danger = () => {
     /** @type {Map<string, import('./fold.js').Position>} */
     const covered = new Map();
@@ -134,12 +134,12 @@ export function play({ board, below, controls, more, live, watching, playable, f
      */
     const button = (label, shown, action) => {
       const made = element('button', { type: 'button', 'aria-label': label, class: `on-${nameOf(action)}` }, shown);
-      // At once on touch: a click would come only when the finger is lifted.
+      // Acts on touch immediately, since a click follows only when the finger is lifted.
       made.addEventListener('pointerdown', (event) => {
         if (event.button === 0) act(action);
       });
       made.addEventListener('click', (event) => {
-        // By the keyboard or a screen reader.
+        // A click by the keyboard or a screen reader.
         if (event.detail === 0) act(action);
       });
       buttons.set(nameOf(action), made);
@@ -168,7 +168,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       line.textContent = say('robots.status.waits');
       return;
     }
-    // Beside a result there is a button for a rematch.
+    // Beside a result, the button for a rematch replaces this one.
     joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
     bar.hidden = game === null;
     if (game) {
@@ -227,13 +227,13 @@ export function play({ board, below, controls, more, live, watching, playable, f
       if (message.kind !== 'turn' || (state.game?.destroyed.length ?? 0) > 0) changed();
       show();
       if (message.kind === 'ended') {
-        // The seat is one's own until the result has been told.
+        // The player keeps the seat until the result is processed.
         own = told = null;
         joining = false;
         if (waits) sayJoin();
         show();
       } else if (message.kind === 'accepted' && own === null && state.games > 0) {
-        // The numbers of the last game mean others now.
+        // The numbers of the last game belong to other players now.
         seated(null);
       }
     },
@@ -248,7 +248,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       const deaths = state.game?.scores.get(id);
       return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? say('robots.unhurt') : `✗ ${deaths}` };
     },
-    // The fewest destructions.
+    // Fewest destructions lead.
     leaders: () => highest([...(state.game?.scores ?? [])].map(([id, deaths]) => [String(id), -deaths])),
     result: () =>
       state.game || !state.last
@@ -264,7 +264,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     },
   };
 
-  /** Takes the seat that the hub has told, once the server has told of it too. */
+  /** Takes the seat from the hub once the server has announced the player too. */
   function settle() {
     if (told !== null && told !== own && state.players.has(told)) sit(told);
   }
@@ -277,8 +277,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
   }
 
   /**
-   * Has robots that made a step glide there.
-   * @param {Map<number, import('./fold.js').Position>} positions Where they were.
+   * Starts the animations of steps.
+   * @param {Map<number, import('./fold.js').Position>} positions Before the turn.
    * @param {import('./fold.js').Game} game
    */
   function glide(positions, game) {

@@ -1,9 +1,9 @@
-// A room of robots, small.
+// The small picture of a room of robots.
 
 import { say } from '../../lib/text.js';
 import { draw } from './board.js';
 
-/** The board as an example, for rooms in which nobody is. */
+/** An example board for empty rooms. */
 const ARENA = {
   size: [16, 8],
   there: [3, 3],
@@ -13,7 +13,7 @@ const ARENA = {
   blasts: '',
 };
 
-/** @param {unknown} text What is separated by blanks. */
+/** @param {unknown} text Words separated by spaces. */
 const words = (text) => (typeof text === 'string' && text !== '' ? text.split(' ') : []);
 
 /** @param {string} place As in `3,4`. */
@@ -25,7 +25,7 @@ const at = (place) => {
 /**
  * The board of a picture.
  * @param {import('../types.js').Parts} parts
- * @returns {import('./fold.js').Game | null} Null while players gather.
+ * @returns {import('./fold.js').Game | null} Null before a game.
  */
 export function boardOf({ robots, bombs, blocks, blasts }) {
   if (robots === undefined) return null;

@@ -1,10 +1,10 @@
-// What happened in a match of robots, by the marks of its journal.
+// Highlights of a match of robots, from the marks of its journal.
 
 import { list, say } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
 export function story(marks) {
-  /** Who was destroyed, by the moment. @type {Map<number, string[]>} */
+  /** Names of destroyed robots by time. @type {Map<number, string[]>} */
   const turns = new Map();
   for (const { at, kind, text } of marks) {
     const name = kind === 'death' ? /^(.*) is destroyed$/.exec(text)?.[1] : undefined;
