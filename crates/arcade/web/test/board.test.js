@@ -1,4 +1,4 @@
-// Where things are on the board of nuggets.
+// The layout of the board of nuggets.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { cellAt, isLow, layout } from '../js/games/nuggets/board.js';
 test('the lower half of the picture is that of the picture and not of the map', () => {
   const state = /** @type {any} */ ({ rows: 40, columns: 100 });
   const shown = (/** @type {number} */ row) => layout(state, 300, 400, { whole: false, zoom: 1, focus: { row, column: 50 }, ratio: 1 });
-  // At the edges of the map the picture stands still, and whoever walks there is no more in its middle.
+  // At the edges of the map the picture does not move, so a player there is not in its centre.
   for (const [row, low] of /** @type {[number, boolean][]} */ ([[0, false], [39, true]])) {
     const at = shown(row);
     assert.equal(isLow(at, row), low, String(row));

@@ -106,13 +106,13 @@ test('a round of blackjack ends in a verdict and moves the bankroll', () => {
     blackjack.fold(state, decoded);
   }
   assert.deepEqual([state.verdict, state.counts.win, state.bankroll], ['win', 1, [0, 1]]);
-  // A dealer tells the round again to a page that has lost its connection: it counts once.
+  // A dealer repeats the last round after a reconnect; it counts once.
   for (const message of said) blackjack.fold(state, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([state.verdict, state.counts.win, state.bankroll], ['win', 1, [0, 1]]);
   const next = said.with(2, 'CARD Nine of Hearts');
   for (const message of next) blackjack.fold(state, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([state.counts.win, state.bankroll], [2, [0, 1, 2]]);
-  // A reload: the rounds before are kept, and the last one still counts once.
+  // After a reload the earlier rounds are restored, and the last one still counts once.
   const reloaded = blackjack.goOn(blackjack.past(state));
   for (const message of next) blackjack.fold(reloaded, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([reloaded.counts.win, reloaded.bankroll], [2, [0, 1, 2]]);

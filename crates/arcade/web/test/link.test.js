@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 
-/** A socket that does what the test says. */
+/** A socket under the control of the test. */
 class Socket extends EventTarget {
   static OPEN = 1;
   /** @type {Socket[]} */
@@ -72,7 +72,7 @@ test('a network that is dead without a word is noticed, and the page comes back'
   first.receive('{}');
   assert.equal(told.at(-1), 'heard');
   assert.equal(Socket.all.length, 1, 'the network was only slow');
-  // The page did not run meanwhile: what came in this time is heard after it looked.
+  // The page was suspended: messages from that time arrive after its check.
   clock += 20_000;
   mock.timers.tick(500);
   assert.deepEqual([told.at(-1), first.closed], ['heard', false], 'a page that slept hears first what came');

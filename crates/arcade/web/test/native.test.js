@@ -1,4 +1,4 @@
-// The native client of the browser tests, whose datagrams can get lost.
+// The native client of the browser tests with lost datagrams.
 
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
@@ -10,7 +10,7 @@ import { nuggets } from './browser/support/native.js';
 const WELCOME = ['OK A', 'GRID 3 5', 'GOLD 0 0 250', 'DISPLAY\n+---+\n|.@.|\n+---+\n'];
 
 /**
- * Lets a client in, and passes its keys to `key`, with a way to answer.
+ * Serves a client, and passes its keys to `key` with a function that sends a response.
  * @param {(key: string, answer: (text: string) => void) => void} key
  */
 async function serve(key) {
@@ -49,7 +49,7 @@ test('a QUIT that the system has dropped is none', async () => {
   const server = await serve((_, answer) => {
     if (full) return;
     full = true;
-    // More at once than there is room for; the last words come behind it.
+    // More datagrams than the buffer holds; the QUIT follows them.
     for (let sent = 0; sent < 2000; sent += 1) answer('ERROR this is as long as they are');
     answer('QUIT GAME OVER:\nA        250 Bob');
   });

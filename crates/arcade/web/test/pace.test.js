@@ -4,7 +4,7 @@ import { mock, test } from 'node:test';
 import { Pace } from '../js/games/blackjack/pace.js';
 import { decode } from '../js/games/blackjack/protocol.js';
 
-/** A table whose messages are shown as words; a result stays. @param {boolean} still */
+/** A table that records its messages as words; results stay. @param {boolean} still */
 function table(still) {
   /** @type {string[]} */
   const shown = [];

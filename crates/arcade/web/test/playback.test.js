@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Playback, clock, frame } from '../js/lib/playback.js';
 
-/** A match of a hundred seconds, in each of which a number was told. */
+/** A match of a hundred seconds with one numbered frame per second. */
 function match() {
   /** @type {string[]} */
   let shown = [];
@@ -28,7 +28,7 @@ function match() {
   return { playback, shown: () => shown.join(' ') };
 }
 
-/** Lets what was asked for be answered. */
+/** Lets pending requests complete. */
 const answers = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a match is played from a moment on, at any speed', async () => {

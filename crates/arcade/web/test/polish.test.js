@@ -1,9 +1,9 @@
-// The page as it speaks to somebody whose browser asks for Polish.
+// The page in Polish, as a browser with Polish as its first language shows it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-// Before any module chooses the language.
+// This has to precede the import of the modules, which choose the language.
 const html = { lang: '', dataset: {} };
 Object.defineProperty(globalThis, 'document', { value: { documentElement: html } });
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['pl-PL', 'en'] }, configurable: true });

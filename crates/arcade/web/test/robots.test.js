@@ -7,7 +7,7 @@ import { bytes, hex, vectors } from './support/vectors.js';
 
 const { server, client, blasts, stories } = vectors('robots');
 
-/** Maps become lists of pairs, as in the vectors. @param {unknown} value */
+/** Converts maps to lists of pairs, as in the vectors. @param {unknown} value */
 const plain = (value) => JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Map ? [...one] : one)));
 
 test('messages of a robots server are told from what is none', () => {

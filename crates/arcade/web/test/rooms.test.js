@@ -1,4 +1,4 @@
-// What rooms say and keep, without a browser.
+// Texts and stored values of rooms, without a browser.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

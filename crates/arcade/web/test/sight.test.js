@@ -5,7 +5,7 @@ import { visible } from '../js/games/nuggets/sight.js';
 import { random } from './support/random.js';
 
 /**
- * The rule as it is written, one cell at a time.
+ * The rule as specified, one cell at a time.
  * @param {string[]} map
  * @param {number} pr
  * @param {number} pc

@@ -1,4 +1,4 @@
-// The texts of the page are whole: the same in each language, all of them used, and none written elsewhere.
+// Checks the texts of the page: the same keys in each language, all of them used, and no texts in modules.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -51,7 +51,7 @@ test('each text has the same values in all languages', () => {
     const isCounted = typeof entry !== 'string';
     for (const [language, all] of languages) {
       for (const text of forms(all[/** @type {keyof Translation} */ (key)])) {
-        // One is often said without a number.
+        // The form for one may omit the number.
         const own = new Set([...names(text), ...(isCounted ? ['count'] : [])]);
         assert.deepEqual([...own].sort(), [...new Set([...wanted, ...(isCounted ? ['count'] : [])])].sort(), `${language} ${key}: ${text}`);
       }
@@ -64,7 +64,7 @@ test('each text has the same values in all languages', () => {
 
 test('each text is used', () => {
   const said = new Set([...written.matchAll(/['"]([a-z]+(?:[.\-_]\w+)+)['"]/g)].map(([, key]) => key));
-  // Some keys end in what the hub or a game tells.
+  // Some keys end in a value from the hub or a game.
   const begun = [...written.matchAll(/(?:say|sayOr|sayAround)\(`([a-z.]+\.)\$\{/g)].map(([, start]) => start);
   const unused = Object.keys(english).filter((key) => !said.has(key) && !begun.some((start) => key.startsWith(start)) && !key.startsWith('option.'));
   assert.deepEqual(unused, []);
@@ -122,7 +122,7 @@ test('texts have their values, and what has no text is said as it came', () => {
   assert.equal(say('time.minutes', { count: 1 }), 'a minute ago');
   assert.equal(say('time.minutes', { count: 2 }), '2 minutes ago');
   assert.equal(say('score.nuggets', { count: 12_345 }), '12,345 nuggets');
-  // Names with letters from right to left are isolated from the rest.
+  // Names with right-to-left letters are isolated.
   assert.equal(say('result.one', { name: 'שלום' }), '\u2068שלום\u2069 wins');
   assert.equal(say('result.some', { names: list(['Ann', 'שלום\u202e']) }).includes('Ann and \u2068שלום\ufffd\u2069'), true);
   assert.equal(sayOr('option.nuggets.depth', 'Depth'), 'Depth');
@@ -130,16 +130,16 @@ test('texts have their values, and what has no text is said as it came', () => {
   assert.equal(told('all seats are taken'), 'all seats are taken');
 });
 
-/** What the compiler refuses; nothing runs this. */
+/** Calls that the compiler has to reject; this is never run. */
 export const refused = () => [
-  // @ts-expect-error There is no such text.
+  // @ts-expect-error Unknown key.
   say('no.such.text'),
-  // @ts-expect-error Its value is missing.
+  // @ts-expect-error Missing value.
   say('lobby.play.label'),
-  // @ts-expect-error That is another value.
+  // @ts-expect-error Unknown value.
   say('lobby.play.label', { room: 'X' }),
-  // @ts-expect-error It counts by a number.
+  // @ts-expect-error The count is not a number.
   say('time.minutes', { count: '2' }),
-  // @ts-expect-error It has no values.
+  // @ts-expect-error The text has no values.
   say('page.copy', { count: 1 }),
 ];

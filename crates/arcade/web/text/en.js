@@ -1,7 +1,7 @@
 // The English texts of the page, by key. pl.js has the same keys in the same order.
 //
-// A name in braces is replaced by a value; see `say` in js/lib/text.js. A text that depends on a number has one form for each plural of
-// the language, and the number is `count`.
+// A name in braces is replaced by a value; see js/lib/text.js. A text that depends on a number has one form for each plural of the
+// language, and the number is `count`.
 
 export const texts = /** @type {const} */ ({
   // All pages.
@@ -107,7 +107,7 @@ export const texts = /** @type {const} */ ({
   'filter.shown': { one: '{first}–{last} of {count} room', other: '{first}–{last} of {count} rooms' },
   'match.players': { one: '{count} player', other: '{count} players' },
 
-  // New room. Options without a text here are shown in the words of the hub.
+  // New room. Options without a text here have the description of the hub.
   'new.open': 'Create a room',
   'new.game': 'Game',
   'new.submit': 'Create room',

@@ -105,7 +105,7 @@ export const texts = {
   'filter.shown': { one: '{first}–{last} z {count} pokoju', few: '{first}–{last} z {count} pokoi', many: '{first}–{last} z {count} pokoi' },
   'match.players': { one: '{count} gracz', few: '{count} graczy', many: '{count} graczy' },
 
-  // New room. Options without a text here are shown in the words of the hub.
+  // New room. Options without a text here have the description of the hub.
   'new.open': 'Utwórz własny pokój',
   'new.game': 'Gra',
   'new.submit': 'Utwórz pokój',

@@ -1,15 +1,15 @@
-// What a game gives to the page, and what the hub tells of rooms, players and matches.
+// The interface between a game and the page, and the objects that the hub sends: rooms, players and matches.
 
 export type Player = {
   name: string;
   seat: string;
   proven?: boolean;
   bot?: boolean;
-  /** Whether it owns the room, and has its page open. */
+  /** Whether the player owns the room and has its page open. */
   owner?: boolean;
 };
 export type Row = Player & { rank: number; score: number; left?: boolean };
-/** A room as the hub tells of it. */
+/** A room as the hub sends it. */
 export type Room = {
   id: string;
   game: string;
@@ -17,155 +17,155 @@ export type Room = {
   phase: string;
   taken: number;
   seats: number;
-  /** For native clients; 0 to those who have not shown that they may enter. */
+  /** Port for native clients; 0 for pages without access to the room. */
   port: number;
-  /** Where native clients reach it, in an arcade of several hubs. */
+  /** Host for native clients, in an arcade of several hubs. */
   host?: string;
   players: Player[];
-  /** Of all players, where not all are named. */
+  /** The number of players, if `players` is truncated. */
   count?: number;
   result?: Row[] | null;
   watchers?: number;
   permanent?: boolean;
-  /** The board that its matches are for, whether they count there, and why they do not. */
+  /** The class of its matches, whether they are rated, and why they are casual. */
   class?: string;
   rated?: boolean;
   casual?: string;
-  /** What its owner calls it. */
+  /** The name that its owner has chosen. */
   name?: string | null;
-  /** Who may enter. */
+  /** Who can join. */
   visibility?: 'public' | 'link' | 'word';
-  /** The code of its link, for those who are inside. */
+  /** The code of its link, sent to members only. */
   code?: string;
-  /** Whether somebody owns it. */
+  /** Whether it has an owner. */
   owned?: boolean;
-  /** Whether it takes no new players. */
+  /** Whether it rejects new players. */
   locked?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
-  /** The scores so far by seat, where the wire does not tell them to everybody. */
+  /** Current scores by seat, if the protocol of the game does not send them to all clients. */
   scores?: Record<string, number>;
-  /** Of each table of blackjack: the dealer's hand of the round that was over last, the hole card first. */
+  /** The dealer's hand of the last round at each table of blackjack, the hole card first. */
   dealers?: { table: number, round: number, cards: string[] }[];
-  /** Whether so much of the match is decided that a newcomer can hardly win it. */
+  /** Whether the match is so far decided that a new player can hardly win. */
   late?: boolean;
-  /** In how many seconds bots come, as of when that was decided. */
+  /** Seconds until bots join, counted from when this message was created. */
   bots_in?: number | null;
-  /** Why the room is closed, if it is. */
+  /** Why the room is closed; null if it is open. */
   closing?: string | null;
 };
 export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number; class?: string; rated?: boolean; casual?: string };
-/** What is known of a player on a board: a rating, or in games that are played alone a mean. */
+/** The standing of a player on a leaderboard: a rating, or an average in games for one player. */
 export type Standing = { rating: number | null; uncertainty: number | null; mean: number | null; provisional: boolean; matches: number; wins: number };
 export type Leader = Standing & { rank: number; name: string; proven?: boolean; bot?: boolean };
 
-/** What the lobby shows. */
+/** The content of the lobby. */
 export type Lobby = {
   rooms: Room[];
-  /** Which rooms these are. */
+  /** The filter of the rooms. */
   look?: { game: string | null; text: string; from: number; count: number };
-  /** How many there are. */
+  /** The number of rooms that match the filter. */
   total?: number;
   recent?: Match[];
   leaders?: Record<string, Leader[]>;
-  /** Whether the rooms of other hubs may be others by now. */
+  /** Whether the rooms of other hubs may be out of date. */
   unsure?: boolean;
 };
 
-/** Ends a page that is shown. */
+/** Leaves a page. */
 export type Leave = () => void;
-/** A page of a game besides its rooms: its address, and the module that shows it from what the hub told first. */
+/** A page of a game besides its rooms: its address and its module. */
 export type Page = [RegExp, () => Promise<{ showPage: (main: HTMLElement, first: Lobby) => Leave }>];
 
-/** A game: what `index.js` of its folder says. */
+/** A game, as exported by `index.js` of its folder. */
 export type Game = {
-  /** Its name in addresses. */
+  /** The name in addresses. */
   name: string;
   title: string;
-  /** One sentence: what it is about. */
+  /** The goal of the game, in a sentence. */
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
-  /** The command that joins a room from a terminal, which begins with the name of its program. `bare` is the host without the brackets of an IPv6 address; `directory` is empty, or a space and the option that tells where to ask for a room that moves. */
+  /** The command that joins a room from a terminal. It starts with the name of the program. `bare` is the host without the brackets of an IPv6 address; `directory` is empty, or a space and the option with the directory of a room that moves. */
   command: (room: { host: string; bare: string; port: number; directory: string }) => string;
-  /** Whether the hub has bots for it. */
+  /** Whether the hub has bots for the game. */
   bots: boolean;
-  /** Whether each in the room plays a game of their own, so that there are always seats. */
+  /** Whether each player of a room has a separate game, so that seats never run out. */
   isAlone: (room: Room) => boolean;
-  /** A small picture of a room. */
+  /** Makes a small picture of a room. */
   picture: () => Picture;
-  /** The page of its rooms. */
+  /** Loads the page of the rooms. */
   load: () => Promise<{ play: Start, story?: Story }>;
   pages: Page[];
 };
 
-/** What the hub tells of a room for a picture, by name; see `picture.rs` of each game. */
+/** The parts of a picture by name; see `picture.rs` of each game. */
 export type Parts = Record<string, unknown>;
 
 /** A small picture of a room. */
 export type Picture = {
-  /** Draws what the hub tells of the room; an example without that, since nobody is there. */
+  /** Draws the parts, or an example if there are none, since the room is empty. */
   draw: (context: CanvasRenderingContext2D, width: number, height: number, parts: Parts | null) => void;
 };
 
-/** Begins a game on its page. */
+/** Starts a game on its page. */
 export type Start = (stage: Stage) => Play;
 
 /** The elements and callbacks that the page of a game receives. */
 export type Stage = {
-  /** Where the board goes. */
+  /** Contains the board. */
   board: HTMLElement;
-  /** What belongs below the board: lines of text, a bar. */
+  /** Contains the status line and other elements below the board. */
   below: HTMLElement;
-  /** Where the buttons go with which one plays; they are always in sight. */
+  /** Contains the buttons of moves, which stay in the viewport. */
   controls: HTMLElement;
-  /** Where other buttons go. */
+  /** Contains other buttons. */
   more: HTMLElement;
-  /** Speaks what has changed. */
+  /** The live region for screen readers. */
   live: HTMLElement;
-  /** Whether the messages are those for watchers. */
+  /** Whether the messages are those for spectators. */
   watching: boolean;
-  /** Whether there is somebody to play: not for watchers, nor in a replay. */
+  /** Whether the user plays: not as a spectator, nor in a replay. */
   playable: boolean;
-  /** Whether it is a replay, after whose end nothing comes. */
+  /** Whether this is a replay. */
   film: boolean;
-  /** Whether nobody has yet played a match of the game here, and help is welcome. */
+  /** Whether no match of the game has been finished in this browser, so that the game shows help. */
   first: boolean;
   /** The player's name. */
   name: string;
-  /** What was last given to `keep` at that seat. */
+  /** The last value that was passed to `keep` at this seat. */
   past: string | null;
-  /** Keeps what happened at the seat and is not told again after a reload. */
+  /** Stores data of the seat that the server does not send again after a reload. */
   keep: (past: string) => void;
   send: (data: string | Uint8Array<ArrayBuffer>) => void;
-  /** Says which seat is one's own, in the game's own words. */
+  /** Reports the player's seat, in the format of the game. */
   seated: (own: string | null) => void;
-  /** Says that scores or the result have changed. */
+  /** Reports that scores or the result have changed. */
   changed: () => void;
 };
 
 /** A game on its page. */
 export type Play = {
-  /** A new connection is there: join, unless the seat is kept. */
+  /** Handles a new connection without a seat: joins the game. */
   open: () => void;
   message: (data: string | ArrayBuffer) => void;
   room: (room: Room) => void;
-  /** The hub says which of the players one is oneself: null while one is not among them, and empty while one waits for a seat. */
+  /** Receives the player's seat from the hub: null if the player has none, and empty while waiting for one. */
   own?: (seat: string | null) => void;
   stop: () => void;
-  /** What is known of a seat. */
+  /** Describes a seat. */
   seat?: (seat: string) => Seat;
-  /** The seats that are in front now; none while nobody is. */
+  /** The seats with the best score; empty if there are none. */
   leaders?: () => string[];
-  /** What the page can tell of the match beyond its journal, in sentences. */
+  /** Sentences about the match that are not in its journal. */
   tell?: () => Promise<string[]>;
-  /** The result of the game that is over, from best to worst. */
+  /** The result of a finished game, from best to worst. */
   result?: () => Row[] | null;
-  /** Whether the game shows results itself. */
+  /** Whether the game shows its results itself. */
   ownResult?: boolean;
-  /** What a player loses who leaves now, in a sentence; null if that is nothing. */
+  /** The loss of a player who leaves now, in a sentence; null if there is none. */
   stake?: () => string | null;
-  /** Joins another game in the same connection; false if it takes a new one. */
+  /** Joins another game over the same connection. Returns false if a new connection is needed. */
   again?: () => boolean;
   /** Gives up the seat. */
   leave?: () => void;
@@ -173,9 +173,9 @@ export type Play = {
   help?: Help;
 };
 
-/** What happened in a match, by the marks of its journal: sentences and their moments in milliseconds, the best first. */
+/** Makes the highlights of a match from the marks of its journal: sentences and their times in milliseconds, best first. */
 export type Story = (marks: { at: number, kind: string, text: string }[]) => { at: number, text: string }[];
-/** What a game knows of a seat. */
+/** The colour and the score of a seat. */
 export type Seat = { colour: string | null; value: string };
-/** Keys or gestures, and what they do. */
+/** Keys or gestures, and their effects. */
 export type Help = [string, string][];

@@ -38,7 +38,7 @@ export async function load(language) {
 
 const wanted = languageFor(recall('language'), wishes);
 
-/** The texts of the page; those in English if loading the others fails. */
+/** The texts of the page; in English if loading fails. */
 export const loaded = load(wanted).catch(() => load('en'));
 
 /**

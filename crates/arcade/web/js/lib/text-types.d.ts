@@ -1,15 +1,15 @@
-// What is known of the texts of the page before it runs: their keys, and the values that each of them has to be given.
+// Static types of the texts: their keys, and the values of each text.
 
 import type { texts } from '../../text/en.js';
 import type { FOLDERS } from '../games/list.js';
 
 type Folder = (typeof FOLDERS)[keyof typeof FOLDERS];
-/** All types of a union at the same time. */
+/** The intersection of the types of a union. */
 type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void ? All : never;
 
 /** The texts of the page and of its games. */
 export type Texts = typeof texts & Together<Awaited<ReturnType<Folder['texts']['en']>>['texts']>;
-/** A key of a text. Those of en.js count. */
+/** A key of a text, from en.js. */
 export type Key = keyof Texts;
 
 /** A text with a form for each plural of a language. */
@@ -18,7 +18,7 @@ export type Forms = { one: string; few?: string; many?: string; other?: string }
 export type Translated<Some> = Record<keyof Some, string | Forms>;
 /** All texts in another language. */
 export type Translation = Translated<Texts>;
-/** Sentences of the hub in another language, by the English ones. */
+/** Translations of the hub's sentences, by the English ones. */
 export type Sentences = Record<string, string | Forms>;
 
 /** The names in braces of a text. */
@@ -29,7 +29,7 @@ type Values<Entry, Value> = Record<Exclude<Named<Entry>, 'count'>, Value> &
   (Entry extends string ? ('count' extends Named<Entry> ? { count: Value } : unknown) : unknown) &
   Plural<Entry>;
 
-/** What follows a key: the values of its text, if it has any. */
+/** The arguments of `say` after the key: the values of the text, if it has any. */
 export type Given<K extends Key, Value> = [Named<Texts[K]>] extends [never]
   ? Texts[K] extends string
     ? []

@@ -1,6 +1,6 @@
 // Texts of the page by key, in the language of the user, from text/en.js and the files beside it.
 //
-// To add a text, add a key to each of these files, at the same place, and use `say('the.key', { values })`.
+// To add a text, add a key to each of these files at the same place, and call `say('the.key', { values })`.
 
 import { loaded, localeOf } from './language.js';
 import { isolated } from './names.js';

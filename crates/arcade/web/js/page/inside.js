@@ -341,7 +341,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(ending(state), true);
             }
-            // The hub drops seats with which no player has joined, so nothing is lost.
+            // The hub drops seats with which no player has joined, so the page starts again.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
             // The hub sends the reason before it closes a room.
             if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), true);

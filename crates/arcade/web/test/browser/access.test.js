@@ -1,4 +1,4 @@
-// Every page is checked by axe, light and dark.
+// Checks every page with axe, light and dark.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

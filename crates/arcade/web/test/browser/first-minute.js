@@ -1,5 +1,5 @@
-// Somebody's first minute in each game on a phone, as strips of pictures for docs/pictures/first-minute. `npm run first-minute`; look at them
-// afterwards.
+// Takes strips of screenshots of the first minute of a new player in each game, on a phone, for docs/pictures/first-minute. Run
+// `npm run first-minute`, and check the pictures.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { sheet } from './support/sheet.js';
 
 const PLACE = process.env.PICTURES ?? fileURLToPath(new URL('../../../../../docs/pictures/first-minute/', import.meta.url));
 const SIZE = { width: 360, height: 740 };
-/** How wide a picture is on the strip. */
+/** Width of a picture on the strip. */
 const SHOWN = 300;
 
 /** @typedef {{ person: Person, shoot: (wait?: number) => Promise<void> }} Minute */
-/** What somebody does in a game, from the first tap on. @type {Record<string, (minute: Minute) => Promise<void>>} */
+/** The actions in a game after the first tap. @type {Record<string, (minute: Minute) => Promise<void>>} */
 const MINUTES = {
   Nuggets: async ({ person, shoot }) => {
     await person.reads(/begins in|left/);

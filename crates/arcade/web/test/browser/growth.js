@@ -1,14 +1,14 @@
-// Whether pages grow that stay open: `npm run growth [MINUTES]`, ten unless said otherwise. Prints the memory of each page
-// that is in use after a collection, and fails if it or the number of elements goes on growing.
+// Checks open pages for leaks: `npm run growth [MINUTES]`, ten by default. Prints the memory of each page after a garbage collection, and
+// fails if it or the number of nodes keeps growing.
 
 import { launch, Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
 
 const minutes = Number(process.argv[2] ?? 10);
-/** How many times it looks, evenly over the time. */
+/** Number of samples, evenly spread over the time. */
 const LOOKS = 20;
-/** What the last third may use more than the second. */
+/** Allowed growth from the second third to the last. */
 const SLACK = 1.1;
 
 const hub = await Hub.start();

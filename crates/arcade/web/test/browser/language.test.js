@@ -1,4 +1,4 @@
-// The page in Polish, on a small phone; and the choice of another language.
+// The page in Polish on a small phone, and the choice of a language.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,14 +11,14 @@ const bound = { timeout: 120_000 };
 const PHONE = { locale: 'pl-PL', viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, reducedMotion: /** @type {const} */ ('reduce') };
 
 /**
- * What does not fit on the screen: the page, or a text in its button.
+ * Elements that are wider than the screen, or than their button.
  * @param {Person} person
  */
 const overflows = ({ page }) =>
   page.evaluate(() => {
     const { scrollWidth } = document.documentElement;
     const wide = [...document.querySelectorAll('button, .button, select, header a, h1, h2')].filter((one) => {
-      // A name may be cut, and a hole for a peg says nothing.
+      // Names may be truncated, and holes for pegs have no text.
       if (!one.checkVisibility() || one.id === 'who' || !one.textContent?.trim()) return false;
       const { left, right } = one.getBoundingClientRect();
       return one.scrollWidth > one.clientWidth + 1 || left < 0 || right > innerWidth + 1;
@@ -28,7 +28,7 @@ const overflows = ({ page }) =>
 
 /** @param {Person} person @param {string} where */
 async function fits(person, where) {
-  // What is dimmed while nothing is heard is not to be read well.
+  // A dimmed page has too little contrast.
   await person.page.locator('main:not([data-away])').waitFor();
   assert.deepEqual(await overflows(person), [], where);
   assert.deepEqual(await findings(person), [], where);
@@ -84,7 +84,7 @@ test('the other pages in Polish', bound, async () => {
     if (path === '/learn') await page.locator('.chart td').first().waitFor();
     await fits(ala, path);
   }
-  // A refusal of the hub comes as an English sentence.
+  // The hub sends errors as English sentences.
   await ala.go('/players/Nikt');
   await page.getByRole('alert').filter({ hasText: 'Brak ukończonych meczów z tym nickiem.' }).waitFor();
   ala.faults = ala.faults.filter((fault) => !/404/.test(fault));

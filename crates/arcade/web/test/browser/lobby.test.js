@@ -1,4 +1,4 @@
-// From the lobby into a game, and what remains of it.
+// From the lobby through a game to its replay.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -50,7 +50,7 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   await page.getByRole('button', { name: 'Create room' }).click();
   const result = page.getByRole('region', { name: 'Result' });
   await result.getByText('Mia').first().waitFor();
-  // The replay has the address of the match, and ends as the match did.
+  // The replay has the address of the match, and ends with the same turn.
   await result.getByRole('link', { name: 'Replay' }).click();
   await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
   const turn = page.getByText(/^Turn \d+ of 12/);
@@ -78,7 +78,7 @@ test('a name that games would change is not taken, and another one is offered', 
   assert.equal(await page.getByLabel('Your name').inputValue(), 'Chloe_the_brave');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'You play as Chloe_the_brave' }).waitFor();
-  // A name of an earlier visit is asked for again before somebody joins with it.
+  // The dialog opens for a name of an earlier visit that games cannot show.
   await page.evaluate(() => localStorage.setItem('name', 'Chloé'));
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
   await chloe.go(`/rooms/${room.id}`);
@@ -105,7 +105,7 @@ test('a name belongs to the browser that took it first', bound, async () => {
   await second.page.keyboard.press('Enter');
   await second.page.getByRole('button', { name: 'You play as Ina' }).waitFor();
   second.faults = second.faults.filter((fault) => !fault.includes('409'));
-  // In a room both are proven.
+  // In a room both names are verified.
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
   for (const person of [first, second]) {
     await person.go(`/rooms/${room.id}`);

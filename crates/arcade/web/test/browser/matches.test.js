@@ -1,5 +1,5 @@
-// Whole matches: two browsers and a native client of each game, in the same room; and mastermind in one browser. Eve comes
-// with Firefox if it is installed.
+// Whole matches: two browsers and a native client in one room, for each game; and mastermind in one browser. Eve uses Firefox if it is
+// installed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -42,7 +42,7 @@ async function dig({ page, status }) {
     fold(state, { kind: 'display', rows });
     const key = explorer.next(state);
     if (key) await page.keyboard.press(key);
-    // Others move too, or nothing does: either way it looks again.
+    // Other players may move too. Without a change, the loop continues after the timeout.
     await page
       .waitForFunction((shown) => document.querySelector('pre')?.textContent !== shown, text, { timeout: 1000 })
       .catch(() => {});
@@ -66,7 +66,7 @@ test('nuggets: two browsers and a native client find all the gold', bound, async
     assert.deepEqual(purses.sort(), scores.sort());
   }
   for (const { page } of [ann, eve]) {
-    // The result names everybody; a name with markup in it stays text.
+    // The result lists all players; a name with markup stays text.
     const result = page.getByRole('region', { name: 'Result' });
     for (const name of ['Ann', 'Bob', '<img/src=x/onerror=alert(1)>']) await result.getByText(name).first().waitFor();
     assert.equal(await page.locator('main img').count(), 0);
@@ -122,7 +122,7 @@ test('blackjack: two browsers and a native client play all rounds', bound, async
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-/** Ann before the first row of a game whose code takes several rows: the seed makes it. */
+/** Ann before the first row of a game. The seed gives a code that takes several rows. */
 async function breakCodes() {
   const room = await hub.open({ game: 'mastermind', seed: 7 });
   const ann = await Person.come(browser, hub.address, 'Ann');
@@ -134,20 +134,20 @@ async function breakCodes() {
 test('mastermind: one browser finds the code, sees the result, its replay, and plays again', bound, async () => {
   const { room, ann, page, rows } = await breakCodes();
   const breaker = new Codebreaker();
-  /** The last guess and its answer, as they are told to those who do not see them. @param {number} row */
+  /** A guess and its answer, from the text for screen readers. @param {number} row */
   const answer = async (row) => {
     const text = (await rows.getByText(`row ${row}: `).textContent()) ?? '';
     const [, guess, red, white] = /: ([\d ]+), (\d) red, (\d) white$/.exec(text) ?? assert.fail(text);
     return { guess: guess.replaceAll(' ', ''), red: Number(red), white: Number(white) };
   };
-  /** Waits for the next row or the end, and learns from the row. @param {number} row */
+  /** Adds a row to the knowledge of the codebreaker. @param {number} row */
   const learn = async (row) => {
     const told = await answer(row);
     breaker.learn(told);
     return told;
   };
 
-  // The first row by keys alone, with a peg that is taken back.
+  // The first row by keys, with an undo.
   for (const key of ['1', '1', '3', 'Backspace', '2', '2', 'Enter']) await page.keyboard.press(key);
   let last = await learn(1);
   assert.equal(last.guess, '1122');
@@ -157,7 +157,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
   await page.getByRole('button', { name: 'Guess' }).click();
   last = await learn(2);
   assert.equal(last.guess, taps);
-  // The rest as the codebreaker advises.
+  // The rest by hints.
   let row = 2;
   for (; last.red < 4; ) {
     row += 1;
@@ -178,7 +178,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
   await page.getByRole('img', { name: `The code is ${[...last.guess].join(' ')}` }).waitFor();
   assert.deepEqual((await hub.room(room.id)).result?.map(({ name, score }) => [name, score]), [['Ann', row]]);
 
-  // The replay ends as the game did, and Back leads to the seat.
+  // The replay ends with the same rows, and Back returns to the seat.
   await result.getByRole('link', { name: 'Replay' }).click();
   await page.getByRole('heading', { name: /^Replay: Mastermind/ }).waitFor();
   await ann.reads('Ann is playing.');
@@ -196,7 +196,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
 
 test('mastermind: pegs are dragged into their places, and lifelines tell the truth', bound, async () => {
   const { ann, page, rows } = await breakCodes();
-  // From the last place to the first, which taps would fill in the other order.
+  // From the last place to the first, the reverse of the order of taps.
   for (const [place, digit] of [[4, '5'], [3, '6'], [2, '7'], [1, '8']])
     await page
       .getByRole('group', { name: 'Pegs' })
@@ -205,14 +205,14 @@ test('mastermind: pegs are dragged into their places, and lifelines tell the tru
   await page.getByRole('button', { name: 'Guess' }).click();
   await rows.getByText('row 1: 8 7 6 5, ').waitFor();
 
-  // One lifeline a game.
+  // One lifeline per game.
   const games = /** @type {const} */ ([
     { button: 'Digit: 1 row', words: /^row 2: lifeline, the code has a (?<peg>\d)$/ },
     { button: 'Digit and place: 2 rows', words: /^row 1: lifeline, place (?<place>\d) is (?<peg>\d)$/ },
   ]);
   for (const { button, words } of games) {
     await page.getByRole('button', { name: button, exact: true }).click();
-    // The first is asked in row 2, the second in row 1.
+    // The first lifeline is used in row 2, the second in row 1.
     await ann.reads('Row 3 of 10');
     const said = words.exec((await rows.getByText(words).textContent()) ?? '')?.groups ?? assert.fail(button);
     for (const name of ['Digit: used', 'Digit and place: used'])

@@ -1,4 +1,4 @@
-// What players keep when their network is cut, goes silent or is slow: the seat, and what they had there.
+// Players keep their seat and their state when the network is cut, silent or slow.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,11 +11,11 @@ import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
 const bound = { timeout: 280_000 };
-/** What a browser logs of a network that is gone. */
+/** Errors that a browser logs without a network. */
 const EXPECTED = /WebSocket|ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET)|Failed to load/;
 
 /**
- * Somebody at a room behind a network of their own.
+ * Opens a room through a relay.
  * @param {string} room
  * @param {number} [port] Of the hub.
  */
@@ -41,7 +41,7 @@ const isBack = async (page) => {
   await page.locator('#link[data-state=open]').waitFor();
 };
 
-/** Goes without a network for that long. @param {Awaited<ReturnType<typeof behind>>} who @param {number} seconds */
+/** Cuts the network for some seconds. @param {Awaited<ReturnType<typeof behind>>} who @param {number} seconds */
 async function withoutNetwork({ relay, page }, seconds) {
   relay.cut();
   await isAway(page);
@@ -96,7 +96,7 @@ for (const seconds of [5, 70, 200]) {
   });
 }
 
-// A table does not wait for longer: who does not decide leaves it by the rules of the game.
+// A table does not wait longer: by the rules, a player who does not decide leaves it.
 test('blackjack: after five seconds the hand is still one’s own, and nobody else has the name', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 500 });
   const who = await behind(room.id);
@@ -113,7 +113,7 @@ test('a network that goes silent is noticed within seconds, and the seat is kept
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const who = await behind(room.id);
   await who.ann.hasSeat('A');
-  // Nothing happens in the room, and yet it is not silent.
+  // The room has no events, but the hub sends heartbeats.
   await pause(5000);
   assert.equal(await who.page.locator('main[data-away]').count(), 0);
   who.relay.silence();

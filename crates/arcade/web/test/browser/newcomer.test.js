@@ -1,4 +1,4 @@
-// The first minutes of somebody who has never been here, on a phone, a tablet and a large screen.
+// The first minutes of a new player, on a phone, a tablet and a large screen.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const SIZES = /** @type {const} */ ([
   { width: 1920, height: 1080, touch: false },
 ]);
 
-/** @param {Person} person Whether everything of these is in sight without scrolling. @param {string} selector */
+/** Whether all visible elements of a selector are in the viewport. @param {Person} person @param {string} selector */
 const inSight = ({ page }, selector) =>
   page.locator(selector).evaluateAll((all) => all.filter((one) => one.checkVisibility()).every((one) => {
     const { top, bottom, left, right } = one.getBoundingClientRect();
@@ -78,11 +78,11 @@ test('robots: the first match shows where bombs will blast, and its result what 
   await page.keyboard.press(' ');
   const story = page.getByRole('region', { name: 'Result' }).locator('.story');
   await story.getByRole('link').first().click();
-  // It leads to the replay at that moment.
+  // The link opens the replay at that moment.
   await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
   assert.match(page.url(), /\/matches\/[^?]+\?at=\d+/);
   bob.stop();
-  // The next match is no first one.
+  // Later matches start without blasts.
   await ann.go(`/rooms/${room.id}`);
   await page.getByRole('button', { name: 'Blasts', pressed: false }).waitFor();
   await ann.leave();

@@ -1,4 +1,4 @@
-// What happens to people in front of the page: reloads, a hub that is killed, small screens, a keyboard alone.
+// Reloads, a killed hub, small screens, and use by keyboard alone.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ import * as native from './support/native.js';
 const bound = { timeout: 120_000 };
 
 /**
- * What a page of nuggets shows.
+ * The state that a page of nuggets shows.
  * @param {Person} person
  */
 async function map({ page }) {
@@ -25,7 +25,7 @@ async function map({ page }) {
 }
 
 /**
- * Waits until one stands there.
+ * Waits until the player is at a place.
  * @param {Person} person
  * @param {{ row: number, column: number }} place
  */
@@ -36,7 +36,7 @@ const stands = ({ page }, place) =>
   );
 
 /**
- * A key that makes a step, and where it leads.
+ * A key that makes a step, and the place after it.
  * @param {import('../../js/games/nuggets/fold.js').NuggetsState} state
  */
 function step({ place, terrain }) {
@@ -106,7 +106,7 @@ test('blackjack: a round that ended while a page was away counts', bound, async 
   await eve.stands();
   await eve.page.getByText('1 of 50 rounds').waitFor();
   await ann.go(`/rooms/${room.id}`);
-  // The verdict that was missed comes first.
+  // The missed verdict is shown first.
   await ann.page.getByRole('button', { name: 'Next round' }).click();
   await ann.reads('Hit or stand?');
   await ann.page.getByText('1 of 50 rounds').waitFor();
@@ -136,7 +136,7 @@ test('the hub is killed and started again: the page says so, comes back and has 
     await ann.page.keyboard.press(next.key);
     await stands(ann, next.to);
     await ann.hasSeat('A');
-    // The browser logs refused sockets as errors; they are expected here.
+    // The browser logs refused sockets as errors, which are expected here.
     ann.faults = ann.faults.filter((fault) => !/WebSocket|ERR_CONNECTION_REFUSED/.test(fault));
     await ann.leave();
   } finally {
@@ -153,7 +153,7 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
   await page.getByRole('link', { name: `Play in ${room.id}` }).tap();
   await ann.hasSeat('A');
   const state = await map(ann);
-  // The farthest cell of the room that is on the screen.
+  // The farthest visible cell of the room on the screen.
   const box = await page.getByLabel('Map', { exact: true }).boundingBox();
   assert.ok(box && state.place);
   const ratio = await page.evaluate(() => devicePixelRatio);
@@ -168,7 +168,7 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
     return x > box.x && x < box.x + box.width && y > box.y && y < Math.min(box.y + box.height, size.height);
   };
   const own = state.place;
-  // Floor that is connected with the player's own cell; what is seen through a gap may not be.
+  // Floor that is connected with the player's cell; cells behind a gap may not be.
   const cells = [own];
   for (const { row, column } of cells) {
     for (const [down, right] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {
@@ -202,7 +202,7 @@ test('a keyboard alone: from the lobby through a game and back', bound, async ()
   const room = await hub.open({ game: 'robots', players: 1, turns: 20, turn_duration: 100 });
   const ann = await Person.come(browser, hub.address, '');
   const { page } = ann;
-  /** @param {string} name Of what the focus is to reach. */
+  /** Presses Tab until an element has the focus. @param {string} name */
   const tabTo = async (name) => {
     for (let press = 0; press < 60; press += 1) {
       await page.keyboard.press('Tab');
@@ -237,18 +237,18 @@ test('keys play the game after a button or a list was clicked', bound, async () 
   await page.getByRole('button', { name: 'Add bot' }).click();
   await ann.reads(/^Turn \d+ of 100\.$/);
   const chosen = page.locator('.controls .chosen');
-  /** @param {string} key @param {string} name Of the button that shows what was chosen. */
+  /** @param {string} key @param {string} name Of the button of the chosen action. */
   const press = async (key, name) => {
     await page.keyboard.press(key);
     await chosen.and(page.getByRole('button', { name })).waitFor();
   };
-  // A blank puts down a bomb, and does not press what was clicked last.
+  // Space places a bomb instead of pressing the button that was clicked last.
   for (const name of ['Move up', 'Place a block', 'Sound']) {
     await page.getByRole('button', { name }).click();
     await press(' ', 'Place a bomb');
   }
   assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
-  // Whoever came by the keyboard presses what has the focus.
+  // A button that was reached by the keyboard is pressed.
   await page.getByRole('button', { name: 'Sound' }).focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Shift+Tab');
@@ -265,7 +265,7 @@ test('what is under a finger stays there while others play', bound, async () => 
   const said = ann.page.locator('.headline .chips');
   await said.getByText('1 of 2').waitFor();
   const before = await where();
-  // All at once takes more than the line has.
+  // All chips together are wider than the line.
   await eve.go(`/rooms/${room.id}?watch`);
   await said.getByText('1 watching').waitFor();
   assert.equal(await where(), before, 'whatever is said above it, the board stays');

@@ -1,4 +1,4 @@
-// Takes screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page. `npm run pictures`; look at them afterwards.
+// Takes screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page. Run `npm run pictures`, and check them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import * as native from './support/native.js';
 import { sheet } from './support/sheet.js';
 
 const PLACE = process.env.PICTURES ?? fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
-/** Sizes of the window, and how wide each is on the sheet. */
+/** Sizes of the window, and the width of each on the sheet. */
 const SIZES = [
   { width: 360, height: 740, shown: 270 },
   { width: 768, height: 1024, shown: 400 },
@@ -26,14 +26,14 @@ mkdirSync(PLACE, { recursive: true });
 const guests = [];
 
 /**
- * Asks the hub for something.
+ * Sends a request to the hub.
  * @param {string} path
  * @param {object} body
  */
 const ask = (path, body) =>
   fetch(hub.address + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-// Ann's name is her own; see Person. Others play and have played.
+// Ann's name is registered with the key of `Person`. Other players play and have played.
 await ask('/api/names', { name: 'Ann', key: 'A'.repeat(43) });
 const withBots = await hub.open({ game: 'nuggets' });
 for (const level of ['easy', 'normal', 'hard']) await ask(`/api/rooms/${withBots.id}/bots`, { level, owner: withBots.owner_token });

@@ -1,4 +1,4 @@
-// Replays, leaderboards and players, with canned API responses; the real ones are tested in tests/hub.
+// Replays, leaderboards and players with canned API responses. The real ones are tested in tests/hub.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ test('a replay is played, stepped and sought, and an address leads to its moment
   await answer(page);
   await ann.go('/matches/nuggets-1.1');
   const map = page.getByLabel('Map as text');
-  /** Waits until A stands in a column of the row in the middle. @param {number} column */
+  /** Waits until A is in a column of the third row. @param {number} column */
   const shows = (column) =>
     page.waitForFunction((wanted) => document.querySelector('pre')?.textContent?.split('\n')[2]?.indexOf('A') === wanted, column);
   await shows(3);
@@ -32,13 +32,13 @@ test('a replay is played, stepped and sought, and an address leads to its moment
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await page.getByText('0:40 / 0:40').waitFor();
   await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
-  // Keys: to the beginning, and a leap.
+  // Keys: to the start, and a jump.
   await page.locator('main').focus();
   await page.keyboard.press('Home');
   await shows(3);
   await page.keyboard.press('ArrowRight');
   await shows(8);
-  // What Eve is called stays text.
+  // Eve's name stays text.
   assert.equal(await page.locator('main b').count(), 0);
   assert.match((await map.textContent()) ?? '', /B/);
   await ann.leave();

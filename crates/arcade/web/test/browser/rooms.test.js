@@ -1,4 +1,4 @@
-// Rooms as people share them: by a link or a word, with an owner, rematches, phrases, reports; and a name on another device.
+// Rooms with a link or a password, owners, rematches, quick chat and reports; and a name on two devices.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const SIZES = [[360, 740], [820, 1180], [1920, 1080]];
 const come = (names, options) => Promise.all(names.map((name) => Person.come(browser, hub.address, name, options)));
 
 /**
- * Opens a part of the page, if it is not open.
+ * Opens a `details` element.
  * @param {Person} person
  * @param {string} summary
  */
@@ -25,7 +25,7 @@ async function unfold({ page }, summary) {
   return details;
 }
 
-/** The address to which a room's page invites. @param {Person} person */
+/** The address of the invitation to a room. @param {Person} person */
 async function invitation(person) {
   const panel = await unfold(person, 'Invite friends');
   await panel.getByRole('img', { name: 'QR code of this room' }).waitFor();
@@ -33,7 +33,7 @@ async function invitation(person) {
 }
 
 /**
- * Does what is refused on purpose, which the browser logs.
+ * Drops faults of requests that the hub rejects on purpose.
  * @param {Person} person
  */
 const forgive = (person) => {
@@ -130,7 +130,7 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
     await asks(eve).locator('.status').filter({ hasText: /^Rematch: 1 of 2 ready, \d+ s$/ }).waitFor();
     await asks(ann).getByRole('button', { name: 'Ready', pressed: true }).waitFor();
     assert.deepEqual(await findings(eve), []);
-    // There is one way to play again.
+    // Only one button plays again.
     assert.equal(await eve.page.getByRole('button', { name: /^(Play again|Rematch)$/ }).count(), 1);
     await asks(eve).getByRole('button', { name: 'Rematch' }).click();
     await play();
@@ -158,7 +158,7 @@ test('phrases are seen beside the name, and those of the muted are not, also aft
   await eve.page.reload();
   await eve.reads(/^Turn \d+/);
   await says('Thumbs up');
-  // Who has spoken is offered, and what was said is not shown.
+  // The speaker is listed, but the phrase is not shown.
   await eve.page.getByRole('button', { name: 'Mute Ann', pressed: true }).click();
   assert.equal(await bubble.count(), 0);
   await says('Thanks!');
@@ -213,7 +213,7 @@ test('nuggets: a map of one\'s own, and what the hub says of one that is none', 
 
 test('a player is reported from the result', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
-  // Long enough for the hub to say which of the robots is whose.
+  // Long enough for the hub to assign the robots to players.
   const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const result = ann.page.getByRole('region', { name: 'Result' });
@@ -254,7 +254,7 @@ test('a name goes to a second browser by its link, gets a new key, and is given 
   await second.page.getByRole('button', { name: 'New key' }).click();
   await second.page.getByRole('dialog').last().getByRole('button', { name: 'New key' }).click();
   await second.page.getByText('New key created.').waitFor();
-  // The first one has lost it.
+  // The first browser has lost the name.
   await first.page.getByRole('button', { name: 'Add a device' }).click();
   await first.page.getByText('This device no longer has this name.').waitFor();
   await second.page.getByRole('button', { name: 'Show key' }).click();

@@ -1,4 +1,4 @@
-// Who one is and why one is out, by the word of the hub: namesakes, a room that its host closes, a player that is removed.
+// Seats as the hub assigns them: players of the same name, rooms that the host closes, and removed players.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,10 +19,10 @@ test('robots: namesakes have a seat each, and their own keys', bound, async () =
   await one.reads('You are in.');
   await two.go(`/rooms/${room.id}`);
   await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\.$/)));
-  // The second page may take itself for the first of its name until the hub says who it is.
+  // The second page may show the seat of the first one until the hub sends its own.
   await ownLine(two).locator('.mark').filter({ hasText: '1' }).waitFor();
   assert.equal(await ownLine(one).locator('.mark').textContent(), '0');
-  // A bomb lies where the one stands who has put it down.
+  // A bomb appears at the place of its player.
   const board = two.page.getByLabel('Board as text');
   const stood = /You are at (\(.*?\))/.exec((await board.textContent()) ?? '');
   assert.ok(stood);
@@ -39,7 +39,7 @@ test('blackjack: two tabs with one name are two players', bound, async () => {
   const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
   assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
   for (const { page } of [one, two]) {
-    // Oneself, and the other of the same name.
+    // The player, and the other one of the same name.
     await page.getByRole('group', { name: 'Ann', exact: true }).waitFor();
     await page.getByRole('group', { name: "Ann's hand" }).waitFor();
   }
@@ -69,7 +69,7 @@ test('blackjack: the verdict and the dealer stay until the player goes on, while
   assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 1);
   await page.getByRole('button', { name: 'Stand' }).click();
   await ann.reads(/^(You win|Draw|Dealer wins)\. You .*\d, dealer .*\d\.$/);
-  // Nothing of the dealer's hand is hidden now.
+  // The dealer's hand is revealed now.
   assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
   await page.getByRole('progressbar', { name: 'Time left' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Hit' }).count(), 0);
@@ -77,7 +77,7 @@ test('blackjack: the verdict and the dealer stay until the player goes on, while
   await ann.reads('Hit or stand?');
   await page.keyboard.press('s');
   await page.getByText(/That was the last round\.$/).waitFor();
-  // The score of the result is that of the list of players and of the stored match: rounds won.
+  // The result, the list of players and the stored match have the same score: rounds won.
   const result = page.getByRole('region', { name: 'Result' });
   const score = (await result.locator('.value').textContent()) ?? '';
   assert.match(score, /^\d rounds? won$/);
@@ -99,7 +99,7 @@ test('robots: bots come in some seconds or at a press, and nobody is alone with 
 
 test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
-  // Slow enough to be looked at.
+  // Slow enough for spectators.
   const bob = native.nuggets(room.port, 'Bob', { pause: 80 });
   const eve = await Person.come(browser, hub.address, 'Eve');
   await eve.go(`/rooms/${room.id}?watch`);

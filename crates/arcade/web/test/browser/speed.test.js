@@ -1,5 +1,5 @@
-// How large the first page is, and how fast the board of nuggets answers and draws. Times are printed; the bounds on them are wide,
-// since the tests also run where other programs do.
+// The size of the first page, and the latency and frame rate of the board of nuggets. Times are printed; their bounds are wide, since the
+// machine may be busy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ test('the first page is small, and asks for nothing more', bound, async (t) => {
   const asked = ann.requests.length;
   t.diagnostic(`the first page: ${bytes} bytes in ${asked} requests`);
   assert.ok(bytes > 0 && bytes < FIRST_PAGE, `${bytes} bytes`);
-  // Something happens in the lobby; the page hears of it by its socket alone.
+  // The page receives changes of the lobby by its socket alone.
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
   await ann.page.locator(`[data-room=${room.id}]`).waitFor();
   assert.deepEqual(ann.requests.slice(asked).filter((url) => url.startsWith('http')), []);
@@ -54,7 +54,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
       const [type, listener] = all;
       if (type !== 'message') return listen.apply(this, /** @type {any} */ (all));
       return listen.call(this, type, (/** @type {any} */ event) => {
-        // The listener may draw what it is told at once.
+        // The listener may draw immediately.
         told ||= typeof event.data === 'string' && event.data.startsWith('DISPLAY');
         listener(event);
       });
@@ -68,7 +68,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
       sampled();
     };
     let sampled = () => {};
-    // Resolves with the next sample, unless the key changes nothing. Polling would have the browser draw frames that nobody needs.
+    // Resolves with the next sample, or after a timeout if the key has no effect. Polling would make the browser draw useless frames.
     const sample = (/** @type {number} */ had) =>
       new Promise((resolve) => {
         const done = () => resolve(samples.length);
@@ -82,7 +82,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
   await ann.hasSeat('A');
   let had = 0;
   for (let press = 0; press < 120; press += 1) {
-    // To and fro: one of both is a step.
+    // Back and forth: one of the two directions is free.
     await ann.page.keyboard.press('hljk'[press % 4]);
     had = await ann.page.evaluate((had) => /** @type {any} */ (globalThis).sample(had), had);
   }
@@ -96,7 +96,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
 test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/nowhere');
-  // First what this machine makes of a canvas of one colour: no map can be drawn more often.
+  // The first view is a baseline: a canvas of one colour.
   for (const view of ['one colour', 'following', 'the whole map']) {
     const { draws, frames } = await ann.page.evaluate(async (view) => {
       const whole = view === 'the whole map';
@@ -130,7 +130,7 @@ test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
           context.fillRect(0, 0, 1200, 600);
           continue;
         }
-        // In every frame somebody has moved.
+        // A player moves in every frame.
         const [row, column] = [80, 40 + frame];
         const display = [...map];
         display[row] = `${map[row].slice(0, column)}@${map[row].slice(column + 1)}`;
@@ -142,7 +142,7 @@ test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
       canvas.remove();
       return { draws, frames };
     }, view);
-    // Without the first picture, in which all cells are painted.
+    // Excludes the first frame, which paints all cells.
     const later = frames.slice(1);
     const rate = 1000 / (later.reduce((sum, one) => sum + one, 0) / later.length);
     const drawn = draws.length > 0 ? `; a display folded and drawn, in ms: ${summary(draws)}, at first ${draws[0].toFixed(1)}` : '';

@@ -1,12 +1,12 @@
-// Finds texts for people that are written in a module instead of in the files of texts.
+// Finds texts for users that are written in a module instead of in the text files.
 
 import ts from 'typescript';
 
-/** Attributes that are read out or shown. */
+/** Attributes that the user sees or a screen reader announces. */
 const SPOKEN = new Set(['aria-label', 'aria-valuetext', 'aria-roledescription', 'alt', 'placeholder', 'title', 'label']);
-/** Properties that are shown once they are set. */
+/** Properties that the user sees. */
 const SHOWN = new Set(['textContent', 'innerText', 'title', 'placeholder', 'ariaLabel', 'alt']);
-/** Functions that show arguments, and which; of `element` all after the attributes. */
+/** Functions that show arguments, with the indices of these. `element` shows all arguments after the attributes. */
 const SAYING = /** @type {Record<string, number[]>} */ ({
   toggle: [0, 3], copyButton: [1], confirm: [0, 1, 2], title: [0], announceLink: [0], prompt: [0], alert: [0], fillText: [0], append: [0, 1, 2], replaceChildren: [0, 1, 2],
   end: [0], button: [0], Surface: [1], page: [1], curve: [1], Error: [0],
@@ -14,13 +14,13 @@ const SAYING = /** @type {Record<string, number[]>} */ ({
 /** Functions and properties whose texts are for the browser. */
 const TECHNICAL = new Set(['querySelector', 'querySelectorAll', 'closest', 'matches', 'matchMedia', 'recall', 'remember', 'replace', 'setProperty', 'getContext']);
 const HIDDEN = new Set(['class', 'data-keys', 'font', 'id', 'name', 'type', 'role', 'autocomplete', 'inputmode', 'rel', 'href', 'src', 'lang', 'for', 'value', 'tabindex']);
-/** Words of wires and keyboards, commands, names of guests, and what languages call themselves. */
+/** Terms of protocols and keyboards, commands, names of guests, and names of languages. */
 const NO_TEXT = new RegExp(
   '^(Tab|Enter|Backspace|Home|End|Page(Up|Down)|Arrow\\w+|Shift|Shift \\+ key|Space j z|' +
     'Clubs|Diamonds|Hearts|Spades|Ace|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Jack|Queen|King|GAME OVER:|' +
     'Badger|Beaver|Falcon|Ferret|Gecko|Heron|Jackal|Lemur|Marten|Newt|Otter|Panda|Raven|Robin|Stoat|Walrus|Arcade|· Arcade|AudioContext|Bearer|English|Polski|Th|player yourname|cargo run -p \\$& --)$',
 );
-/** Parts of the page that speak to programs alone: what they throw is never shown. */
+/** Modules whose errors are never shown. */
 const SILENT = /(^|\/)(bytes|protocol)\.js$/;
 
 /** @param {ts.Node} node */
@@ -32,7 +32,7 @@ const nameOf = (node) =>
   node && (ts.isIdentifier(node) || ts.isStringLiteral(node)) ? node.text : node && ts.isPropertyAccessExpression(node) ? node.name.text : '';
 
 /**
- * Where a literal goes: to a person, to the browser, or nobody knows.
+ * Whether a literal is for the user, for the browser, or unknown.
  * @param {ts.Node} node
  * @returns {'person' | 'browser' | 'unknown'}
  */
@@ -53,7 +53,7 @@ function goal(node) {
     }
     if (ts.isCallExpression(parent) || ts.isNewExpression(parent)) {
       const at = (parent.arguments ?? []).findIndex((one) => one === child);
-      // A text that something is asked of, as in 'abc'.split().
+      // The object of a method call, as in 'abc'.split().
       if (at < 0) continue;
       const name = nameOf(parent.expression);
       if (TECHNICAL.has(name)) return 'browser';
@@ -67,7 +67,7 @@ function goal(node) {
 }
 
 /**
- * Texts for people in a module.
+ * Finds texts for users in a module.
  * @param {string} path
  * @param {string} source
  * @returns {string[]} Each with its line.
@@ -83,7 +83,7 @@ export function literals(path, source) {
       const { text } = /** @type {ts.StringLiteral} */ (node);
       const to = goal(node);
       const reads = to === 'person' ? /\p{L}{2}/u.test(text) : to === 'unknown' && /\p{L}{2}[^/\p{L}]* \p{L}{2}|^\p{Lu}\p{Ll}/u.test(text);
-      // Signs of a unit and keys of texts are no words.
+      // Units and keys of texts are not words.
       if (reads && !NO_TEXT.test(text.trim()) && !isKey(node)) found.push(`${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${text.trim()}`);
     }
     ts.forEachChild(node, visit);
@@ -92,7 +92,7 @@ export function literals(path, source) {
   return found;
 }
 
-/** Whether a literal is what a text is said by. @param {ts.Node} node */
+/** Whether a literal is the key of a text. @param {ts.Node} node */
 function isKey(node) {
   for (let at = node; at && !ts.isStatement(at); at = at.parent) {
     if (ts.isCallExpression(at.parent) && /^(say|sayAround|sayOr)$/.test(nameOf(at.parent.expression))) return true;

@@ -1,5 +1,5 @@
 /**
- * A generator for tests: the same seed gives the same numbers.
+ * A deterministic random number generator.
  * @param {number} seed
  * @returns {(end: number) => number} A number below `end`.
  */

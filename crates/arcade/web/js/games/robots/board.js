@@ -199,7 +199,7 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
   const crowds = new Map();
   for (const [id, position] of game.positions) crowds.set(place(position), [...(crowds.get(place(position)) ?? []), id]);
   for (const ids of crowds.values()) {
-    // The player's robot is drawn large and on top, the others side by side.
+    // The player's robot is drawn large and on top, other robots side by side.
     const shown = ids.includes(own ?? -1) ? [/** @type {number} */ (own)] : ids.slice(0, 4);
     const size = shown.length === 1 ? field : field / 2;
     shown.forEach((id, index) => {

@@ -43,7 +43,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
   const state = begin();
   /** @type {number | null} */
   let own = null;
-  /** The player's seat as the hub sends it, since the server does not say which player is this client. @type {number | null} */
+  /** The player's seat from the hub, since the messages of the server do not identify the client's own player. @type {number | null} */
   let told = null;
   let joining = false;
   let threatens = false;

@@ -1,4 +1,4 @@
-// What axe finds wrong for those who do not see a page, or see it badly.
+// Accessibility checks by axe.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,14 +6,14 @@ import { createRequire } from 'node:module';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * What axe finds on the page as it is.
+ * The violations that axe finds on the page.
  * @param {import('./browser.js').Person} person
  * @returns {Promise<string[]>}
  */
 export async function findings({ page }) {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
-    // @ts-expect-error axe has just been put there.
+    // @ts-expect-error axe has been injected above.
     const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
     return violations.flatMap((/** @type {any} */ { id, nodes }) =>
       nodes.map((/** @type {any} */ { html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n${failureSummary}`),

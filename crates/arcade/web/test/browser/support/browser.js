@@ -1,10 +1,10 @@
-// People in front of Chromium or Firefox. Whatever a page logs as an error, or asks of another site, fails the test.
+// Users of Chromium or Firefox. An error in the log of a page, or a request to another site, fails the test.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
 import { chromium } from 'playwright-core';
-// Drives a Firefox of the distribution; later versions ask for more than its long-term release knows.
+// Drives the Firefox of the distribution; later versions of playwright do not support its long-term release.
 import { firefox } from 'playwright-over-bidi';
 
 const FLAGS = [
@@ -17,7 +17,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** How long to wait for something that has to come, in milliseconds. */
+/** Timeout of expected events in milliseconds. */
 export const PATIENCE = 30_000;
 
 export const launch = () =>
@@ -25,7 +25,7 @@ export const launch = () =>
 
 const FIREFOX = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** Firefox; none if it is not installed. */
+/** Launches Firefox; null if it is not installed. */
 export const launchFirefox = async () =>
   existsSync(FIREFOX)
     ? /** @type {import('playwright-core').Browser} */ (
@@ -35,7 +35,7 @@ export const launchFirefox = async () =>
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** One person: a browser profile with one page. */
+/** A user: a browser profile with one page. */
 export class Person {
   /**
    * @param {Page} page
@@ -48,15 +48,15 @@ export class Person {
     this.name = name;
     /** @type {string[]} */
     this.faults = [];
-    /** Everything that the page asked for. @type {string[]} */
+    /** Addresses of all requests. @type {string[]} */
     this.requests = [];
   }
 
   /**
    * @param {import('playwright-core').Browser} browser
    * @param {string} site
-   * @param {string} name What the person is called in games; empty for a guest.
-   * @param {import('playwright-core').BrowserContextOptions} [options] Whoever has no `locale` in them is spoken to in English.
+   * @param {string} name The name in games; empty for a guest.
+   * @param {import('playwright-core').BrowserContextOptions} [options] By default the locale is English.
    */
   static async come(browser, site, name, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
@@ -65,10 +65,10 @@ export class Person {
     const person = new Person(page, site, name);
     if (name) {
       await page.addInitScript((value) => {
-        // Firefox begins with a blank page, which has no storage.
+        // Firefox starts with a blank page, which has no storage.
         if (!location.protocol.startsWith('http') || localStorage.getItem('name') !== null) return;
         localStorage.setItem('name', value);
-        // As if it had been taken before: these names are proven nowhere.
+        // Marks the name as registered, which it is not.
         localStorage.setItem('proven', value);
         localStorage.setItem('key', 'A'.repeat(43));
       }, name);
@@ -89,7 +89,7 @@ export class Person {
   }
 
   /**
-   * Owns a room that the test has opened.
+   * Makes the user the owner of a room that the test has opened.
    * @param {{ id: string, owner_token?: string }} room
    */
   async owns({ id, owner_token: token = '' }) {
@@ -107,7 +107,7 @@ export class Person {
   }
 
   /**
-   * Chooses another name.
+   * Changes the name.
    * @param {string} name
    */
   async takesName(name) {
@@ -123,7 +123,7 @@ export class Person {
   }
 
   /**
-   * Waits until the status line says so.
+   * Waits until the status line matches.
    * @param {string | RegExp} text
    */
   async reads(text) {
@@ -131,7 +131,7 @@ export class Person {
   }
 
   /**
-   * Waits until the person has this seat in a match of nuggets.
+   * Waits until the user has a seat in a match of nuggets.
    * @param {string} letter
    */
   async hasSeat(letter) {
@@ -139,13 +139,13 @@ export class Person {
     await this.page.locator('.players li.own .mark').filter({ hasText: letter }).waitFor();
   }
 
-  /** Stands at a table of blackjack, and goes on after the verdict. */
+  /** Plays Stand at a table of blackjack, and continues after the verdict. */
   async stands() {
     await this.page.getByRole('button', { name: 'Stand' }).click();
     await this.page.getByRole('button', { name: 'Next round' }).click();
   }
 
-  /** Closes the browser context; fails if the page logged an error. */
+  /** Closes the browser; fails if the page has logged an error. */
   async leave() {
     await this.page.context().close();
     assert.deepEqual(this.faults, [], `${this.name}'s page`);

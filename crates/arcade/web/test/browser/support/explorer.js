@@ -1,10 +1,10 @@
-// Finds gold on a map of nuggets of which only a part is known.
+// Explores a map of nuggets to find gold.
 
 import { STEPS } from '../../../js/games/nuggets/fold.js';
 
 /** @typedef {import('../../../js/games/nuggets/fold.js').NuggetsState} NuggetsState */
 
-/** Remembers where it was, so that it goes where it was not. */
+/** Remembers visited cells to prefer new ones. */
 export class Explorer {
   constructor() {
     /** @type {Set<string>} */
@@ -12,9 +12,9 @@ export class Explorer {
   }
 
   /**
-   * The next step: to gold that is seen, else to where most is to be found.
+   * The next step: towards visible gold, otherwise towards the most promising cell.
    * @param {NuggetsState} state
-   * @returns {string | null} Null if nothing is left to be explored.
+   * @returns {string | null} Null if the whole map is explored.
    */
   next(state) {
     const { place, terrain, display } = state;
@@ -32,7 +32,7 @@ export class Explorer {
       const edge = ground === '.' && STEPS.some(([, down, right]) => known(row + down, column + right) === ' ');
       const fresh = !this.visited.has(`${row},${column}`);
       const worth = display[row][column] === '*' ? 4 : edge ? 3 : fresh && ground === '#' ? 2 : fresh ? 1 : 0;
-      // The first of its worth is the nearest.
+      // The first cell of a value is the nearest one.
       if (key && worth > (best?.worth ?? 0)) best = { key, worth };
       for (const [step, down, right] of STEPS) {
         const [r, c] = [row + down, column + right];

@@ -1,4 +1,4 @@
-// Answers of a hub that has seen many matches, for pages that show them.
+// Canned responses of a hub with many matches.
 
 const DAY = 86_400_000;
 const MAP = [
@@ -70,7 +70,7 @@ const matches = Array.from({ length: 6 }, (_, index) => ({
   started: new Date(Date.now() - index * index * 7_000_000).toISOString(),
 }));
 
-/** What the hub answers. @type {[RegExp, (parts: string[], query: URLSearchParams) => unknown][]} */
+/** The responses by path. @type {[RegExp, (parts: string[], query: URLSearchParams) => unknown][]} */
 const ANSWERS = [
   [/^\/api\/matches\/[^/]+$/, () => ({ ...MATCH, replay: true })],
   [
@@ -114,7 +114,7 @@ const ANSWERS = [
 ];
 
 /**
- * Has a page answered from here.
+ * Intercepts the API requests of a page.
  * @param {import('playwright-core').Page} page
  */
 export const answer = (page) =>

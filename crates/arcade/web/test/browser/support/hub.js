@@ -1,4 +1,4 @@
-// A hub of its own for a test: the real program on a free port of this machine, with a directory of its own.
+// A hub for a test: the real program on a free port, with a temporary directory.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { PATIENCE } from './browser.js';
 
 const PROGRAM = process.env.ARCADE_PROGRAM ?? fileURLToPath(new URL('../../../../../../target/debug/arcade', import.meta.url));
 
-/** Hubs that run, so that none outlives the tests. @type {Set<import('node:child_process').ChildProcess>} */
+/** Running hubs, which are killed when the tests exit. @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -40,7 +40,7 @@ export class Hub {
     return `http://localhost:${this.port}`;
   }
 
-  /** Starts the program, at the port that it had before if there is one. */
+  /** Starts the program, on the same port after a restart. */
   async begin() {
     const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data, '--rooms-per-host', '100'], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
@@ -65,7 +65,7 @@ export class Hub {
   }
 
   /**
-   * Runs a command of the operator.
+   * Runs an operator's command.
    * @param {string[]} words
    */
   command(...words) {
@@ -102,7 +102,7 @@ export class Hub {
   }
 
   /**
-   * Opens a room. A match of nuggets begins with its first player, unless it is to wait.
+   * Opens a room. A match of nuggets starts with its first player, unless the options have a countdown.
    * @param {Record<string, string | number | Record<string, string>>} options
    * @returns {Promise<Room>}
    */

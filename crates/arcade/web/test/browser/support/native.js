@@ -1,4 +1,4 @@
-// Native clients: what a program of one's own would send over UDP or TCP.
+// Native clients over UDP and TCP.
 
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { decode } from '../../../js/games/nuggets/protocol.js';
 import { join, move } from '../../../js/games/robots/protocol.js';
 import { Explorer } from './explorer.js';
 
-/** Retry interval of a client that receives nothing, in milliseconds. */
+/** Retry interval of a client without a response, in milliseconds. */
 const AGAIN = 500;
-/** So often a client asks in vain before it gives up: 15 s. */
+/** Attempts without a response until a client fails: 15 s. */
 const TRIES = 30;
 
 /**
- * Datagrams for a port that the system has dropped, because they were not read in time.
+ * The number of datagrams for a port that the system has dropped because its buffer was full.
  * @param {number} port
  */
 function dropped(port) {
@@ -30,8 +30,8 @@ function dropped(port) {
  * @param {number} port
  * @param {string} name
  * @param {{ pause?: number, again?: number }} [times] Milliseconds from a display to the next key, and from one attempt to the next.
- * @returns {{ over: Promise<string | null>, stop: () => void }} What the server has said at the end; null if the system has dropped
- *   datagrams, and its last words with them.
+ * @returns {{ over: Promise<string | null>, stop: () => void }} The text of the QUIT; null if it was lost because the system has
+ *   dropped datagrams.
  */
 export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
   const socket = createSocket('udp4');
@@ -54,12 +54,12 @@ export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
   let stop = () => {};
   /** @type {Promise<string | null>} */
   const over = new Promise((resolve, reject) => {
-    // A test that fails does not stop the client; neither may keep Node running.
+    // A failed test does not stop the client, so its timer and its socket must not keep Node running.
     const retry = setInterval(() => {
       tries += 1;
       if (tries <= TRIES) {
         act();
-        // Whoever has a seat gets an ERROR for this key, and whoever has none gets nothing.
+        // A client with a seat receives an ERROR for this key, and one without a seat no response.
         if (state.letter !== null) say('KEY ?');
         return;
       }
@@ -112,7 +112,7 @@ export function robots(port, name) {
  * Plays blackjack over TCP and always stands.
  * @param {number} port
  * @param {string} name
- * @returns {{ over: Promise<string[]>, stop: () => void }} What the dealer has said.
+ * @returns {{ over: Promise<string[]>, stop: () => void }} The messages of the dealer.
  */
 export function blackjack(port, name) {
   const socket = connect(port, '127.0.0.1', () => socket.write(`JOIN ${name}\0`));

@@ -1,17 +1,17 @@
-// A network between a page and its hub that can be cut, go silent or be slow.
+// A TCP relay between a page and its hub, which can be cut, silent or slow.
 
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Passes connections on to a hub until it is told otherwise. */
+/** Forwards connections to a hub. */
 export class Relay {
   /** @param {number} port Of the hub. */
   constructor(port) {
     /** @type {Set<import('node:net').Socket>} */
     this.sockets = new Set();
-    /** What becomes of bytes: they are passed on, they vanish, or there is no connection at all. @type {'open' | 'silent' | 'cut'} */
+    /** Whether bytes are forwarded or dropped, or connections closed. @type {'open' | 'silent' | 'cut'} */
     this.state = 'open';
-    /** Milliseconds that bytes take to either side. */
+    /** Delay in each direction, in milliseconds. */
     this.delay = 0;
     this.server = createServer((near) => {
       if (this.state === 'cut') return near.destroy();
@@ -20,7 +20,7 @@ export class Relay {
         this.sockets.add(from);
         from.setNoDelay();
         from.on('data', async (data) => {
-          // In order, since timers of the same length are.
+          // Timers of equal length keep the order.
           if (this.delay > 0) await pause(this.delay);
           if (this.state === 'open' && !to.destroyed) to.write(data);
         });
@@ -46,22 +46,22 @@ export class Relay {
     return `http://localhost:${address.port}`;
   }
 
-  /** Ends all connections, and has new ones fail. */
+  /** Closes all connections and refuses new ones. */
   cut() {
     this.state = 'cut';
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Nothing arrives any more, and nobody is told. */
+  /** Drops all bytes without closing connections. */
   silence() {
     this.state = 'silent';
   }
 
-  /** New connections work again. What was silent stays lost. */
+  /** Accepts new connections again. Silent connections are closed. */
   mend() {
     const silent = this.state === 'silent' ? [...this.sockets] : [];
     this.state = 'open';
-    // Bytes are missing on them.
+    // These connections have lost bytes.
     for (const socket of silent) socket.destroy();
   }
 

@@ -1,13 +1,13 @@
-// Pictures of a page side by side, as one WebP.
+// Combines screenshots side by side into one WebP file.
 
-/** Between pictures on a sheet, and its greatest height. */
+/** The gap between pictures, and the largest height of a picture. */
 const GAP = 16;
 const TALLEST = 1100;
-/** Of WebP. */
+/** Quality of the WebP file. */
 const QUALITY = 0.72;
 
 /**
- * Puts pictures side by side.
+ * Combines pictures.
  * @param {import('playwright-core').Browser} browser
  * @param {{ png: string, shown: number }[]} pictures
  */
