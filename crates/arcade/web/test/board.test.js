@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { cellAt, isLow, layout } from '../js/games/nuggets/board.js';
 
-test('the lower half of the picture is that of the picture and not of the map', () => {
+test('the lower half is that of the picture, not of the map', () => {
   const state = /** @type {any} */ ({ rows: 40, columns: 100 });
   const shown = (/** @type {number} */ row) => layout(state, 300, 400, { whole: false, zoom: 1, focus: { row, column: 50 }, ratio: 1 });
   // At the edges of the map the picture does not move, so a player there is not in its centre.

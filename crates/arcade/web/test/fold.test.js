@@ -20,7 +20,7 @@ function nuggetsAfter(messages) {
 
 const JOINED = ['OK A', 'GRID 3 8', 'GOLD 0 0 250'];
 
-test('a nuggets player sees its room and remembers it', () => {
+test('a nuggets player sees a room and remembers it', () => {
   const state = nuggetsAfter([...JOINED, 'DISPLAY\n+---+   \n|..@### \n+---+   \n']);
   assert.deepEqual(state.place, { row: 1, column: 3 });
   assert.equal(nuggets.status(state), '0 · 250 left');
@@ -39,7 +39,7 @@ test('the way leads over known cells only', () => {
   assert.equal(nuggets.way(state, { row: 0, column: 1 }), '');
 });
 
-test('gold, goodbyes and displays of another shape', () => {
+test('folds gold, QUIT and displays of another shape', () => {
   const state = nuggetsAfter([...JOINED, 'GOLD 12 12 238', 'DISPLAY\nshort\n']);
   assert.deepEqual(state.gold, { collected: 12, serial: 1 });
   assert.equal(state.displays, 0);

@@ -7,7 +7,7 @@ import { SUITS } from '../js/games/blackjack/protocol.js';
 
 const hand = (/** @type {number[]} */ ...ranks) => ranks.map((rank) => ({ rank, suit: SUITS[0] }));
 
-test('cells of the chart are said in words', () => {
+test('describes cells of the chart in words', () => {
   assert.equal(cellInWords('.', 'h', [null, null, 0]), 'not seen yet');
   assert.equal(cellInWords('H', 'h', [0.1, -0.25, 12]), 'hits. Hit +0.100, stand −0.250, seen 12 times');
   assert.match(cellInWords('s', 'h', [null, 1, 3]), /^stands, hitting is best. Hit not tried/);
@@ -21,7 +21,7 @@ test('the curve stays within its picture', () => {
   assert.ok(y(-0.0428) > 0.9 && y(-0.0428) < 1);
 });
 
-test('advice is that of the table', () => {
+test('advice follows the table', () => {
   const best = byBest({
     states: [
       { total: 18, soft: true, upcard: 11, hit: -0.1, stand: -0.18, best: 'hit' },
@@ -33,7 +33,7 @@ test('advice is that of the table', () => {
   assert.equal(best(hand(2, 2), hand(5)[0]), null);
 });
 
-test('a table that was learned is kept as text, and what is none is refused', () => {
+test('stores a learned table as text, and rejects invalid ones', () => {
   const cells = states('coarse').map(({ total, upcard }) => (total === 16 && upcard === 10 ? 'h' : total < 5 ? '.' : 's')).join('');
   const learned = byLearned(JSON.stringify({ space: 'coarse', cells, rounds: 7 }));
   assert.ok(learned);

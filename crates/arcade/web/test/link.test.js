@@ -33,7 +33,7 @@ class Socket extends EventTarget {
   }
 }
 
-test('a network that is dead without a word is noticed, and the page comes back', async () => {
+test('detects a dead network and reconnects', async () => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   let clock = 0;
   mock.method(performance, 'now', () => clock);

@@ -8,7 +8,7 @@ import { follow, repaint } from '../js/lib/live.js';
 const room = (/** @type {string} */ id, taken = 0) =>
   /** @type {import('../js/games/types.js').Room} */ ({ id, game: 'nuggets', title: '', phase: 'lobby', taken, seats: 26, port: 1, players: [] });
 
-test('a lobby follows what it is told', () => {
+test('applies snapshots and changes to a lobby', () => {
   const look = { game: null, text: '', from: 0, count: 60 };
   const told = { look, total: 2, ids: ['a', 'b'], rooms: [room('b'), room('a')], recent: [], leaders: {} };
   const whole = follow({ rooms: [room('gone')] }, told);
@@ -25,7 +25,7 @@ test('a lobby follows what it is told', () => {
   assert.deepEqual(other.rooms, []);
 });
 
-test('a picture follows what it is told', () => {
+test('applies snapshots and changes to a picture', () => {
   const first = repaint(undefined, { whole: { size: [2, 3], 0: '+-+', 1: '|A|' } });
   const second = repaint(first, { change: { 0: null, 1: '|.A' } });
   assert.deepEqual(second, { size: [2, 3], 1: '|.A' });
@@ -33,7 +33,7 @@ test('a picture follows what it is told', () => {
   assert.deepEqual(repaint(second, { whole: {} }), {});
 });
 
-test('a board of robots is read', () => {
+test('parses a board of robots', () => {
   assert.equal(boardOf({ size: [5, 4], there: [1, 2] }), null);
   const board = boardOf({ size: [5, 4], there: [2, 2], robots: '0:0,0 7:4,3', bombs: '1,1:2 1,1:3', blocks: '2,2', blasts: '' });
   assert.ok(board);

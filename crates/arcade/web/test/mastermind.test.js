@@ -19,12 +19,12 @@ function after(messages) {
   return state;
 }
 
-test('messages of a mastermind server are told from what is none', () => {
+test('accepts valid messages of a mastermind server only', () => {
   for (const text of server.valid) assert.ok(mastermind.decode(text), text);
   for (const text of server.invalid) assert.equal(mastermind.decode(text), null, text);
 });
 
-test('messages of a player are those that the server reads', () => {
+test('encodes messages of a mastermind player as the server expects', () => {
   const { play, guess, lifeline, another, HINT, RESIGN, QUIT } = mastermind;
   const said = [
     play('Ann'), guess('1234'), lifeline(1), lifeline(2), HINT,
@@ -33,7 +33,7 @@ test('messages of a player are those that the server reads', () => {
   assert.deepEqual(said, client.valid);
 });
 
-test('what is known after some messages is what the Rust client knows', () => {
+test('folds mastermind messages into the same state as the Rust client', () => {
   for (const { name, messages, known } of stories) {
     const state = after(messages);
     const line = (/** @type {mastermind.Line} */ one) =>
@@ -61,7 +61,7 @@ test('what is known after some messages is what the Rust client knows', () => {
   }
 });
 
-test('a row has an answer that is possible', () => {
+test('rejects rows with impossible answers', () => {
   for (const [length, known] of Object.entries(possible)) {
     for (let red = 0; red <= 8; red += 1) {
       for (let white = 0; white <= 8; white += 1) {
@@ -72,15 +72,15 @@ test('a row has an answer that is possible', () => {
   }
 });
 
-test('guesses are answered as the machine does', () => {
+test('computes the same answers as the server', () => {
   for (const [guess, code, red, white] of answers) assert.deepEqual(answer(guess, code), { red, white }, `${guess} of ${code}`);
 });
 
-test('lifelines cost what the machine takes', () => {
+test('charges the same price for lifelines as the server', () => {
   assert.deepEqual([price(1), price(2)], prices);
 });
 
-test('a result to paste is that of the terminal', () => {
+test('writes the same result to share as the terminal client', () => {
   for (const { messages, date, again, text } of shared) {
     const board = ownBoard(after(messages));
     assert.ok(board);
@@ -89,7 +89,7 @@ test('a result to paste is that of the terminal', () => {
   }
 });
 
-test('what lifelines have told of the code', () => {
+test('combines lifelines into the known part of the code', () => {
   const board = ownBoard(after(['OK 1', 'SEAT 1 Ann', 'GAME 1 1 4 yes', 'ROW 1 1 1234 1 1', 'LIFELINE 1 2 2 4 1', 'LIFELINE 1 4 1 * 2']));
   assert.equal(board && knownCode(board), '***1');
 });

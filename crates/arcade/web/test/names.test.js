@@ -20,7 +20,7 @@ test('names that games change have a plain form', () => {
   }
 });
 
-test('names cannot steer the text around them', () => {
+test('names cannot change the direction of surrounding text', () => {
   const steering = '\0\n\u001b\u007f\u009b\u061c\u200e\u200f\u202a\u202e\u2066\u2069';
   assert.equal(shownName(steering), '\ufffd'.repeat([...steering].length));
   for (const name of ['Ann', 'Żółw 🎲', 'שלום', 'مرحبا']) assert.equal(shownName(name), name);

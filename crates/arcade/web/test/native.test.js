@@ -25,7 +25,7 @@ async function serve(key) {
   return server;
 }
 
-test('a QUIT ends a client, however late', async () => {
+test('a late QUIT ends a client', async () => {
   let asked = 0;
   const server = await serve((key, answer) => {
     if (key !== '?') return;
@@ -37,14 +37,14 @@ test('a QUIT ends a client, however late', async () => {
   server.close();
 });
 
-test('a seat that is gone without a word is a fault of the server', async () => {
+test('losing a seat without a QUIT is a fault of the server', async () => {
   const server = await serve(() => {});
   const { over } = nuggets(server.address().port, 'Bob', { again: 5 });
   await assert.rejects(over, /Bob has lost the server without a QUIT/);
   server.close();
 });
 
-test('a QUIT that the system has dropped is none', async () => {
+test('a QUIT that the system has dropped is not a fault', async () => {
   let full = false;
   const server = await serve((_, answer) => {
     if (full) return;

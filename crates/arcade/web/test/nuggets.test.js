@@ -8,24 +8,24 @@ import { vectors } from './support/vectors.js';
 
 const { server, client, sight, stories } = vectors('nuggets');
 
-test('messages of a nuggets server are told from what is none', () => {
+test('accepts valid messages of a nuggets server only', () => {
   for (const { text, message } of server.valid) assert.deepEqual(nuggets.decode(text), message, text);
   for (const text of server.invalid) assert.equal(nuggets.decode(text), null, text);
 });
 
-test('messages of a nuggets player are those that the server reads', () => {
+test('encodes messages of a nuggets player as the server expects', () => {
   for (const [name, text] of Object.entries(client.play)) assert.equal(nuggets.play(name), text);
   assert.equal(nuggets.SPECTATE, client.spectate);
   for (const [key, text] of Object.entries(client.keys)) assert.equal(nuggets.key(key), text);
   for (const key of nuggets.MOVES) assert.ok(key in client.keys && key.toUpperCase() in client.keys, key);
 });
 
-test('the keys of nuggets lead where the server goes', () => {
+test('keys of nuggets move in the same directions as on the server', () => {
   const sorted = (/** @type {readonly (readonly [string, number, number])[]} */ steps) => steps.map(String).sort();
   assert.deepEqual(sorted(STEPS), sorted(client.steps));
 });
 
-test('sight is that of the server', () => {
+test('computes the same sight as the server', () => {
   for (const { map, from, seen } of sight) {
     const [rows, columns] = [map.length, map[0].length];
     const found = visible(rows, columns, (row, column) => map[row][column] === '.', from[0], from[1]);
@@ -34,7 +34,7 @@ test('sight is that of the server', () => {
   }
 });
 
-test('what is known after some messages of nuggets is what the Rust client knows', () => {
+test('folds nuggets messages into the same state as the Rust client', () => {
   for (const { name, messages, known } of stories) {
     const state = begin();
     for (const text of messages) {

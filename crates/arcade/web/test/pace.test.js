@@ -24,7 +24,7 @@ function table(still) {
   return { pace, shown, say };
 }
 
-test('a verdict stays until the player goes on, and the table waits no longer for that', () => {
+test('a verdict stays until the player continues, without more time for the next decision', () => {
   const { pace, shown, say } = table(true);
   for (const text of ['BEGIN', 'DECISION', 'RESULT WIN', 'BEGIN', 'CARD Ace of Spades', 'DECISION']) say(text);
   assert.deepEqual(shown, ['begin', 'decision', 'result']);
@@ -34,7 +34,7 @@ test('a verdict stays until the player goes on, and the table waits no longer fo
   pace.stop();
 });
 
-test('the last verdict stays when the table is over, and nothing does after an answer that never came', () => {
+test('the last verdict stays after the last round, but not after a missed deadline', () => {
   const last = table(true);
   for (const text of ['RESULT PUSH', 'QUIT']) last.say(text);
   assert.deepEqual(last.shown, ['result', 'quit']);
@@ -45,7 +45,7 @@ test('the last verdict stays when the table is over, and nothing does after an a
   assert.ok(!late.pace.held && late.pace.left === null);
 });
 
-test('cards come one after the other, but not on a page that is behind', () => {
+test('cards appear one by one, except on a page that is behind', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { shown, say } = table(false);
   for (const text of ['BEGIN', 'CARD Ace of Spades', 'CARD Two of Clubs', 'DEALER Ten of Clubs']) say(text);

@@ -31,7 +31,7 @@ function match() {
 /** Lets pending requests complete. */
 const answers = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a match is played from a moment on, at any speed', async () => {
+test('plays a match from any moment at any speed', async () => {
   const { playback, shown } = match();
   await playback.seek(10_500);
   assert.equal(shown(), 'state 10');
@@ -45,7 +45,7 @@ test('a match is played from a moment on, at any speed', async () => {
   assert.equal(shown(), 'state 10 11 12 13 14');
 });
 
-test('windows follow each other without a gap and without telling anything twice', async () => {
+test('loads chunks without gaps and duplicates', async () => {
   const { playback, shown } = match();
   await playback.seek(0);
   await playback.play(true);
@@ -60,7 +60,7 @@ test('windows follow each other without a gap and without telling anything twice
   assert.equal(playback.at, 0, 'from the end it begins anew');
 });
 
-test('steps lead to what was told next and before', async () => {
+test('steps to the next and the previous frame', async () => {
   const { playback, shown } = match();
   await playback.seek(5000);
   await playback.forward();
@@ -75,14 +75,14 @@ test('steps lead to what was told next and before', async () => {
   assert.equal(playback.at, 100_000);
 });
 
-test('an answer that comes after another seek is dropped', async () => {
+test('drops responses to requests before the last seek', async () => {
   const { playback, shown } = match();
   const [first, second] = [playback.seek(20_000), playback.seek(50_000)];
   await Promise.all([first, second]);
   assert.equal(shown(), 'state 50');
 });
 
-test('frames and clocks', () => {
+test('decodes frames and formats times', () => {
   assert.deepEqual(frame([7, 'OK A']), { at: 7, data: 'OK A' });
   const { data } = frame([8, { b: 'AwI=' }]);
   assert.ok(data instanceof ArrayBuffer);

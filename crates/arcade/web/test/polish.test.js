@@ -13,26 +13,26 @@ const { GAMES } = await import('../js/games/index.js');
 const { winners } = await import('../js/page/words.js');
 const { story } = await import('../js/games/nuggets/story.js');
 
-test('the page says that it is Polish', () => {
+test('the page declares Polish as its language', () => {
   assert.equal(language, 'pl');
   assert.equal(html.lang, 'pl');
 });
 
-test('numbers are declined', () => {
+test('declines nouns after numbers', () => {
   const said = [0, 1, 2, 5, 12, 22, 25, 112].map((score) => GAMES['nuggets'].score(score));
   assert.deepEqual(said, ['0 bryłek', '1 bryłka', '2 bryłki', '5 bryłek', '12 bryłek', '22 bryłki', '25 bryłek', '112 bryłek']);
   assert.equal(number(1234.5, 2), '1234,50');
   assert.equal(number(12_345), '12\u00a0345');
 });
 
-test('names are in sentences', () => {
+test('inserts names into sentences', () => {
   assert.equal(list(['Ala', 'Ola', 'Ula']), 'Ala, Ola i Ula');
   assert.equal(winners([{ rank: 1, name: 'Ala' }, { rank: 2, name: 'Ola' }]), 'Wygrywa Ala');
   assert.equal(say('result.some', { names: list(['Ala', 'Ola']) }), 'Pierwsze miejsce dzielą Ala i Ola');
   assert.deepEqual(story([{ at: 1, kind: 'swap', text: 'Ala and Ola swap places' }]), [{ at: 1, text: 'Ala i Ola zamieniają się miejscami.' }]);
 });
 
-test('sentences of the hub are Polish as far as they are known', () => {
+test('translates known sentences of the hub', () => {
   for (const [sentence, polish] of [
     ['a race for 4, 5 pegs, no repeats', 'wyścig, gracze: 4, pionki: 5, bez powtórzeń'],
     ['4 robots on 16 x 12, 300 turns', '4 roboty, plansza 16 × 12, tury: 300'],

@@ -10,19 +10,19 @@ const { server, client, blasts, stories } = vectors('robots');
 /** Converts maps to lists of pairs, as in the vectors. @param {unknown} value */
 const plain = (value) => JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Map ? [...one] : one)));
 
-test('messages of a robots server are told from what is none', () => {
+test('accepts valid messages of a robots server only', () => {
   for (const { hex: text, message } of server.valid) assert.deepEqual(plain(robots.decode(bytes(text))), message, text);
   for (const text of server.invalid) assert.equal(robots.decode(bytes(text)), null, text);
 });
 
-test('messages of a robots player are those that the server reads', () => {
+test('encodes messages of a robots player as the server expects', () => {
   for (const [name, text] of Object.entries(client.join)) assert.equal(hex(robots.join(name)), text);
   assert.equal(hex(robots.placeBomb()), client.bomb);
   assert.equal(hex(robots.placeBlock()), client.block);
   assert.deepEqual(Object.fromEntries(robots.DIRECTIONS.map((direction) => [direction, hex(robots.move(direction))])), client.moves);
 });
 
-test('bombs cover the fields that the server says', () => {
+test('bombs cover the same fields as on the server', () => {
   for (const { width, height, radius, blocks, at, covers } of blasts) {
     const stones = new Map(blocks === '' ? [] : blocks.split(' ').map((/** @type {string} */ block) => [block, null]));
     const covered = blast(at, { width, height, radius }, stones);
@@ -30,7 +30,7 @@ test('bombs cover the fields that the server says', () => {
   }
 });
 
-test('what is known after some messages of robots is what the Rust client knows', () => {
+test('folds robots messages into the same state as the Rust client', () => {
   for (const { name, steps } of stories) {
     const state = begin();
     for (const { hex: text, known } of steps) {

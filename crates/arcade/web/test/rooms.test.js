@@ -12,7 +12,7 @@ import { ending, roomFacts, roomTitle, waitInWords } from '../js/page/words.js';
 /** @type {import('../js/games/types.js').Room} */
 const ROOM = { id: 'robots-1', game: 'robots', title: '2 robots', phase: 'lobby', taken: 0, seats: 2, port: 1, players: [] };
 
-test('codes are read from fragments, and nothing else is', () => {
+test('reads codes from fragments only', () => {
   assert.equal(codeOfRoom('#ABCdefgh'), 'abcdefgh');
   assert.equal(codeOfRoom('#ABCdef'), 'abcdef');
   for (const other of ['', '#', '#abcde', '#abcdefg', '#abcdefghj', '#abc-ef', '#name=abcdef', 'abcdef']) assert.equal(codeOfRoom(other), null, other);
@@ -22,13 +22,13 @@ test('codes are read from fragments, and nothing else is', () => {
   assert.equal(spaced(spaced('abcdefghjkmn')), 'abcd-efgh-jkmn');
 });
 
-test('a text is cut at a whole letter', () => {
+test('truncates texts at a character boundary', () => {
   assert.equal(fit('abc', 500), 'abc');
   assert.equal(fit('żółw', 5), 'żó');
   assert.equal(fit('👍👍', 7), '👍');
 });
 
-test('what is muted is kept, and nonsense mutes nobody', () => {
+test('stores muted players, and ignores invalid values', () => {
   for (const kept of [null, '', '7', '[]', '{"names":7}', 'null']) assert.deepEqual(read(kept), { all: false, names: [] }, String(kept));
   let muted = mute(read(null), 'Eve', true);
   assert.ok(isMuted(muted, 'Eve') && !isMuted(muted, 'Ann'));
@@ -40,7 +40,7 @@ test('what is muted is kept, and nonsense mutes nobody', () => {
   assert.ok(isMuted(muted, `Bob${2 * MOST - 1}`) && !isMuted(muted, 'Eve'));
 });
 
-test('rematches, waits, phrases and rooms are said in words', () => {
+test('describes rematches, waits, phrases and rooms in words', () => {
   assert.equal(rematchInWords({ ready: 1, of: 3 }, 24), 'Rematch: 1 of 3 ready, 24 s');
   assert.equal(marks({ ready: 1, of: 3 }), '✓··');
   assert.deepEqual([null, 0, 40, 60, 130].map(waitInWords), [

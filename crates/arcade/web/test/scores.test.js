@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { GAMES } from '../js/games/index.js';
 import { vectors } from './support/vectors.js';
 
-test('scores are said in the words of the hub', () => {
+test('words scores as the hub does', () => {
   const all = vectors('scores');
   assert.deepEqual(Object.keys(all).sort(), Object.keys(GAMES).sort());
   for (const [game, scores] of Object.entries(all)) {

@@ -39,7 +39,7 @@ function between(from, to) {
   return steps;
 }
 
-test('sight is what the rule says on random maps, from every cell', () => {
+test('sight follows the rule on random maps, from every cell', () => {
   const next = random(7);
   for (let round = 0; round < 60; round += 1) {
     const [rows, columns] = [1 + next(9), 1 + next(14)];

@@ -27,7 +27,7 @@ test('robots: the first, the deadliest turn and the last', () => {
   assert.deepEqual(robots([]), [{ at: 0, text: 'No robot was destroyed.' }]);
 });
 
-test('mastermind: the row that told most is named', () => {
+test('mastermind: names the most informative row', () => {
   /** @param {number} turn @param {string} guess @param {number} red @param {number} white */
   const row = (turn, guess, red, white) => /** @type {const} */ ({ kind: 'row', turn, guess, red, white });
   const board = { number: 1, rules: { length: 4, repeats: true, colours: 8 }, lines: [row(1, '1122', 0, 0), row(2, '3456', 4, 0)], over: null };
@@ -35,7 +35,7 @@ test('mastermind: the row that told most is named', () => {
   assert.equal(mostTelling({ ...board, lines: board.lines.slice(0, 1) }), null);
 });
 
-test('blackjack: the decision that cost most', () => {
+test('blackjack: names the costliest decision', () => {
   const table = { states: [{ total: 12, soft: false, upcard: 6, hit: -0.2, stand: -0.15, best: /** @type {const} */ ('stand') }, { total: 20, soft: false, upcard: 10, hit: -0.85, stand: 0.43, best: /** @type {const} */ ('stand') }] };
   const card = (/** @type {number} */ rank) => ({ rank, suit: /** @type {const} */ ('Clubs') });
   const twelve = { hand: [card(10), card(2)], upcard: card(6), action: /** @type {const} */ ('hit') };

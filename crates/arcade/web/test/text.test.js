@@ -28,14 +28,14 @@ const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
 /** @param {Translation[keyof Translation]} entry */
 const forms = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry));
 
-test('all languages have the same texts, in the same order', () => {
+test('all languages have the same keys in the same order', () => {
   assert.deepEqual(Object.keys(polish), Object.keys(english));
   for (const [language, all] of languages) {
     for (const [key, entry] of Object.entries(all)) for (const text of forms(entry)) assert.equal(text.trim(), text, `${language} ${key}`);
   }
 });
 
-test('a text that counts has the plurals of its language', () => {
+test('counted texts have the plurals of their language', () => {
   for (const [language, all] of languages) {
     const rules = new Intl.PluralRules(language);
     const plurals = [...new Set(Array.from({ length: 200 }, (_, number) => rules.select(number)))].sort();
@@ -70,7 +70,7 @@ test('each text is used', () => {
   assert.deepEqual(unused, []);
 });
 
-test('the options of rooms that have texts are those of the hub', () => {
+test('texts of room options match the options of the hub', () => {
   for (const key of Object.keys(english).filter((one) => one.startsWith('option.'))) {
     const [, game, option] = key.split('.');
     const source = readFileSync(new URL(`../src/games/${game}.rs`, root), 'utf8');
@@ -78,7 +78,7 @@ test('the options of rooms that have texts are those of the hub', () => {
   }
 });
 
-test('what is said in sentences of the hub is still said there', () => {
+test('translated sentences exist in the sources of the hub', () => {
   const sources = ['../src', '../../nuggets/src', '../../mastermind/src'].flatMap((directory) =>
     readdirSync(new URL(directory, root), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.rs'))
@@ -94,7 +94,7 @@ test('what is said in sentences of the hub is still said there', () => {
   assert.deepEqual(gone, []);
 });
 
-test('no module has texts of its own', () => {
+test('modules contain no texts', () => {
   assert.deepEqual([...modules].flatMap(([path, source]) => literals(path, source)), []);
   for (const text of [
     "element('p', {}, 'leave');",
@@ -108,7 +108,7 @@ test('no module has texts of its own', () => {
   }
 });
 
-test('the language is that of the choice, else the first wish that can be met', () => {
+test('chooses the selected language, otherwise the first available preference', () => {
   assert.equal(languageFor(null, ['pl-PL', 'en']), 'pl');
   assert.equal(languageFor(null, ['de', 'pl', 'en']), 'pl');
   assert.equal(languageFor('en', ['pl-PL']), 'en');
@@ -117,7 +117,7 @@ test('the language is that of the choice, else the first wish that can be met', 
   assert.equal(languageFor(null, []), 'en');
 });
 
-test('texts have their values, and what has no text is said as it came', () => {
+test('inserts values into texts, and returns unknown sentences unchanged', () => {
   assert.equal(say('lobby.play.label', { game: 'X' }), 'Play now: X');
   assert.equal(say('time.minutes', { count: 1 }), 'a minute ago');
   assert.equal(say('time.minutes', { count: 2 }), '2 minutes ago');

@@ -10,7 +10,7 @@ import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`axe finds nothing, ${colorScheme}`, { timeout: 180_000 }, async () => {
+  test(`all pages pass axe, ${colorScheme}`, { timeout: 180_000 }, async () => {
     const rooms = await hub.rooms();
     const id = (/** @type {string} */ game) => rooms.find((room) => room.game === game)?.id;
     const robots = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 100 });

@@ -34,7 +34,7 @@ async function fits(person, where) {
   assert.deepEqual(await findings(person), [], where);
 }
 
-test('somebody whose browser asks for Polish: the lobby, a match, its result and its replay', bound, async () => {
+test('shows the lobby, a match, its result and its replay in Polish', bound, async () => {
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   const { page } = ala;
   await ala.go('/');
@@ -62,7 +62,7 @@ test('somebody whose browser asks for Polish: the lobby, a match, its result and
   await ala.leave();
 });
 
-test('the other pages in Polish', bound, async () => {
+test('shows the other pages in Polish', bound, async () => {
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   const { page } = ala;
   const rooms = await hub.rooms();
@@ -91,7 +91,7 @@ test('the other pages in Polish', bound, async () => {
   await ala.leave();
 });
 
-test('another language is chosen in the middle of a game, which goes on, and it is kept', bound, async () => {
+test('stores the chosen language, and keeps the seat of a running game', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   const { page } = ala;
@@ -108,7 +108,7 @@ test('another language is chosen in the middle of a game, which goes on, and it 
   await ala.leave();
 });
 
-test('without its file the page is English', bound, async () => {
+test('falls back to English without the Polish file', bound, async () => {
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   await ala.page.route('**/text/pl.js', (route) => route.abort());
   await ala.go('/');

@@ -9,7 +9,7 @@ import { browser, hub } from './support/site.js';
 
 const bound = { timeout: 120_000 };
 
-test('the lobby is in the page before anything else has come', bound, async () => {
+test('the first page contains the lobby', bound, async () => {
   const rooms = await hub.rooms();
   const ann = await Person.come(browser, hub.address, 'Ann');
   // No socket ever opens.
@@ -23,7 +23,7 @@ test('the lobby is in the page before anything else has come', bound, async () =
   await ann.leave();
 });
 
-test('play now: one click, with the name of a guest, and bots fill up', bound, async () => {
+test('play now starts a match with bots under a guest name', bound, async () => {
   const zoe = await Person.come(browser, hub.address, '');
   const { page } = zoe;
   await zoe.go('/');
@@ -37,7 +37,7 @@ test('play now: one click, with the name of a guest, and bots fill up', bound, a
   await zoe.leave();
 });
 
-test('a room of one’s own: made by the form, played, and to be seen again', bound, async () => {
+test('creates a room with the form, plays in it and shows the replay', bound, async () => {
   const ann = await Person.come(browser, hub.address, '');
   const { page } = ann;
   await ann.go('/');
@@ -67,7 +67,7 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   await ann.leave();
 });
 
-test('a name that games would change is not taken, and another one is offered', bound, async () => {
+test('suggests another name for one that games would change', bound, async () => {
   const chloe = await Person.come(browser, hub.address, '');
   const { page } = chloe;
   await chloe.go('/');
@@ -91,7 +91,7 @@ test('a name that games would change is not taken, and another one is offered', 
   await chloe.leave();
 });
 
-test('a name belongs to the browser that took it first', bound, async () => {
+test('a name belongs to the browser that registered it first', bound, async () => {
   const first = await Person.come(browser, hub.address, '');
   await first.go('/');
   await first.takesName('Ida');
@@ -117,7 +117,7 @@ test('a name belongs to the browser that took it first', bound, async () => {
   await Promise.all([first.leave(), second.leave()]);
 });
 
-test('the QR code of the address is shown on demand', bound, async () => {
+test('shows the QR code of the address on demand', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/');
   await ann.page.getByText('Show QR code').click();
@@ -128,7 +128,7 @@ test('the QR code of the address is shown on demand', bound, async () => {
   await ann.leave();
 });
 
-test('rooms are looked for by game and by text, and the address says so', bound, async () => {
+test('filters rooms by game and text, with an address for each filter', bound, async () => {
   for (let number = 0; number < 12; number += 1) await hub.open({ game: 'nuggets', map: 'spiral' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;

@@ -131,7 +131,7 @@ async function breakCodes() {
   return { room, ann, page: ann.page, rows: ann.page.getByRole('list', { name: 'Rows' }) };
 }
 
-test('mastermind: one browser finds the code, sees the result, its replay, and plays again', bound, async () => {
+test('mastermind: finds the code, shows result and replay, and starts a new game', bound, async () => {
   const { room, ann, page, rows } = await breakCodes();
   const breaker = new Codebreaker();
   /** A guess and its answer, from the text for screen readers. @param {number} row */
@@ -194,7 +194,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
   await ann.leave();
 });
 
-test('mastermind: pegs are dragged into their places, and lifelines tell the truth', bound, async () => {
+test('mastermind: pegs can be dragged, and lifelines are correct', bound, async () => {
   const { ann, page, rows } = await breakCodes();
   // From the last place to the first, the reverse of the order of taps.
   for (const [place, digit] of [[4, '5'], [3, '6'], [2, '7'], [1, '8']])

@@ -53,7 +53,7 @@ async function withoutNetwork({ relay, page }, seconds) {
 
 for (const seconds of [5, 70, 200]) {
   describe(`${seconds} seconds without a network`, { concurrency: true }, () => {
-    test('nuggets: the letter and the purse are still one’s own', bound, async () => {
+    test('nuggets: keeps the letter and the purse', bound, async () => {
       const room = await hub.open({ game: 'nuggets', map: 'main' });
       const who = await behind(room.id);
       await who.ann.hasSeat('A');
@@ -65,7 +65,7 @@ for (const seconds of [5, 70, 200]) {
       await leave(who);
     });
 
-    test('mastermind: the rows are still there', bound, async () => {
+    test('mastermind: keeps the rows', bound, async () => {
       const room = await hub.open({ game: 'mastermind', seed: 7 });
       const who = await behind(room.id);
       await who.ann.reads('Row 1 of 10');
@@ -79,7 +79,7 @@ for (const seconds of [5, 70, 200]) {
       await leave(who);
     });
 
-    test('robots: the robot still answers keys', bound, async () => {
+    test('robots: keeps control of the robot', bound, async () => {
       const room = await hub.open({ game: 'robots', players: 2, turns: 5000, turn_duration: 500 });
       const who = await behind(room.id);
       const bob = native.robots(room.port, 'Bob');
@@ -97,7 +97,7 @@ for (const seconds of [5, 70, 200]) {
 }
 
 // A table does not wait longer: by the rules, a player who does not decide leaves it.
-test('blackjack: after five seconds the hand is still one’s own, and nobody else has the name', bound, async () => {
+test('blackjack: keeps the hand for five seconds, with one seat per name', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 500 });
   const who = await behind(room.id);
   await who.ann.stands();
@@ -109,7 +109,7 @@ test('blackjack: after five seconds the hand is still one’s own, and nobody el
   await leave(who);
 });
 
-test('a network that goes silent is noticed within seconds, and the seat is kept', bound, async () => {
+test('detects a silent network within seconds, and keeps the seat', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const who = await behind(room.id);
   await who.ann.hasSeat('A');
@@ -130,7 +130,7 @@ test('a network that goes silent is noticed within seconds, and the seat is kept
   await leave(who);
 });
 
-test('a slow network is not taken for a dead one', bound, async () => {
+test('does not reconnect on a slow network', bound, async () => {
   const room = await hub.open({ game: 'mastermind', seed: 7 });
   const who = await behind(room.id);
   who.relay.delay = 300;
@@ -143,7 +143,7 @@ test('a slow network is not taken for a dead one', bound, async () => {
   await leave(who);
 });
 
-test('the hub is killed, and starts again after eight seconds', bound, async () => {
+test('keeps the seat when the hub restarts after eight seconds', bound, async () => {
   const own = await Hub.start();
   try {
     const room = await own.open({ game: 'mastermind', seed: 7 });

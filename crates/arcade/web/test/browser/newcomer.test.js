@@ -27,7 +27,7 @@ for (const { width, height, touch } of SIZES) {
   const come = (name) => Person.come(browser, hub.address, name, { viewport: { width, height }, hasTouch: touch, isMobile: touch });
   const size = `${width} x ${height}`;
 
-  test(`${size}: a newcomer of nuggets is told what to do until the first move, and sees the way to the gold`, bound, async () => {
+  test(`${size}: introduces nuggets until the first move`, bound, async () => {
     const room = await hub.open({ game: 'nuggets', map: 'brawl' });
     const ann = await come('');
     const { page } = ann;
@@ -45,7 +45,7 @@ for (const { width, height, touch } of SIZES) {
     await ann.leave();
   });
 
-  test(`${size}: the buttons of blackjack and mastermind are in sight, and the first answer is explained`, bound, async () => {
+  test(`${size}: keeps the buttons of blackjack and mastermind in the viewport, and explains the first answer`, bound, async () => {
     const ann = await come('Ann');
     const { page } = ann;
     const table = await hub.open({ game: 'blackjack', players: 1, rounds: 5 });
@@ -67,7 +67,7 @@ for (const { width, height, touch } of SIZES) {
   });
 }
 
-test('robots: the first match shows where bombs will blast, and its result what happened', bound, async () => {
+test('robots: the first match shows blasts, and its result highlights', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;

@@ -48,7 +48,7 @@ function step({ place, terrain }) {
   throw new Error('there is nowhere to go');
 }
 
-test('a reload in mid-game: the same seat and a new snapshot', bound, async () => {
+test('keeps the seat after a reload during a game', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
@@ -63,7 +63,7 @@ test('a reload in mid-game: the same seat and a new snapshot', bound, async () =
   await ann.leave();
 });
 
-test('robots: a reload in mid-game leaves the robot its own', bound, async () => {
+test('robots: keeps the robot after a reload during a game', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 1000, turn_duration: 100 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
@@ -78,7 +78,7 @@ test('robots: a reload in mid-game leaves the robot its own', bound, async () =>
   await ann.leave();
 });
 
-test('blackjack: a reload keeps the rounds that were played', bound, async () => {
+test('blackjack: keeps the played rounds after a reload', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 50 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
@@ -94,7 +94,7 @@ test('blackjack: a reload keeps the rounds that were played', bound, async () =>
   await ann.leave();
 });
 
-test('blackjack: a round that ended while a page was away counts', bound, async () => {
+test('blackjack: counts a round that ended while the page was away', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 2, rounds: 50 });
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
   await ann.go(`/rooms/${room.id}`);
@@ -116,7 +116,7 @@ test('blackjack: a round that ended while a page was away counts', bound, async 
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('the hub is killed and started again: the page says so, comes back and has its seat', bound, async () => {
+test('reports a killed hub, reconnects after its restart and keeps the seat', bound, async () => {
   const own = await Hub.start();
   try {
     const room = await own.open({ game: 'nuggets', map: 'main' });
@@ -144,7 +144,7 @@ test('the hub is killed and started again: the page says so, comes back and has 
   }
 });
 
-test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than the screen', bound, async () => {
+test('on a phone a tap walks, a swipe steps, and pages fit the screen', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const size = { width: 360, height: 740 };
   const ann = await Person.come(browser, hub.address, 'Ann', { viewport: size, hasTouch: true, isMobile: true });
@@ -198,7 +198,7 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
   await ann.leave();
 });
 
-test('a keyboard alone: from the lobby through a game and back', bound, async () => {
+test('plays from the lobby and back by keyboard alone', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 1, turns: 20, turn_duration: 100 });
   const ann = await Person.come(browser, hub.address, '');
   const { page } = ann;
@@ -227,7 +227,7 @@ test('a keyboard alone: from the lobby through a game and back', bound, async ()
   await page.context().close();
 });
 
-test('keys play the game after a button or a list was clicked', bound, async () => {
+test('keys play the game after a click on a button or a list', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 2000 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.owns(room);
@@ -257,7 +257,7 @@ test('keys play the game after a button or a list was clicked', bound, async () 
   await ann.leave();
 });
 
-test('what is under a finger stays there while others play', bound, async () => {
+test('elements under the pointer do not move while other players play', bound, async () => {
   const room = await hub.open({ game: 'mastermind', mode: 'race', players: 2, seed: 7 });
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
   await ann.go(`/rooms/${room.id}`);
@@ -285,7 +285,7 @@ test('what is under a finger stays there while others play', bound, async () => 
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('a browser that keeps nothing plays for this visit, and says so', bound, async () => {
+test('without storage the player keeps name and seat for the visit, with a notice', bound, async () => {
   const owner = await Person.come(browser, hub.address, '');
   await owner.go('/');
   await owner.takesName('Zora');
@@ -305,7 +305,7 @@ test('a browser that keeps nothing plays for this visit, and says so', bound, as
   await Promise.all([owner.leave(), zora.leave()]);
 });
 
-test('an address that leads nowhere says so, and leads back', bound, async () => {
+test('unknown addresses show a page with a link to the lobby', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   for (const [path, heading] of [['/nowhere', 'Page not found'], ['/rooms/chess-1', 'Room not found']]) {
     await ann.go(path);

@@ -9,7 +9,7 @@ import { browser, hub } from './support/site.js';
 
 const bound = { timeout: 120_000 };
 
-test('a replay is played, stepped and sought, and an address leads to its moments', bound, async () => {
+test('plays, steps and seeks a replay, with addresses of its moments', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await answer(page);
@@ -44,7 +44,7 @@ test('a replay is played, stepped and sought, and an address leads to its moment
   await ann.leave();
 });
 
-test('players: leaderboards, one player, and two against each other', bound, async () => {
+test('shows leaderboards, a player, and the comparison of two players', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await answer(page);

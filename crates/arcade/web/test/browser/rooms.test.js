@@ -40,7 +40,7 @@ const forgive = (person) => {
   person.faults = person.faults.filter((fault) => !/status of (403|404|409|422)/.test(fault));
 };
 
-test('a room by link: its owner hands it on, and the next one locks, renames, removes and closes', bound, async () => {
+test('a room with a link: the owner hands it over, and the new owner locks, renames, removes and closes', bound, async () => {
   const [ann, eve, zoe] = await come(['Ann', 'Eve', 'Zoe']);
   await ann.go('/');
   await ann.page.getByText('Create a room').click();
@@ -92,7 +92,7 @@ test('a room by link: its owner hands it on, and the next one locks, renames, re
   }
 });
 
-test('an owner has bots start the match, and nobody else is offered that', bound, async () => {
+test('only the owner can start the match with bots', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
   const room = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 100 });
   await ann.owns(room);
@@ -109,7 +109,7 @@ test('an owner has bots start the match, and nobody else is offered that', bound
 });
 
 for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50 }, { game: 'blackjack', players: 2, rounds: 1 }]) {
-  test(`${options.game}: two play a rematch, who see who is ready`, bound, async () => {
+  test(`${options.game}: two players play a rematch and see who is ready`, bound, async () => {
     const [ann, eve] = await come(['Ann', 'Eve']);
     const room = await hub.open(/** @type {Record<string, string | number>} */ (options));
     /** Plays a match to its end. */
@@ -143,7 +143,7 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
   });
 }
 
-test('phrases are seen beside the name, and those of the muted are not, also after a reload', bound, async () => {
+test('shows phrases beside the name, and hides those of muted players also after a reload', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
   const room = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 100 });
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
@@ -168,7 +168,7 @@ test('phrases are seen beside the name, and those of the muted are not, also aft
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('a room with a word asks for it, also those who only watch', bound, async () => {
+test('a room with a password asks players and spectators for it', bound, async () => {
   const [eve] = await come(['Eve']);
   const room = await hub.open({ game: 'robots', players: 2, room: { visibility: 'word', word: 'sesame', name: 'Cave' } });
   await eve.go('/');
@@ -191,7 +191,7 @@ test('a room with a word asks for it, also those who only watch', bound, async (
   await eve.leave();
 });
 
-test('nuggets: a map of one\'s own, and what the hub says of one that is none', bound, async () => {
+test('nuggets: accepts a custom map, and shows the error for an invalid one', bound, async () => {
   const [ann] = await come(['Ann']);
   await ann.go('/');
   await ann.page.getByText('Create a room').click();
@@ -211,7 +211,7 @@ test('nuggets: a map of one\'s own, and what the hub says of one that is none', 
   await ann.leave();
 });
 
-test('a player is reported from the result', bound, async () => {
+test('reports a player from the result', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
   // Long enough for the hub to assign the robots to players.
   const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
@@ -233,7 +233,7 @@ test('a player is reported from the result', bound, async () => {
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('a name goes to a second browser by its link, gets a new key, and is given up', bound, async () => {
+test('transfers a name to a second browser, renews its key, and releases it', bound, async () => {
   const [first, second] = await come(['', '']);
   await first.go('/');
   await first.takesName('Nadia');
@@ -270,7 +270,7 @@ test('a name goes to a second browser by its link, gets a new key, and is given 
 
 for (const [width, height] of SIZES) {
   for (const locale of ['en-US', 'pl-PL']) {
-    test(`the new parts fit and axe finds nothing, ${width}x${height}, ${locale}`, bound, async () => {
+    test(`rooms and dialogs fit and pass axe, ${width}x${height}, ${locale}`, bound, async () => {
       const dark = locale === 'pl-PL';
       const options = { viewport: { width, height }, locale, colorScheme: /** @type {'dark' | 'light'} */ (dark ? 'dark' : 'light'), reducedMotion: /** @type {const} */ ('reduce') };
       const [ann, eve] = await come(['Ann', 'Eve'], options);

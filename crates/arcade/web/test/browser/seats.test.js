@@ -12,7 +12,7 @@ const bound = { timeout: 120_000 };
 /** @param {Person} person */
 const ownLine = ({ page }) => page.locator('.players li.own');
 
-test('robots: namesakes have a seat each, and their own keys', bound, async () => {
+test('robots: players of the same name have separate seats', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 1000, turn_duration: 100 });
   const [one, two] = await Promise.all([1, 2].map(() => Person.come(browser, hub.address, 'Ann')));
   await one.go(`/rooms/${room.id}`);
@@ -46,7 +46,7 @@ test('blackjack: two tabs with one name are two players', bound, async () => {
   await Promise.all([one.leave(), two.leave()]);
 });
 
-test('a room that its host closes says why, and so does the removal of a player', bound, async () => {
+test('shows why the host closed a room or removed a player', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
   for (const person of [ann, bob]) {
@@ -60,7 +60,7 @@ test('a room that its host closes says why, and so does the removal of a player'
   await Promise.all([ann.leave(), bob.leave()]);
 });
 
-test('blackjack: the verdict and the dealer stay until the player goes on, while the time of the table is in sight', bound, async () => {
+test('blackjack: shows verdict, dealer and remaining time until the player continues', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 2 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
@@ -86,7 +86,7 @@ test('blackjack: the verdict and the dealer stay until the player goes on, while
   await ann.leave();
 });
 
-test('robots: bots come in some seconds or at a press, and nobody is alone with silence', bound, async () => {
+test('robots: bots join after a countdown or at a press', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await ann.go('/');
@@ -97,7 +97,7 @@ test('robots: bots come in some seconds or at a press, and nobody is alone with 
   await ann.leave();
 });
 
-test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
+test('nuggets: late players wait for the next match, and spectators follow', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   // Slow enough for spectators.
   const bob = native.nuggets(room.port, 'Bob', { pause: 80 });
@@ -117,7 +117,7 @@ test('nuggets: whoever is late waits for the next match, and whoever looks on is
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('nuggets: a countdown is in sight, and who left early is named in the result', bound, async () => {
+test('nuggets: shows the countdown, and marks players who left early', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl', countdown: 3 });
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);

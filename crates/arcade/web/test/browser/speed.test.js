@@ -20,7 +20,7 @@ const quantile = (samples, part) => [...samples].sort((a, b) => a - b)[Math.min(
 /** @param {number[]} samples */
 const summary = (samples) => [0.5, 0.9, 0.99].map((part) => `p${part * 100} ${quantile(samples, part).toFixed(1)}`).join(', ');
 
-test('the first page is small, and asks for nothing more', bound, async (t) => {
+test('the first page is small and makes no further requests', bound, async (t) => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   const network = await ann.page.context().newCDPSession(ann.page);
   await network.send('Network.enable');
@@ -40,7 +40,7 @@ test('the first page is small, and asks for nothing more', bound, async (t) => {
   await ann.leave();
 });
 
-test('a key of nuggets is answered at once', bound, async (t) => {
+test('nuggets responds to keys immediately', bound, async (t) => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.page.addInitScript(() => {
@@ -93,7 +93,7 @@ test('a key of nuggets is answered at once', bound, async (t) => {
   await ann.leave();
 });
 
-test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
+test('draws a map of 160 x 400 smoothly', bound, async (t) => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/nowhere');
   // The first view is a baseline: a canvas of one colour.
