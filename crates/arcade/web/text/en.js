@@ -303,7 +303,7 @@ export const texts = /** @type {const} */ ({
   'counts.seed': 'fixed seed',
   'counts.options': 'custom settings',
   'counts.rules': 'different rules',
-  'counts.hints': 'hints',
+  'counts.hints': 'hints used',
   'counts.unfinished': 'unfinished',
   'counts.alone': 'no opponents',
   'counts.pair': 'same opponent three times today',

@@ -298,7 +298,7 @@ export const texts = {
   'counts.rated': 'Rankingowy',
   'counts.casual': 'Towarzyski · {why}',
   'counts.casual.short': 'towarzyski',
-  'counts.seed': 'ustalone losowanie',
+  'counts.seed': 'wybrane ziarno',
   'counts.options': 'własne ustawienia',
   'counts.rules': 'inne zasady',
   'counts.hints': 'podpowiedzi',

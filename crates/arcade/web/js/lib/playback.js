@@ -21,7 +21,7 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const WINDOW = 60_000;
 /** The longest chunk that the hub sends; see MAX_STRETCH in replays.rs. */
 const MAX_WINDOW = 300_000;
-/** The shortest time that a chunk lasts on the screen, in milliseconds. */
+/** The next chunk is loaded when the frames last for less than this time, in milliseconds on the screen. */
 const AHEAD = 4_000;
 /** Length of a step back if no recent frame was shown, in milliseconds. */
 const BACK = 1_000;
@@ -87,7 +87,7 @@ export class Playback {
         this.shown = [];
         this.queue = answer.frames;
       } else {
-        // The screen is already up to date.
+        // Skips the snapshot, since the screen is up to date.
         this.queue.push(...answer.frames.filter(({ at }) => at > from));
       }
       this.loadedTo = Math.max(answer.to, from + 1);

@@ -113,7 +113,7 @@ export class Ground {
   }
 
   /**
-   * Enlarges the picture if it does not cover the layout, and repaints changed cells.
+   * Starts a new picture if the current one does not cover the layout, and repaints changed cells.
    * @param {NuggetsState} state
    * @param {Layout} layout
    * @param {number} ratio
