@@ -78,7 +78,7 @@ fn one_click_is_enough_to_play_robots_alone() {
     assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");
     let wanted = json!({ "seat": token }).to_string();
     let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), &wanted);
-    assert!(head.starts_with("HTTP/1.1 409") && body.contains("one seat is for a person"), "{head} {body}");
+    assert!(head.starts_with("HTTP/1.1 409") && body.contains("seat_for_person"), "{head} {body}");
     assert!(hub.request("POST", "/api/play/chess", "").0.starts_with("HTTP/1.1 404"));
 }
 
@@ -96,7 +96,7 @@ fn whoever_does_not_want_to_wait_has_bots_at_once() {
         [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]
     {
         let (head, body) = hub.request("POST", &path, &wanted.to_string());
-        assert!(head.starts_with("HTTP/1.1 403") && body.contains("by the word of those who play"), "{head} {body}");
+        assert!(head.starts_with("HTTP/1.1 403") && body.contains("not_player"), "{head} {body}");
         assert!(
             hub.request("DELETE", &path, &json!({ "seat": wanted["seat"] }).to_string()).0.starts_with("HTTP/1.1 403")
         );
@@ -163,7 +163,7 @@ fn one_host_opens_only_so_many_rooms_and_sockets() {
     assert!(make().0.starts_with("HTTP/1.1 201"));
     let (head, body) = make();
     assert!(
-        head.starts_with("HTTP/1.1 429") && head.contains("retry-after:") && body.contains("1 rooms"),
+        head.starts_with("HTTP/1.1 429") && head.contains("retry-after:") && body.contains("too_many_rooms"),
         "{head} {body}"
     );
     let _sockets = [hub.socket("/live", None).unwrap(), hub.socket("/live", None).unwrap()];

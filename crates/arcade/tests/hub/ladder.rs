@@ -371,7 +371,7 @@ fn a_wrong_key_is_refused_with_the_reason() {
     assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
     let mut said = String::new();
     waiting.read_to_string(&mut said).unwrap();
-    assert!(said.contains("BYE your key does not prove this name any more"), "{said}");
+    assert!(said.contains("BYE this key does not own this name any more"), "{said}");
     let answer = say(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
@@ -480,12 +480,12 @@ fn banned_host_loses_its_programs_and_its_learner() {
     }
     done(&hub, &["ban", "127.0.0.1"]);
     // If its match has begun, its room may tell it first.
-    let is_farewell = |said: &str| said.to_lowercase().contains("he host of this hub has banned your address");
+    let is_farewell = |said: &str| said.to_lowercase().contains("he operator of this hub has banned your address");
     while !is_farewell(&String::from_utf8_lossy(&program.binary())) {}
     let mut said = String::new();
     stream.read_to_string(&mut said).unwrap();
     assert!(is_farewell(said.lines().last().unwrap()), "{said}");
-    assert_eq!(learner.ending(), (4007, "the host of this hub has banned your address".to_owned()));
+    assert_eq!(learner.ending(), (4007, "the operator of this hub has banned your address".to_owned()));
     assert!(matches!(hub.socket("/learn/socket", None), Err(Error::Http(answer)) if answer.status() == 403));
 }
 
@@ -503,10 +503,10 @@ fn the_commands_of_those_who_take_part_ask_a_hub_anywhere() {
     assert!(run(&["join", "Ann"]).ended(1).stderr.contains("is taken"));
     assert!(run(&["show"]).ended(0).stdout.starts_with("robots"), "the game");
     assert!(run(&["show", "robots"]).ended(0).stdout.contains("Nobody has played yet"));
-    assert!(run(&["show", "nuggets"]).ended(1).stderr.contains("no ladder of this game"));
+    assert!(run(&["show", "nuggets"]).ended(1).stderr.contains("no ladder for this game"));
     let (name, key) = login.split_once('#').unwrap();
     assert!(run(&["leave", name, key]).ended(0).stdout.contains("Ann is free again"));
-    assert!(run(&["leave", name, key]).ended(1).stderr.contains("does not prove"));
+    assert!(run(&["leave", name, key]).ended(1).stderr.contains("does not own"));
     let without = Hub::with(&["--no-default-rooms"]);
     let (status, answer) = ask(&without, "GET", "/api/ladder", &Value::Null);
     assert!(status == 404 && answer["error"].as_str().unwrap().contains("--ladder"), "{answer}");

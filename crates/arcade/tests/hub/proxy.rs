@@ -55,7 +55,7 @@ fn the_log_says_once_what_a_proxy_does_wrong() {
     let (finished, _) = hub.end();
     let log = finished.stderr;
     assert!(log.contains("proxy_set_header Host $http_host"), "{log}");
-    assert!(log.contains("this hub is not known as 'upstream'") && log.contains("--name play.example.org"), "{log}");
+    assert!(log.contains("this hub has no host name 'upstream'") && log.contains("--name play.example.org"), "{log}");
     assert_eq!(log.matches(line).count(), 1, "{log}");
 }
 

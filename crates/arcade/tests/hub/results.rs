@@ -114,7 +114,7 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     let hub = Hub::with(options);
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
     let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }).to_string());
-    assert_eq!((status, answer["error"].as_str()), (409, Some("this name belongs to another browser; choose another")));
+    assert_eq!((status, answer["code"].as_str()), (409, Some("name_taken")));
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bill", "key": key(2) }).to_string()).0, 204);
     let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }).to_string());
     let told = "this name looks like another one that is taken; choose another";
@@ -347,7 +347,7 @@ fn one_room_is_asked_for_by_its_name() {
         assert_eq!((status, &found["id"], &found["title"]), (200, &room["id"], &room["title"]));
     }
     let (status, told) = ask(&hub, "GET", "/api/rooms/nuggets-999", "");
-    assert_eq!((status, told["error"].as_str()), (404, Some("there is no such room")));
+    assert_eq!((status, told["code"].as_str()), (404, Some("no_room")));
 }
 
 #[test]

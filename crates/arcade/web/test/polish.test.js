@@ -8,7 +8,7 @@ const html = { lang: '', dataset: {} };
 Object.defineProperty(globalThis, 'document', { value: { documentElement: html } });
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['pl-PL', 'en'] }, configurable: true });
 
-const { say, list, number, told, language } = await import('../js/lib/text.js');
+const { errorOf, say, list, number, told, language } = await import('../js/lib/text.js');
 const { GAMES } = await import('../js/games/index.js');
 const { winners } = await import('../js/page/words.js');
 const { story } = await import('../js/games/nuggets/story.js');
@@ -36,7 +36,6 @@ test('translates known sentences of the hub', () => {
   for (const [sentence, polish] of [
     ['a race for 4, 5 pegs, no repeats', 'wyścig, gracze: 4, pionki: 5, bez powtórzeń'],
     ['4 robots on 16 x 12, 300 turns', '4 roboty, plansza 16 × 12, tury: 300'],
-    ['3 rooms from your address are open already; join one of them, or wait until one is closed', 'otwarte są już 3 pokoje z Twojej sieci. Dołącz do któregoś albo poczekaj, aż jakiś się zamknie'],
     ['Ala: 1 nuggets', 'Ala: 1 bryłka'],
     ['no repeats joins', 'no repeats dołącza'],
     ['the moon is full', 'the moon is full'],
@@ -44,4 +43,9 @@ test('translates known sentences of the hub', () => {
   ]) {
     assert.equal(told(sentence), polish);
   }
+});
+
+test('words errors of the hub by their codes', () => {
+  const full = /** @type {any} */ ({ error: 'x', code: 'too_many_rooms', count: 3 });
+  assert.equal(errorOf(full), 'Otwarte są już 3 pokoje z Twojej sieci. Dołącz do któregoś albo zamknij jeden.');
 });

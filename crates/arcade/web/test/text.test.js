@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { languageFor, load } from '../js/lib/language.js';
-import { list, say, sayOr, told } from '../js/lib/text.js';
+import { errorOf, list, say, sayOr, told } from '../js/lib/text.js';
 import { literals } from './support/literals.js';
 
 /** @typedef {import('../js/lib/text-types.js').Translation} Translation */
@@ -66,6 +66,7 @@ test('each text is used', () => {
   const said = new Set([...written.matchAll(/['"]([a-z]+(?:[.\-_]\w+)+)['"]/g)].map(([, key]) => key));
   // Some keys end in a value from the hub or a game.
   const begun = [...written.matchAll(/(?:say|sayOr|sayAround)\(`([a-z.]+\.)\$\{/g)].map(([, start]) => start);
+  begun.push('hub.');
   const unused = Object.keys(english).filter((key) => !said.has(key) && !begun.some((start) => key.startsWith(start)) && !key.startsWith('option.'));
   assert.deepEqual(unused, []);
 });
@@ -76,6 +77,20 @@ test('texts of room options match the options of the hub', () => {
     const source = readFileSync(new URL(`../src/games/${game}.rs`, root), 'utf8');
     assert.ok(new RegExp(`Field::\\w+\\(\\s*"${option}"|Field::${option}\\(`).test(source), key);
   }
+});
+
+/** Errors that no user of the page causes or can act on; they stay in English. */
+const FOR_PROGRAMS = ['invalid_request', 'invalid_name', 'invalid_map', 'invalid_options', 'impossible', 'no_lease', 'no_random', 'nodes_only', 'local_only', 'not_owner', 'other_site', 'tls', 'unknown_host'];
+
+test('each error of the hub has a text, and each text an error', () => {
+  const source = readdirSync(new URL('../src', root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.rs') && path !== 'message.rs')
+    .map((path) => readFileSync(new URL(`../src/${path}`, root), 'utf8'))
+    .join('\n');
+  const codes = new Set([...source.matchAll(/(?:message!|Message::new|message_of)\([^"]*?"([a-z_]+)"/g)].map(([, code]) => code));
+  for (const [, code] of source.matchAll(/ReplayError::\w+(?:\(_\))? => "([a-z_]+)"/g)) codes.add(code);
+  const texts = Object.keys(english).flatMap((key) => (key.startsWith('hub.') ? [key.slice(4)] : []));
+  assert.deepEqual([...texts, ...FOR_PROGRAMS].sort(), [...codes].sort());
 });
 
 test('translated sentences exist in the sources of the hub', () => {
@@ -128,6 +143,9 @@ test('inserts values into texts, and returns unknown sentences unchanged', () =>
   assert.equal(sayOr('option.nuggets.depth', 'Depth'), 'Depth');
   assert.equal(sayOr('toString', 'x'), 'x');
   assert.equal(told('all seats are taken'), 'all seats are taken');
+  assert.equal(errorOf({ error: 'x', code: 'name_taken' }), 'This name is taken. Choose another one.');
+  assert.equal(errorOf(/** @type {any} */ ({ error: 'x', code: 'too_many_names', count: 3 })), 'You have 3 names. Use one of them.');
+  assert.equal(errorOf({ error: 'a fault of its own', code: 'toString' }), 'A fault of its own.');
 });
 
 /** Calls that the compiler has to reject; this is never run. */

@@ -60,7 +60,7 @@ fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
     // A client that guesses delays neither the right code nor a token.
     for _ in 0..21 {
-        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "no room has this code");
+        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
     }
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).0, 200);
     assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 303"));
@@ -72,9 +72,9 @@ fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
     let hub = Hub::again(data, &["--proxy", "127.0.0.1"]);
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
     for _ in 0..20 {
-        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "no room has this code");
+        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "unknown_code");
     }
-    refused(ask(&hub, "POST", "/api/join", &json!({ "code": short })), 429, "too many wrong codes");
+    refused(ask(&hub, "POST", "/api/join", &json!({ "code": short })), 429, "too_many_tries");
     assert!(hub.get(&format!("/j/{short}")).0.starts_with("HTTP/1.1 429"));
     assert_eq!(hub.enter_as(&room, &json!({ "code": short })).ending().0, 4011);
     let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
@@ -147,7 +147,7 @@ fn room_that_no_list_shows_is_answered_as_a_missing_one() {
     }
     // A client that has shown that it may enter gets the reason.
     let path = format!("/api/rooms/{}/bots", id(&room));
-    refused(ask(&hub, "POST", &path, &json!({ "seat": seat })), 403, "by the word of its owner");
+    refused(ask(&hub, "POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn a_room_with_a_word_is_listed_without_its_port_and_lets_in_who_knows_the_word(
     let file = std::fs::read_to_string(hub.data.path().join("rooms").join(format!("{}.json", id(&room)))).unwrap();
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
     let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
-    refused(join("zolw"), 403, "not the word");
+    refused(join("zolw"), 403, "wrong_word");
     // A host that guesses the word of one room may still enter another.
     let other = make(&hub, &options("word", Some("turtle")));
     let guess = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": other["id"], "word": word }));
     for _ in 0..20 {
-        refused(guess("tortoise"), 403, "not the word");
+        refused(guess("tortoise"), 403, "wrong_word");
     }
-    refused(guess("turtle"), 429, "too many wrong codes and words");
+    refused(guess("turtle"), 429, "too_many_tries");
     let (status, joined) = join("żółw");
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
@@ -199,12 +199,12 @@ fn maps_of_the_host_are_offered_and_one_of_ones_own_stays_with_its_room() {
     let offered = &games["games"][0]["options"][0]["choices"];
     assert!(offered.as_array().unwrap().contains(&json!("hall")), "{offered}");
     make(&hub, &json!({ "game": "nuggets", "map": "hall" }));
-    refused(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "there is no map");
+    refused(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "no_map");
     let wrong = nuggets::check_map(b"+--+\n|.x|\n+--+\n").breaches[0].to_string();
     let drawn =
         |text: &str| ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
     refused(drawn("+--+\n|.x|\n+--+\n"), 422, &wrong);
-    refused(drawn(&".".repeat(13 << 10)), 422, "at most 12288 bytes");
+    refused(drawn(&".".repeat(13 << 10)), 422, "map_too_large");
     let text = std::str::from_utf8(nuggets::BUILT_IN_MAP).unwrap();
     let (status, room) = drawn(text);
     assert!(status == 201 && room["title"] == "a map of its own" && room["options"].get("own_map").is_none(), "{room}");

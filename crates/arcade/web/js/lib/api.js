@@ -1,6 +1,6 @@
 // Requests to the hub. Errors have a message for the user.
 
-import { say, sentence, told } from './text.js';
+import { errorOf, say } from './text.js';
 
 /**
  * @param {string} path
@@ -37,7 +37,7 @@ export async function ask(path, body) {
  * @param {any} value
  */
 function words(status, value) {
-  if (typeof value?.error === 'string' && value.error) return sentence(told(value.error));
+  if (typeof value?.error === 'string' && value.error) return errorOf(value);
   if (status === 404) return say('error.missing');
   if (status === 429) return say('error.often');
   return say('error.status', { status: String(status) });

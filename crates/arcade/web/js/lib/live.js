@@ -2,6 +2,7 @@
 
 import { announceLive } from './dom.js';
 import { Link, socketAddress } from './link.js';
+import { errorOf } from './text.js';
 
 /**
  * @typedef {import('../games/types.js').Lobby} Lobby
@@ -72,7 +73,7 @@ export class Live {
           else this.pictures.delete(id);
           shown.picture?.(id, parts);
         }
-        if (told.error) shown.plain?.(told.error);
+        if (told.error) shown.plain?.(errorOf(told));
         if (told.pictures || told.error) return;
         lobby = follow(lobby, told);
         shown.lobby(lobby);

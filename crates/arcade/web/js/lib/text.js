@@ -92,6 +92,17 @@ export function sayOr(key, otherwise) {
   return typeof entry === 'string' ? entry : otherwise;
 }
 
+/**
+ * The text of an error of the hub, by its code; the English text of the hub if the page has none.
+ * @param {{ error: string, code?: string }} answer The code with its values.
+ */
+export function errorOf(answer) {
+  const key = `hub.${answer.code}`;
+  if (!Object.hasOwn(texts, key)) return sentence(answer.error);
+  const values = /** @type {Record<string, string | number>} */ (/** @type {unknown} */ (answer));
+  return parts(texts[/** @type {Key} */ (key)], values).map(written).join('');
+}
+
 /** The longest sentence that is translated. The limit bounds the cost of matching, since sentences contain names from other players. */
 const LONGEST = 300;
 /** Patterns of the hub's sentences with the names of their values. @type {[RegExp, string[], string | Forms][]} */

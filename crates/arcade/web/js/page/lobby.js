@@ -7,7 +7,7 @@ import { copyButton, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
-import { say, sentence, told } from '../lib/text.js';
+import { say } from '../lib/text.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { isFirst } from './intro.js';
@@ -93,7 +93,7 @@ export function showLobby(main, first, query) {
     shown = lobby;
   };
   const plain = (/** @type {string} */ why) => {
-    problem.textContent = sentence(told(why));
+    problem.textContent = why;
     filter.clear();
   };
   const live = new Live(filter.look, { lobby: show, picture: (id, parts) => thumbnails.show(id, parts), plain });

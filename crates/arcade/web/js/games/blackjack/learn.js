@@ -4,7 +4,7 @@ import { make } from '../../lib/curve.js';
 import { announceLink, announceLive, element, renew, sheet, title } from '../../lib/dom.js';
 import { Link, socketAddress } from '../../lib/link.js';
 import { remember } from '../../lib/settings.js';
-import { number, say, sentence, told as hubSays } from '../../lib/text.js';
+import { errorOf, number, say } from '../../lib/text.js';
 import { cellInWords, scale, signed, states, upcardName } from './learner.js';
 
 await sheet('board.css', import.meta.url);
@@ -88,7 +88,7 @@ export function showPage(main) {
       if (typeof data !== 'string') return;
       const told = JSON.parse(data);
       if (told.error) {
-        problem.textContent = sentence(hubSays(told.error));
+        problem.textContent = errorOf(told);
         return;
       }
       problem.textContent = '';
