@@ -10,7 +10,7 @@ pub(crate) mod seal;
 mod task;
 mod view;
 pub(crate) use self::{
-    command::{Event, Kept, Refused, Settled},
+    command::{Event, HandoverError, Refused, Settled},
     view::{NodeShown, Remote},
 };
 
@@ -401,12 +401,12 @@ pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String
 impl Fleet {
     /// Requests that another node takes over a room of this draining node. Returns `Ok` once the room is to be
     /// suspended, and `None` if the directory does not respond.
-    pub(crate) async fn hand_over(&self, room: &str) -> Option<Result<(), Kept>> {
+    pub(crate) async fn hand_over(&self, room: &str) -> Option<Result<(), HandoverError>> {
         let room: Name = room.parse().ok()?;
         let (answer, answered) = oneshot::channel();
         let _ = self.commands.send(Command::HandOver(room.clone(), answer)).await;
         if let Ok(answered) = timeout(PATIENCE, answered).await {
-            return Some(answered.unwrap_or(Err(Kept::Lost)));
+            return Some(answered.unwrap_or(Err(HandoverError::Lost)));
         }
         let _ = self.commands.send(Command::Stay(room)).await;
         None
@@ -676,7 +676,7 @@ mod tests {
         ann.open(room, "").await.unwrap();
         ann.show(room, "row".into()).await;
         ann.drain().await;
-        assert_eq!(ann.hand_over(room).await, Some(Err(Kept::Stays(mesh::Stays::NoNode))));
+        assert_eq!(ann.hand_over(room).await, Some(Err(HandoverError::Stays(mesh::Stays::NoNode))));
         let (bob, _, mut bob_events) = join(&mesh, "bob", &[]).await;
         let (cid, _, _cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-4"]).await;
         cid.drain().await;

@@ -8,8 +8,8 @@ pub(crate) mod ladder;
 mod marked;
 pub(crate) mod mastermind;
 pub(crate) mod nuggets;
+pub(crate) mod page_state;
 pub(crate) mod robots;
-pub(crate) mod shown;
 pub(crate) mod turn_based;
 
 pub(crate) use self::nuggets::maps::offer as offer_maps;
@@ -25,7 +25,7 @@ pub(crate) use self::{
     counts::{Casual, Counts},
     kind::{Bot, Frames, Kind},
     marked::{Lasts, Marked},
-    shown::{Painter, Picture, Shown},
+    page_state::{PageState, Painter, Picture},
 };
 
 /// Defines [`Game`], [`Options`] and the macros that reach the [`Kind`] of a game.
@@ -139,7 +139,7 @@ impl Game {
 
     /// Whether a watcher who receives the second message does not need the first.
     pub(crate) fn supersedes(self, before: &Bytes, after: &Bytes) -> bool {
-        with_kind!(self, K => <<K as Kind>::Engine as Shown>::supersedes(before, after))
+        with_kind!(self, K => <<K as Kind>::Engine as PageState>::supersedes(before, after))
     }
 
     /// Its name for users.

@@ -68,10 +68,10 @@ use crate::{
     replays::Replays,
     results::Results,
     room::{
-        Fate, Room,
+        Room, RoomOutcome,
         bans::Bans,
         file::RoomFile,
-        opening::{Place, open},
+        opening::{RoomContext, open},
     },
 };
 
@@ -97,7 +97,7 @@ pub(crate) struct Hub {
     pub(crate) rooms: Arc<Rooms>,
     /// The directory of all stored data.
     pub(crate) data: PathBuf,
-    place: Place,
+    place: RoomContext,
     ports: Ports,
     results: Arc<Results>,
     metrics: Arc<Metrics>,
@@ -128,7 +128,7 @@ pub(crate) struct Hub {
 /// The parts of a hub.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    pub(crate) place: Place,
+    pub(crate) place: RoomContext,
     pub(crate) ports: Ports,
     pub(crate) results: Arc<Results>,
     pub(crate) metrics: Arc<Metrics>,
@@ -322,17 +322,17 @@ impl Hub {
             let Some(hub) = hub.upgrade() else { return end.ok() };
             let suspended = hub.moves.take(&ended);
             match (&end, ended.fate()) {
-                (Ok(_), Fate::Kept) => {}
+                (Ok(_), RoomOutcome::Kept) => {}
                 // The task that hands the room over does the rest.
-                (Ok(_), Fate::Moved) => {
+                (Ok(_), RoomOutcome::Moved) => {
                     if let (Some(suspended), Ok(end)) = (suspended, end) {
                         let _ = suspended.send(end);
                     }
                     return None;
                 }
-                (Ok(_), Fate::Closed) => hub.rooms.forget(&ended),
+                (Ok(_), RoomOutcome::Closed) => hub.rooms.forget(&ended),
                 // The panic hook has printed the message, and the journal ends with the messages that led to it.
-                (Ok(_), Fate::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
+                (Ok(_), RoomOutcome::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
             }
             end.ok()
         };
@@ -419,7 +419,7 @@ impl Hub {
         }
         for room in self.rooms.all() {
             room.bots.abort();
-            room.stop(Leave::Resumable, Fate::Kept);
+            room.stop(Leave::Resumable, RoomOutcome::Kept);
         }
         let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         let mut ends = vec![];

@@ -38,11 +38,11 @@ use serde_json::json;
 use tokio::sync::watch;
 use tracing::info;
 
-pub(crate) use self::ending::Fate;
+pub(crate) use self::ending::RoomOutcome;
 use self::{
     bans::Removals,
     bots::Bots,
-    ending::Ending,
+    ending::EndRequest,
     file::{Access, Owner, RoomFile},
     hub_room::Broken,
     info::{Info, News, Player},
@@ -78,13 +78,13 @@ pub(crate) struct Room {
     sender: Weak<watch::Sender<Info>>,
     broken: Broken,
     file: Mutex<RoomFile>,
-    ending: Ending,
+    ending: EndRequest,
 }
 
 /// The lifecycle of the room.
 impl Room {
     /// Ends the room. Closing takes precedence over an earlier request of another kind.
-    pub(crate) fn stop(&self, leave: Leave, fate: Fate) {
+    pub(crate) fn stop(&self, leave: Leave, fate: RoomOutcome) {
         self.ending.stop(leave, fate);
     }
 
@@ -93,13 +93,13 @@ impl Room {
         info!(room = self.file().id, why, "the room is closed");
         self.change(|info| info.closing = Some(why.to_owned()));
         self.roster.notify();
-        self.stop(Leave::Over, Fate::Closed);
+        self.stop(Leave::Over, RoomOutcome::Closed);
     }
 
     /// Ends the room here, because another hub owns it. Its clients receive no end of the match.
     pub(crate) fn give_up(&self) {
         self.bots.abort();
-        self.stop(Leave::Resumable, Fate::Closed);
+        self.stop(Leave::Resumable, RoomOutcome::Closed);
     }
 
     /// Suspends the room, so that another hub resumes it. Returns `false` if it was already about to end.
@@ -113,12 +113,12 @@ impl Room {
 
     /// Whether the room was suspended, so that another hub resumes it.
     pub(crate) fn is_suspended(&self) -> bool {
-        self.ending.fate() == Fate::Moved
+        self.ending.fate() == RoomOutcome::Moved
     }
 
     /// What happens to the room after its task has ended.
-    pub(crate) fn fate(&self) -> Fate {
-        if self.ending.is_unasked() && self.broken.is_set() { Fate::Renewed } else { self.ending.fate() }
+    pub(crate) fn fate(&self) -> RoomOutcome {
+        if self.ending.is_unasked() && self.broken.is_set() { RoomOutcome::Renewed } else { self.ending.fate() }
     }
 
     /// Whether the room is to be closed permanently.

@@ -30,7 +30,7 @@ pub(super) enum Command {
     /// Stops accepting rooms on this node.
     Drain,
     /// Hands a room over to another node. The reply states whether the room is to be suspended for that.
-    HandOver(Name, oneshot::Sender<Result<(), Kept>>),
+    HandOver(Name, oneshot::Sender<Result<(), HandoverError>>),
     /// A room that was to be handed over stays.
     Stay(Name),
     /// A room was suspended. The reply confirms that it was handed over.
@@ -84,7 +84,7 @@ impl Shared {
 
 /// Why a room is not handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum HandoverError {
     /// The room cannot be handed over.
     Stays(Stays),
     /// Another node owns it already, or it has closed.
@@ -104,7 +104,7 @@ type Waiting<T> = Option<oneshot::Sender<T>>;
 
 #[derive(Debug, Default)]
 struct Handing {
-    offer: Waiting<Result<(), Kept>>,
+    offer: Waiting<Result<(), HandoverError>>,
     handed: Waiting<()>,
     settled: Waiting<Settled>,
     // Whether this node owned the room again before any caller followed it.
@@ -117,7 +117,7 @@ pub(super) struct Handings(BTreeMap<Name, Handing>);
 
 impl Handings {
     /// Starts the hand-over of a room. The reply states whether the room is to be suspended.
-    pub(super) fn begin(&mut self, room: Name, answer: oneshot::Sender<Result<(), Kept>>) {
+    pub(super) fn begin(&mut self, room: Name, answer: oneshot::Sender<Result<(), HandoverError>>) {
         self.0.insert(room, Handing { offer: Some(answer), ..Handing::default() });
     }
 
@@ -129,7 +129,7 @@ impl Handings {
 
     /// Replies that the room stays.
     pub(super) fn stays(&mut self, room: &Name, why: Stays) {
-        answer(self.0.remove(room).and_then(|handing| handing.offer), Err(Kept::Stays(why)));
+        answer(self.0.remove(room).and_then(|handing| handing.offer), Err(HandoverError::Stays(why)));
     }
 
     /// Records that the room was suspended. Returns whether it can be handed over.

@@ -130,7 +130,7 @@ const MAX_ANSWER: usize = 1 << 10;
 
 /// A request for a promise, as the query of a URL.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct LeaseQuery {
     to: Name,
     identity: Name,
     life: Revision,
@@ -138,8 +138,8 @@ pub(crate) struct Asked {
     since: Option<Revision>,
 }
 
-impl From<Asked> for Plea {
-    fn from(Asked { to, identity, life, from, since }: Asked) -> Self {
+impl From<LeaseQuery> for Plea {
+    fn from(LeaseQuery { to, identity, life, from, since }: LeaseQuery) -> Self {
         Self { to: Holder { node: to, identity, life }, from: (from, since) }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct NodeShown {
 #[derive(Debug, Default)]
 pub(super) struct View {
     nodes: BTreeMap<Name, Present>,
-    rooms: BTreeMap<Name, Held>,
+    rooms: BTreeMap<Name, RoomEntry>,
     codes: BTreeMap<Name, (Revision, Name)>,
     version: u64,
     highest: u32,
@@ -44,7 +44,7 @@ struct Present {
 }
 
 #[derive(Debug)]
-struct Held {
+struct RoomEntry {
     revision: Revision,
     // The holder, or the last one if the room is being handed over.
     holder: Option<Holder>,
@@ -87,7 +87,7 @@ impl View {
                 let row = row.map_or_else(|| room.row.as_str().into(), |before| Arc::clone(&before.row));
                 let holder = room.holder.clone().or_else(|| before.and_then(|before| before.holder.clone()));
                 let is_settled = room.holder.is_some() && !room.unread;
-                self.rooms.insert(name.clone(), Held { revision: *revision, holder, is_settled, row });
+                self.rooms.insert(name.clone(), RoomEntry { revision: *revision, holder, is_settled, row });
                 self.version += 1;
             }
             (Key::Code(code), Value::Code(room)) => drop(self.codes.insert(code.clone(), (*revision, room.clone()))),

@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 
 use super::{
     kind::{Bot, Field, Frames, Kind, Way, within},
-    ladder::{Climbed, Ear, First, Said},
+    ladder::{Climbed, Ear, First, ProgramEvent},
     marked::{Lasts, Marked},
-    shown::{Dealer, Painter, Picture, Show, Shown},
+    page_state::{Dealer, PageState, Painter, Picture, Show},
 };
 
 /// Bytes per second that are read from one connection to a table.
@@ -135,7 +135,7 @@ impl Marked for Server {
     }
 }
 
-impl Shown for Server {
+impl PageState for Server {
     fn version(&self) -> u64 {
         let begun = |table: &Table| 1 + u64::from(table.game().played());
         self.tables().fold(0, |version: u64, table| {
@@ -207,10 +207,10 @@ impl Climbed for Options {
         format!("JOIN {name}\0").into()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
         let said = |text: String| match text.as_str() {
-            "DECISION" => Some(Said::Asked),
-            "QUIT" => Some(Said::Finished),
+            "DECISION" => Some(ProgramEvent::Asked),
+            "QUIT" => Some(ProgramEvent::Finished),
             _ => None,
         };
         ear.texts(bytes, 0).into_iter().filter_map(said).collect()

@@ -13,7 +13,7 @@ use store::Order;
 use super::{
     counts::Casual,
     marked::Marked,
-    shown::{Painter, Shown},
+    page_state::{PageState, Painter},
 };
 
 use crate::message::message;
@@ -35,7 +35,7 @@ const STANDARD: &str = "standard";
 /// The options of a game's rooms, and all other properties of the game for the hub. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     /// The engine that plays the game.
-    type Engine: Marked + Shown;
+    type Engine: Marked + PageState;
     /// Draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;
 

@@ -45,7 +45,7 @@ impl First {
 
 /// A message of a room that matters to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ProgramEvent {
     /// It is the program's turn.
     Asked,
     /// The program has finished this match.
@@ -107,7 +107,7 @@ pub(super) trait Climbed: Kind {
     }
 
     /// Parses messages of a room.
-    fn hear(_ear: &mut Ear, _bytes: &[u8]) -> Vec<Said> {
+    fn hear(_ear: &mut Ear, _bytes: &[u8]) -> Vec<ProgramEvent> {
         vec![]
     }
 
@@ -162,7 +162,7 @@ impl Game {
     }
 
     /// Parses messages of a room to a program.
-    pub(crate) fn hear(self, ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+    pub(crate) fn hear(self, ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
         with_kind!(self, K => <K as Climbed>::hear(ear, bytes))
     }
 
@@ -227,10 +227,10 @@ mod tests {
         };
         for size in [1, 5, 1_000] {
             let blackjack = "BEGIN\0CARD Ace of Spades\0DEALER Two of Clubs\0DECISION\0RESULT WIN\0QUIT\0";
-            assert_eq!(hear(Game::Blackjack, blackjack, size), [Said::Asked, Said::Finished]);
+            assert_eq!(hear(Game::Blackjack, blackjack, size), [ProgramEvent::Asked, ProgramEvent::Finished]);
             let mastermind = "ROOM race 4 8 yes 2\nOK 2\nSEAT 2 Ann\nGAME 2 1 4 yes\nTURN 1 available available 0\n\
                               OVER 1 won 3 0 ****\nROW 2 1 1234 4 0\nOVER 2 won 1 0 1234\n";
-            assert_eq!(hear(Game::Mastermind, mastermind, size), [Said::Asked, Said::Finished]);
+            assert_eq!(hear(Game::Mastermind, mastermind, size), [ProgramEvent::Asked, ProgramEvent::Finished]);
         }
         let endless = "x".repeat(10 * MAX_TEXT);
         assert_eq!(hear(Game::Mastermind, &endless, 100), []);

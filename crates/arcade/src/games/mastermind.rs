@@ -25,9 +25,9 @@ use store::{DAILY, LADDER, Order};
 use super::{
     counts::Casual,
     kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
-    ladder::{Climbed, Ear, Said},
+    ladder::{Climbed, Ear, ProgramEvent},
     marked::Marked,
-    shown::{Painter, Picture, Shown},
+    page_state::{PageState, Painter, Picture},
 };
 
 /// Bytes per second that are read from one connection; messages are short lines.
@@ -296,7 +296,7 @@ impl Marked for Server {
 }
 
 // All clients receive all rows by the wire.
-impl Shown for Server {
+impl PageState for Server {
     fn odd(&self, game: u32) -> Option<Casual> {
         let (rules, hints) = self.oddities(game);
         rules.then_some(Casual::Rules).or(hints.then_some(Casual::Hints))
@@ -354,15 +354,15 @@ impl Climbed for Options {
         Self::race()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
         let mut said = vec![];
         for text in ear.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
                 ["OK", seat] => ear.seat = Some(seat.to_owned()),
                 // After a message without effect, a valid one is still expected.
-                ["TURN" | "NO", ..] => said.push(Said::Asked),
+                ["TURN" | "NO", ..] => said.push(ProgramEvent::Asked),
                 // The program waits for the other players.
-                ["OVER", seat, ..] if ear.seat.as_deref() == Some(seat) => said.push(Said::Finished),
+                ["OVER", seat, ..] if ear.seat.as_deref() == Some(seat) => said.push(ProgramEvent::Finished),
                 _ => {}
             }
         }

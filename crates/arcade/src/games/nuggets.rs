@@ -19,7 +19,7 @@ use super::{
     kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
     ladder::{Climbed, First},
     marked::Marked,
-    shown::{Painter, Picture, Show, Shown},
+    page_state::{PageState, Painter, Picture, Show},
 };
 
 /// Bots fill a game up to this number of players.
@@ -198,7 +198,7 @@ impl Marked for Server {
     }
 }
 
-impl Shown for Server {
+impl PageState for Server {
     fn veiled(&self, frame: &Bytes) -> Option<Bytes> {
         let start = frame.starts_with(DISPLAY).then_some(DISPLAY.len())?;
         let mut text = BytesMut::from(&frame[..]);

@@ -19,7 +19,7 @@ use super::{
     kind::{Bot, Field, Frames, Kind, Way, within},
     ladder::{Climbed, First},
     marked::Marked,
-    shown::{Painter, Picture, Shown},
+    page_state::{PageState, Painter, Picture},
 };
 
 /// Robots in a match.
@@ -154,7 +154,7 @@ impl Marked for Server {
 }
 
 // All clients count the explosions in the messages.
-impl Shown for Server {}
+impl PageState for Server {}
 
 /// Limit on the number of fields of one kind in a picture; a board may have millions.
 const MAX_SHOWN: usize = 512;

@@ -10,9 +10,9 @@ use turnbased::{Client, LastMove, Name, Rules, ServerMessage, Table};
 
 use super::{
     kind::{Bot, Kind, Way},
-    ladder::{Climbed, Ear, Said},
+    ladder::{Climbed, Ear, ProgramEvent},
     marked::Marked,
-    shown::{Painter, Picture, Shown},
+    page_state::{PageState, Painter, Picture},
 };
 
 /// Bytes per second that are read from one connection; messages are short lines.
@@ -85,7 +85,7 @@ impl<R: Rules> Marked for Table<R> {
     }
 }
 
-impl<R: Rules> Shown for Table<R> {
+impl<R: Rules> PageState for Table<R> {
     fn overview(&self) -> Option<Vec<Bytes>> {
         Some(self.overview())
     }
@@ -120,14 +120,14 @@ impl<R: Rules> Climbed for Options<R> {
         Self::default()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
         let mut said = vec![];
         for text in ear.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
                 // Only the player whose turn it is receives moves. A message without effect must be followed by a valid
                 // one.
-                ["TURN", _, _, ..] | ["NO", ..] => said.push(Said::Asked),
-                ["OVER", ..] => said.push(Said::Finished),
+                ["TURN", _, _, ..] | ["NO", ..] => said.push(ProgramEvent::Asked),
+                ["OVER", ..] => said.push(ProgramEvent::Finished),
                 _ => {}
             }
         }

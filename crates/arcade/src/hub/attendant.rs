@@ -23,7 +23,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::rooms::{Rooms, missing};
-use crate::room::{Fate, Room};
+use crate::room::{Room, RoomOutcome};
 
 /// How long bots stay without a person.
 const BOTS_STAY: Duration = Duration::from_secs(15);
@@ -91,7 +91,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
             }
             Verdict::Renew => {
                 info!(room = room.file().id, "the room begins anew, with another journal");
-                room.stop(Leave::Over, Fate::Renewed);
+                room.stop(Leave::Over, RoomOutcome::Renewed);
                 return;
             }
         }

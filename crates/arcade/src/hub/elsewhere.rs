@@ -195,7 +195,7 @@ impl Load {
 
 /// The part of a room's state that decides how it is watched.
 #[derive(Deserialize)]
-struct Seen {
+struct WatchRules {
     visibility: String,
 }
 
@@ -203,7 +203,7 @@ fn read(remote: Remote) -> Option<Arc<Far>> {
     let Remote { room, node, row: text } = remote;
     match serde_json::from_str::<Row>(&text) {
         Ok(row) => {
-            let seen = row.info.as_ref().and_then(|info| serde_json::from_str::<Seen>(info.get()).ok());
+            let seen = row.info.as_ref().and_then(|info| serde_json::from_str::<WatchRules>(info.get()).ok());
             let is_public = seen.is_some_and(|seen| seen.visibility == "public");
             Some(Arc::new(Far { id: room.to_string(), node, row, is_public, text }))
         }

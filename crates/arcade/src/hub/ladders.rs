@@ -4,14 +4,14 @@
 //!   and its room.
 //! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which pairs programs. For each match it opens a room for this
 //!   machine only.
-//! - `line.rs` has the two ends of a forwarded connection: the program, and its room.
+//! - `link.rs` has the two ends of a forwarded connection: the program, and its room.
 //! - `board.rs` has the state of ladders that is visible outside of their tasks.
 //!
 //! To its room a program is an ordinary client, so results, journals and watchers work as in all rooms.
 
 pub(crate) mod board;
 mod keeper;
-mod line;
+mod link;
 pub(crate) mod program;
 
 use std::sync::Arc;

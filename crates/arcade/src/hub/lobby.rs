@@ -92,19 +92,19 @@ pub(crate) struct Publisher {
     open: Arc<Rooms>,
     results: Arc<Results>,
     lists: Arc<Lists>,
-    rooms: BTreeMap<Key, Shown>,
+    rooms: BTreeMap<Key, PublishedRoom>,
     // The rooms of other nodes.
     elsewhere: Option<Arc<Elsewhere>>,
     far: BTreeMap<Key, (Arc<Far>, Arc<Listed>)>,
     far_rooms: Arc<FarRooms>,
     boards: Arc<Boards>,
-    told: Told,
+    highlights: Highlights,
     told_at: Instant,
 }
 
 /// The last published state of a room.
 #[derive(Debug)]
-struct Shown {
+struct PublishedRoom {
     info: watch::Receiver<Info>,
     row: Arc<Listed>,
 }
@@ -118,10 +118,11 @@ impl Publisher {
         elsewhere: Option<Arc<Elsewhere>>,
     ) -> serde_json::Result<Self> {
         let boards = results.boards();
-        let told = Told::of(&boards, |room| hides(&open, elsewhere.as_deref(), room))?;
+        let highlights = Highlights::of(&boards, |room| hides(&open, elsewhere.as_deref(), room))?;
         let told_at = Instant::now();
         let (rooms, far, far_rooms) = Default::default();
-        let mut publisher = Self { open, results, lists, rooms, elsewhere, far, far_rooms, boards, told, told_at };
+        let mut publisher =
+            Self { open, results, lists, rooms, elsewhere, far, far_rooms, boards, highlights, told_at };
         publisher.collect()?;
         publisher.publish();
         Ok(publisher)
@@ -144,7 +145,7 @@ impl Publisher {
         let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
         let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
         rooms.sort_by_key(|(key, _)| *key);
-        self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.told.clone());
+        self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.highlights.clone());
     }
 
     // Collects the changes. Returns whether there are any.
@@ -152,14 +153,14 @@ impl Publisher {
         let mut changed = false;
         let boards = self.results.boards();
         if !Arc::ptr_eq(&boards, &self.boards) && self.told_at.elapsed() >= BOARDS_PAUSE {
-            let told = Told::of(&boards, |room| hides(&self.open, self.elsewhere.as_deref(), room))?;
-            changed = (&told.recent, &told.leaders) != (&self.told.recent, &self.told.leaders);
-            let told = Told { unsure: self.told.unsure, ..told };
-            (self.told, self.boards, self.told_at) = (told, boards, Instant::now());
+            let highlights = Highlights::of(&boards, |room| hides(&self.open, self.elsewhere.as_deref(), room))?;
+            changed = (&highlights.recent, &highlights.leaders) != (&self.highlights.recent, &self.highlights.leaders);
+            let highlights = Highlights { unsure: self.highlights.unsure, ..highlights };
+            (self.highlights, self.boards, self.told_at) = (highlights, boards, Instant::now());
         }
         let unsure = self.elsewhere.as_ref().is_some_and(|elsewhere| !elsewhere.fleet.is_present());
-        changed |= unsure != self.told.unsure;
-        self.told.unsure = unsure;
+        changed |= unsure != self.highlights.unsure;
+        self.highlights.unsure = unsure;
         let listed = self.open.by_name().into_iter().filter(|(_, room)| room.access.is_listed());
         let rooms: BTreeMap<Key, Arc<Room>> = listed.map(|(id, room)| (Key::new(room.game, &id), room)).collect();
         let before = self.rooms.len();
@@ -169,7 +170,7 @@ impl Publisher {
             if let Some(shown) = self.rooms.get_mut(&key) {
                 changed |= shown.update(&room)?;
             } else {
-                self.rooms.insert(key, Shown::new(&room)?);
+                self.rooms.insert(key, PublishedRoom::new(&room)?);
                 changed = true;
             }
         }
@@ -216,7 +217,7 @@ pub(super) fn hides(rooms: &Rooms, elsewhere: Option<&Elsewhere>, id: &str) -> b
     rooms.hides(id) || elsewhere.is_some_and(|elsewhere| elsewhere.hides(id))
 }
 
-impl Shown {
+impl PublishedRoom {
     fn new(room: &Room) -> serde_json::Result<Self> {
         let mut info = room.info.clone();
         let row = Arc::new(Listed::of(&info.borrow_and_update())?);
@@ -395,14 +396,14 @@ impl Listed {
 
 /// The newest matches and the leaders, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Highlights {
     recent: Arc<str>,
     leaders: Arc<str>,
     /// Whether the rooms of other hubs may be out of date.
     unsure: bool,
 }
 
-impl Told {
+impl Highlights {
     /// Serializes the boards without the matches of rooms that `hides` selects.
     fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
         let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     fleet::{
-        Event, Fleet, Kept, Settled,
+        Event, Fleet, HandoverError, Settled,
         copies::{Read, Unreadable},
     },
     games::Options,
@@ -230,12 +230,12 @@ impl Hub {
     }
 }
 
-impl From<Kept> for Outcome {
-    fn from(kept: Kept) -> Self {
+impl From<HandoverError> for Outcome {
+    fn from(kept: HandoverError) -> Self {
         match kept {
-            Kept::Stays(Stays::NoNode) => Self::Stays(Why::NoHub),
-            Kept::Stays(Stays::NoRules) => Self::Stays(Why::NoRules),
-            Kept::Lost => Self::Gone,
+            HandoverError::Stays(Stays::NoNode) => Self::Stays(Why::NoHub),
+            HandoverError::Stays(Stays::NoRules) => Self::Stays(Why::NoRules),
+            HandoverError::Lost => Self::Gone,
         }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Pictures {
 
 #[derive(Debug)]
 struct State {
-    watched: BTreeMap<String, Watched>,
+    watched: BTreeMap<String, WatchedRoom>,
     shares: Shares,
 }
 
@@ -99,7 +99,7 @@ impl State {
 }
 
 #[derive(Debug)]
-struct Watched {
+struct WatchedRoom {
     shots: watch::Sender<Arc<Shot>>,
     // The host that has requested it first.
     host: HostId,
@@ -128,7 +128,7 @@ impl Pictures {
         self.open.get(id)?;
         state.shares.take(host).ok()?;
         let (shots, receiver) = watch::channel(Arc::default());
-        state.watched.insert(id.to_owned(), Watched { shots: shots.clone(), host });
+        state.watched.insert(id.to_owned(), WatchedRoom { shots: shots.clone(), host });
         drop(state);
         tokio::spawn(watch(Arc::downgrade(self), id.to_owned(), shots));
         Some(receiver)

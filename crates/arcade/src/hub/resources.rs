@@ -86,7 +86,7 @@ pub(crate) struct Resources {
 
 /// The place of a connection or a socket.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Slot {
     _one: Share,
     _file: ConnectionPermit,
 }
@@ -122,13 +122,13 @@ impl Resources {
 
     /// Takes a place for one more connection. A reverse proxy that the operator trusts has no share, because its
     /// connections carry the requests of other hosts.
-    pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Place, Refusal> {
+    pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Slot, Refusal> {
         let (one, file) = if self.callers.is_proxy(peer) {
             (self.connections.take_unshared()?, self.files.open_unshared())
         } else {
             (self.connections.take(peer.into(), 1)?, self.files.open(peer.into()))
         };
-        Ok(Place { _one: one, _file: file.map_err(no_file)? })
+        Ok(Slot { _one: one, _file: file.map_err(no_file)? })
     }
 
     /// Takes a place for one more TLS handshake, which costs its host as much as a request. A trusted reverse proxy has
@@ -145,8 +145,8 @@ impl Resources {
     }
 
     /// Takes a place for one more socket of a host.
-    pub(crate) fn socket(&self, host: HostId) -> Result<Place, Refusal> {
-        Ok(Place { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
+    pub(crate) fn socket(&self, host: HostId) -> Result<Slot, Refusal> {
+        Ok(Slot { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
     }
 
     /// The number of open sockets.

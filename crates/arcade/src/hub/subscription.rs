@@ -97,7 +97,7 @@ pub(crate) enum Ask {
 
 /// The next message to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum NextMessage {
     Item(Item),
     /// The end; without a reason the page reconnects.
     End(Option<CloseReason>),
@@ -351,23 +351,23 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// Waits for the next message. Cancel safe.
-    pub(crate) async fn next(&self) -> Said {
+    pub(crate) async fn next(&self) -> NextMessage {
         loop {
             let is_behind = {
                 let mut state = self.queue.state();
                 if let Some((all, taken)) = &mut state.all {
                     if let Some(item) = all.get(*taken).cloned() {
                         *taken += 1;
-                        return Said::Item(item);
+                        return NextMessage::Item(item);
                     }
                     state.all = None;
                 }
                 if let Some(item) = state.items.pop_front() {
                     state.bytes -= item.len() + OVERHEAD;
-                    return Said::Item(item);
+                    return NextMessage::Item(item);
                 }
                 if let Some(End(why)) = state.end {
-                    return Said::End(why);
+                    return NextMessage::End(why);
                 }
                 state.behind
             };
@@ -430,10 +430,10 @@ mod tests {
     }
 
     /// What a guest can take now.
-    async fn taken(guest: &Guest) -> Vec<Said> {
+    async fn taken(guest: &Guest) -> Vec<NextMessage> {
         let mut said = vec![];
         while let Ok(next) = timeout(Duration::from_millis(1), guest.next()).await {
-            let is_end = matches!(next, Said::End(_));
+            let is_end = matches!(next, NextMessage::End(_));
             said.push(next);
             if is_end {
                 break;
@@ -442,8 +442,8 @@ mod tests {
         said
     }
 
-    fn items(items: &[Item]) -> Vec<Said> {
-        items.iter().cloned().map(Said::Item).collect()
+    fn items(items: &[Item]) -> Vec<NextMessage> {
+        items.iter().cloned().map(NextMessage::Item).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -471,7 +471,7 @@ mod tests {
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
         assert_eq!(taken(&late).await, items(&[frame("y")]));
         assert!(!publish(&channel, Kind::Change, (2, 0), vec![frame("z"), Item::End(CloseReason::Closed), frame("?")]));
-        let end = Said::End(Some(CloseReason::Closed));
+        let end = NextMessage::End(Some(CloseReason::Closed));
         assert_eq!(taken(&late).await, [items(&[frame("z")]), vec![end]].concat());
         assert!(channel.is_over() && channel.come("127.0.0.1:9".parse().unwrap()).await.is_err());
     }
@@ -536,7 +536,7 @@ mod tests {
         let guest = coming.await.unwrap().unwrap();
         assert_eq!(taken(&guest).await, items(&[frame("a")]));
         channel.remove(number, CloseReason::RemovedByOwner);
-        assert_eq!(taken(&guest).await, [Said::End(Some(CloseReason::RemovedByOwner))]);
+        assert_eq!(taken(&guest).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
         drop(guest);
         assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
         assert!(channel.is_empty() && !channel.is_over());

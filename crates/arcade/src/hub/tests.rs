@@ -31,7 +31,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
     results.start();
     let metrics = Metrics::new();
     let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
-    let place = Place {
+    let place = RoomContext {
         journals,
         writing,
         connections: resources.files.clone(),
@@ -108,7 +108,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
 async fn a_room_that_begins_anew_is_closed_all_the_same() {
     let data = TempDir::new();
     let (hub, [room, other]) = hub(&data);
-    room.stop(Leave::Over, Fate::Renewed);
+    room.stop(Leave::Over, RoomOutcome::Renewed);
     tokio::task::block_in_place(|| hub.rooms.close(&room, "enough"));
     let id = room.file().id.clone();
     wait("the room stays open", || hub.rooms.get(&id).is_none().then_some(())).await;
@@ -127,7 +127,7 @@ async fn a_room_that_begins_anew_is_closed_all_the_same() {
 async fn a_late_save_of_a_room_that_was_replaced_does_not_bring_its_journal_back() {
     let data = TempDir::new();
     let (hub, [before, _]) = hub(&data);
-    before.stop(Leave::Over, Fate::Renewed);
+    before.stop(Leave::Over, RoomOutcome::Renewed);
     let now = after(&hub, &before).await;
     assert_ne!(now.file().journal, before.file().journal);
     tokio::task::block_in_place(|| hub.rooms.save(&before));
@@ -154,7 +154,7 @@ async fn a_room_is_watched_for_pictures_once() {
     let has_ann = |shot: &Arc<pictures::Shot>| shot.whole.contains('A');
     timeout(PATIENCE, one.wait_for(has_ann)).await.unwrap().unwrap();
     // A restarted room is watched again.
-    room.stop(Leave::Over, Fate::Renewed);
+    room.stop(Leave::Over, RoomOutcome::Renewed);
     after(&hub, &room).await;
     timeout(PATIENCE, one.wait_for(|shot| !has_ann(shot))).await.unwrap().unwrap();
     // A closed room has no pictures.

@@ -112,13 +112,13 @@ impl Sdk {
 }
 
 /// The task that reports to the server.
-pub(super) struct Told {
+pub(super) struct Reporter {
     end: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
 /// Reports that the hub is ready, and then regularly its health and the number of its rooms.
-pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
+pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
         let mut news = News::default();
@@ -136,10 +136,10 @@ pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
             warn!("Agones was not told that the hub ends: {error:#}");
         }
     });
-    Told { end, task }
+    Reporter { end, task }
 }
 
-impl Told {
+impl Reporter {
     /// Reports the end of the process.
     pub(super) async fn shut_down(self) {
         // The task ends when it receives this.

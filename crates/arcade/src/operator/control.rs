@@ -33,7 +33,7 @@ use crate::{
         wire::{Reply, Request, path},
     },
     room::bans::host_text,
-    room::{Fate, Room},
+    room::{Room, RoomOutcome},
 };
 
 /// The longest request, in bytes.
@@ -189,7 +189,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         }
         Request::Restart { room } => {
             let room = find(hub, &room)?;
-            room.stop(netcore::Leave::Over, Fate::Renewed);
+            room.stop(netcore::Leave::Over, RoomOutcome::Renewed);
             // Replies when the new room listens: data that is sent to the port earlier may be lost with the old socket.
             let id = room.file().id.clone();
             timeout(RENEWAL, hub.rooms.replacement(&room))

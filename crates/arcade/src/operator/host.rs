@@ -41,7 +41,7 @@ use crate::{
         threads::Threads,
     },
     results::Results,
-    room::{bans::Bans, file::RoomFile, info::Site, opening::Place},
+    room::{bans::Bans, file::RoomFile, info::Site, opening::RoomContext},
     web::{self, connections::Server, tls::Tls},
 };
 
@@ -98,7 +98,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(shared) = fleet.as_ref().and_then(|fleet| fleet.results()) {
         results.share(shared);
     }
-    let place = Place {
+    let place = RoomContext {
         journals,
         writing,
         connections: resources.files.clone(),

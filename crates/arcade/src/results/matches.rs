@@ -17,7 +17,7 @@ use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, R
 use store::{JournalNote, Kind, Known, LADDER, Match, MatchPlayer, Order, Seated};
 
 use crate::{
-    games::{self, Casual, Game, Shown, with_kind},
+    games::{self, Casual, Game, PageState, with_kind},
     room::{
         info::rank,
         ledger::match_id,
@@ -99,7 +99,7 @@ struct Reading<E: Recorded> {
     recorded: RecordedSeats,
 }
 
-impl<E: Recorded + Shown> Reading<E> {
+impl<E: Recorded + PageState> Reading<E> {
     fn start(journal: &Journal, path: &Path, start: Start) -> anyhow::Result<Self> {
         let (note, recorded) = match start {
             Start::Progress(progress) => {

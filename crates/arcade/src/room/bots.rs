@@ -294,21 +294,21 @@ impl Bot {
         with_kind!(self.game, K => K::play(player, way, leaving(&mut left)).await)
     }
 
-    async fn connect(&self, known: &mut Option<Known>) -> std::io::Result<Wire> {
+    async fn connect(&self, known: &mut Option<BotAddress>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
             // The address by which the room identifies the bot.
             let own = self.roster.mask.shown(Link::Stream, own);
             self.roster.add_bot(own, self.seating.level);
-            *known = Some(Known(own, Arc::clone(&self.roster)));
+            *known = Some(BotAddress(own, Arc::clone(&self.roster)));
         });
         connected.await
     }
 }
 
 /// Registers the address of a connection as that of a bot until it is dropped.
-struct Known(SocketAddr, Arc<Roster>);
+struct BotAddress(SocketAddr, Arc<Roster>);
 
-impl Drop for Known {
+impl Drop for BotAddress {
     fn drop(&mut self) {
         self.1.remove_bot(self.0);
     }

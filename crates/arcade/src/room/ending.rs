@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 /// What happens to a room after its task has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum RoomOutcome {
     /// The room is over here: it was closed permanently, or another hub owns it.
     Closed,
     /// The room is restored when the hub restarts.
@@ -19,23 +19,23 @@ pub(crate) enum Fate {
 }
 
 /// The signal to end that the task of a room waits for.
-pub(super) type Stopped = oneshot::Receiver<(Leave, Fate)>;
+pub(super) type Stopped = oneshot::Receiver<(Leave, RoomOutcome)>;
 
 /// The request to end a room, and what happens to the room afterwards.
 #[derive(Debug)]
-pub(super) struct Ending(Mutex<State>);
+pub(super) struct EndRequest(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     // `None` once the signal was sent.
-    stop: Option<oneshot::Sender<(Leave, Fate)>>,
-    fate: Fate,
+    stop: Option<oneshot::Sender<(Leave, RoomOutcome)>>,
+    fate: RoomOutcome,
 }
 
-impl Ending {
+impl EndRequest {
     pub(super) fn new() -> (Self, Stopped) {
         let (stop, stopped) = oneshot::channel();
-        (Self(Mutex::new(State { stop: Some(stop), fate: Fate::Closed })), stopped)
+        (Self(Mutex::new(State { stop: Some(stop), fate: RoomOutcome::Closed })), stopped)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -43,13 +43,13 @@ impl Ending {
     }
 
     /// Requests the room to end. Closing takes precedence over an earlier request of another kind.
-    pub(super) fn stop(&self, leave: Leave, fate: Fate) {
+    pub(super) fn stop(&self, leave: Leave, fate: RoomOutcome) {
         let mut state = self.state();
         if let Some(stop) = state.stop.take() {
             state.fate = fate;
             // The room may have ended already.
             let _ = stop.send((leave, fate));
-        } else if fate == Fate::Closed {
+        } else if fate == RoomOutcome::Closed {
             state.fate = fate;
         }
     }
@@ -57,15 +57,15 @@ impl Ending {
     /// Suspends the room, so that another hub resumes it. Returns `false` if it was already about to end.
     pub(super) fn suspend(&self) -> bool {
         let mut state = self.state();
-        let is_first = state.stop.take().is_some_and(|stop| stop.send((Leave::Resumable, Fate::Moved)).is_ok());
+        let is_first = state.stop.take().is_some_and(|stop| stop.send((Leave::Resumable, RoomOutcome::Moved)).is_ok());
         if is_first {
-            state.fate = Fate::Moved;
+            state.fate = RoomOutcome::Moved;
         }
         is_first
     }
 
     /// Returns what happens to the room after its task has ended.
-    pub(super) fn fate(&self) -> Fate {
+    pub(super) fn fate(&self) -> RoomOutcome {
         self.state().fate
     }
 
@@ -77,6 +77,6 @@ impl Ending {
     /// Whether the room is to be closed permanently.
     pub(super) fn is_to_close(&self) -> bool {
         let state = self.state();
-        state.stop.is_none() && state.fate == Fate::Closed
+        state.stop.is_none() && state.fate == RoomOutcome::Closed
     }
 }

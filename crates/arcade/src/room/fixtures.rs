@@ -17,7 +17,7 @@ use super::{
 };
 use crate::games::{
     Game,
-    shown::{Show, Shown},
+    page_state::{PageState, Show},
 };
 
 /// A room of nuggets, its published state, and the directory of its journal.
@@ -112,7 +112,7 @@ impl Recorded for Fragile {
     }
 }
 
-impl Shown for Fragile {
+impl PageState for Fragile {
     fn version(&self) -> u64 {
         self.0.version()
     }
@@ -126,11 +126,11 @@ impl Shown for Fragile {
     }
 
     fn overview(&self) -> Option<Vec<Bytes>> {
-        Shown::overview(&self.0)
+        PageState::overview(&self.0)
     }
 
     fn prelude(&self) -> Option<Vec<Bytes>> {
-        Shown::prelude(&self.0)
+        PageState::prelude(&self.0)
     }
 
     fn supersedes(before: &Bytes, after: &Bytes) -> bool {

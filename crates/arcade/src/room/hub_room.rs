@@ -31,7 +31,7 @@ use super::{
     roster::{Peer, Roster},
     spectators::Spectators,
 };
-use crate::games::{Game, Shown};
+use crate::games::{Game, PageState};
 
 /// The message to players of a room whose engine has panicked, in games that have such a message.
 const FAULT: &str = "A fault of the hub has ended this game; the room begins anew.";
@@ -111,7 +111,7 @@ pub(crate) struct HubRoom<E: Recorded> {
     version: Option<u64>,
 }
 
-impl<E: Recorded + Shown> HubRoom<E> {
+impl<E: Recorded + PageState> HubRoom<E> {
     /// Creates a room, or resumes it after a restart of the hub.
     pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&Before>) -> Self {
         let Setting { game, roster, register, info, counters, hints, delay, broken } = setting;
@@ -281,7 +281,7 @@ impl<E: Recorded + Shown> HubRoom<E> {
     }
 }
 
-impl<E: Recorded + Shown> Room for HubRoom<E> {
+impl<E: Recorded + PageState> Room for HubRoom<E> {
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));
         split.unwrap_or_else(|_| {

@@ -22,7 +22,7 @@ use tokio::{
 };
 
 use super::roster::address_text;
-use crate::games::{Counts, Game, Options, shown::Show};
+use crate::games::{Counts, Game, Options, page_state::Show};
 
 /// The minimum interval between two messages to pages.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -233,7 +233,7 @@ impl News {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Own {
+struct OwnSeat {
     seat: Option<String>,
     // Seats of different matches are unrelated.
     game: Option<String>,
@@ -247,7 +247,7 @@ pub(crate) struct PageNews {
     // The address of its seat, as in the list of players.
     address: Option<String>,
     // The last seat that was sent to the page as its own, and the match.
-    own: Option<Own>,
+    own: Option<OwnSeat>,
 }
 
 impl PageNews {
@@ -274,7 +274,7 @@ impl PageNews {
         let own = {
             let info = self.info.borrow();
             let seat = info.players.iter().find(is_own).map(|player| player.seat.clone());
-            Own { seat, game: info.r#match.clone() }
+            OwnSeat { seat, game: info.r#match.clone() }
         };
         if self.own.as_ref() == Some(&own) {
             return None;

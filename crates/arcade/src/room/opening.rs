@@ -17,11 +17,11 @@ use tokio::{sync::watch, time::sleep};
 use tracing::{info, warn};
 
 use super::{
-    Fate, Room,
+    Room, RoomOutcome,
     admission::Hints,
     bans::{Bans, Guard, Removals},
     bots::{Bots, reopen},
-    ending::{Ending, Stopped},
+    ending::{EndRequest, Stopped},
     file::RoomFile,
     hub_room::{Before, Broken, Counters, HubRoom, Setting},
     info::{Info, News, Site, phase},
@@ -33,7 +33,7 @@ use super::{
     roster::{EndNotice, Roster},
     transport::WebSockets,
 };
-use crate::games::{Counts, Kind, Options, Shown, shown::Show, with_kind, with_options};
+use crate::games::{Counts, Kind, Options, PageState, page_state::Show, with_kind, with_options};
 
 /// How long a room whose engine has panicked keeps its port before it restarts. The pause prevents a room that fails
 /// immediately from filling the disk or the log.
@@ -44,7 +44,7 @@ const GATHERING: Duration = Duration::from_millis(20);
 
 /// The state that all rooms of a hub share.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct RoomContext {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
     /// The limit on connections, which native clients of all rooms share with pages.
@@ -65,7 +65,7 @@ pub(crate) struct Place {
     pub(crate) log: Arc<Log>,
 }
 
-impl Place {
+impl RoomContext {
     /// The prefix of the names of journals of this game. Hubs that share a database use different prefixes.
     pub(crate) fn front(&self, game: &str) -> String {
         self.site.as_ref().map_or_else(|| game.to_owned(), |site| format!("{game}-{}", site.node))
@@ -97,7 +97,7 @@ struct Begun {
 fn begin(
     options: &Options,
     journal: Option<&Path>,
-    (place, writing): (&Place, &Writing),
+    (place, writing): (&RoomContext, &Writing),
     (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
     if let Some(path) = journal {
@@ -114,9 +114,9 @@ fn begin(
     with_options!(options, kind => new(kind.engine()?, (place, writing), (listen, facts)))
 }
 
-fn new<E: Recorded + Shown + Send + 'static>(
+fn new<E: Recorded + PageState + Send + 'static>(
     engine: E,
-    (place, writing): (&Place, &Writing),
+    (place, writing): (&RoomContext, &Writing),
     (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
     let status = engine.status();
@@ -130,7 +130,7 @@ fn new<E: Recorded + Shown + Send + 'static>(
     Ok(Begun { host, journal, id, end, status, before: None })
 }
 
-fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, writing: &Writing) -> anyhow::Result<Begun> {
+fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writing) -> anyhow::Result<Begun> {
     let resumable = Resumable::<E>::open(&*writing.disk, path)?;
     anyhow::ensure!(resumable.room().engine().is_current(), "this version begins such matches in another way");
     let (journal, id) = (resumable.journal.clone(), resumable.head.id);
@@ -157,7 +157,7 @@ fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, writing: &Writing) 
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn open(
     mut file: RoomFile,
-    (place, copy): (&Place, Option<Arc<dyn Copying>>),
+    (place, copy): (&RoomContext, Option<Arc<dyn Copying>>),
     Keys { mask, hosts, days }: Keys,
     sockets: Sockets,
     port: u16,
@@ -272,7 +272,7 @@ pub(crate) fn open(
             host.repeat_farewell(at, address, frames);
         }
     }
-    let (ending, stopped) = Ending::new();
+    let (ending, stopped) = EndRequest::new();
     let name = file.id.clone();
     let notice = EndNotice(Arc::clone(&roster));
     let room = Arc::new(Room {
@@ -312,7 +312,7 @@ async fn run(
             // A journal that is no longer open cannot be resumed, so players receive the end of the match.
             Ok((Leave::Resumable, _)) if !end.is_open() => Leave::Over,
             Ok((leave, fate)) => {
-                moves = fate == Fate::Moved;
+                moves = fate == RoomOutcome::Moved;
                 leave
             }
             // The hub has dropped the room.

@@ -3,7 +3,7 @@
 //! - While a match is played, frames for spectators wait in a [`DelayQueue`]. When the match is over, all waiting
 //!   frames are sent, because they no longer give any player an advantage.
 //! - If the pictures of the game are complete by themselves, a new spectator first receives the picture from one
-//!   delay ago. Before a picture of the match is old enough, it receives [`Shown::prelude`]. In other games, the
+//!   delay ago. Before a picture of the match is old enough, it receives [`PageState::prelude`]. In other games, the
 //!   beginning of the match is delayed as well.
 //! - If the players of a game see less than its spectators, the delay starts when its map exists: during the
 //!   countdown, players already have seats and see gold.
@@ -23,7 +23,7 @@ use netcore::{GameEvent, History, Outbox, Output, PeerId, Phase, Time, To};
 use tokio::sync::watch;
 
 use super::{info::Info, roster::Roster};
-use crate::games::Shown;
+use crate::games::PageState;
 
 /// Limit in bytes on the delayed frames of a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each
 /// recipient. Histories do not count, because they are shared.
@@ -68,7 +68,7 @@ pub(super) struct Spectators {
 impl Spectators {
     /// The spectators of a room that starts or is resumed in this phase. The state of a match before a restart is
     /// unknown.
-    pub(super) fn new<E: Shown>(
+    pub(super) fn new<E: PageState>(
         (hides, delay): (bool, Duration),
         spectators: impl Iterator<Item = PeerId>,
         (phase, engine): (Phase, &E),
@@ -131,7 +131,7 @@ impl Spectators {
 
     /// Forwards the staged outputs: to players now, to spectators when they may see them. Returns whether the delay
     /// has started or ended.
-    pub(super) fn forward<E: Shown>(
+    pub(super) fn forward<E: PageState>(
         &mut self,
         now: Time,
         (phase, engine): (Phase, Option<&E>),
@@ -181,7 +181,7 @@ impl Spectators {
         changed
     }
 
-    fn set_waits<E: Shown>(
+    fn set_waits<E: PageState>(
         &mut self,
         now: Time,
         waits: bool,
@@ -195,14 +195,14 @@ impl Spectators {
         self.waits = waits;
         self.overviews.clear();
         self.scores.clear();
-        self.picture = engine.and_then(Shown::prelude).filter(|_| waits);
+        self.picture = engine.and_then(PageState::prelude).filter(|_| waits);
         if !waits {
             self.release_queue(now, true, info, out);
         }
         true
     }
 
-    fn pass<E: Shown>(&mut self, now: Time, output: Output, engine: Option<&E>, roster: &Roster, out: &mut Outbox) {
+    fn pass<E: PageState>(&mut self, now: Time, output: Output, engine: Option<&E>, roster: &Roster, out: &mut Outbox) {
         match output {
             Output::Send { to: To::Peer(peer), frame } => self.send(now, peer, frame, engine, out),
             Output::Send { to: To::Everyone, frame } if self.peers.is_empty() => out.send_everyone(frame),
@@ -212,7 +212,7 @@ impl Spectators {
                 }
             }
             Output::Replay { to, history } if self.waits && self.peers.contains_key(&to) => {
-                self.hold::<E>(now, to, Held::History(history));
+                self.hold::<E>(now, to, DelayedOutput::History(history));
             }
             Output::Replay { to, history } => out.replay(to, history),
             Output::Close { peer } => {
@@ -223,20 +223,20 @@ impl Spectators {
         }
     }
 
-    fn send<E: Shown>(&mut self, now: Time, peer: PeerId, frame: Bytes, engine: Option<&E>, out: &mut Outbox) {
+    fn send<E: PageState>(&mut self, now: Time, peer: PeerId, frame: Bytes, engine: Option<&E>, out: &mut Outbox) {
         if !self.peers.contains_key(&peer) {
             return out.send(peer, frame);
         }
         let frame = self.veil(frame, engine);
         if self.waits {
-            self.hold::<E>(now, peer, Held::Frame(frame));
+            self.hold::<E>(now, peer, DelayedOutput::Frame(frame));
         } else {
             out.send(peer, frame);
         }
     }
 
     // Removes the parts of a frame that no player has found yet.
-    fn veil<E: Shown>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
+    fn veil<E: PageState>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
         let is_same = |before: &Bytes| before.as_ptr() == frame.as_ptr() && before.len() == frame.len();
         if let Some((_, after)) = self.veiled.as_ref().filter(|(before, _)| is_same(before)) {
             return after.clone();
@@ -247,7 +247,7 @@ impl Spectators {
         after
     }
 
-    fn hold<E: Shown>(&mut self, now: Time, peer: PeerId, what: Held) {
+    fn hold<E: PageState>(&mut self, now: Time, peer: PeerId, what: DelayedOutput) {
         let Some(spectator) = self.peers.get_mut(&peer) else { return };
         spectator.behind = spectator.behind || !self.queue.push(now, peer, what, E::supersedes);
     }
@@ -286,8 +286,8 @@ impl Spectators {
                     spectator.is_new = false;
                 }
                 match &what {
-                    Held::Frame(frame) => out.send(peer, frame.clone()),
-                    Held::History(history) => out.replay(peer, history.clone()),
+                    DelayedOutput::Frame(frame) => out.send(peer, frame.clone()),
+                    DelayedOutput::History(history) => out.replay(peer, history.clone()),
                 }
             }
         }
@@ -304,7 +304,7 @@ impl Spectators {
 
 /// A delayed output.
 #[derive(Debug, Clone, PartialEq)]
-enum Held {
+enum DelayedOutput {
     Frame(Bytes),
     History(History),
 }
@@ -315,14 +315,14 @@ struct Entry {
     // When the first of the pictures that this entry supersedes was made.
     first: Time,
     to: BTreeSet<PeerId>,
-    what: Held,
+    what: DelayedOutput,
 }
 
 impl Entry {
     fn cost(&self) -> usize {
         let bytes = match &self.what {
-            Held::Frame(frame) => frame.len(),
-            Held::History(_) => 0,
+            DelayedOutput::Frame(frame) => frame.len(),
+            DelayedOutput::History(_) => 0,
         };
         OVERHEAD + bytes + ADDRESS * self.to.len()
     }
@@ -349,12 +349,18 @@ impl DelayQueue {
 
     // Queues an output for `peer`. If the output `supersedes` a recent picture, that picture is dropped. Returns
     // `false` if the queue is full.
-    fn push(&mut self, now: Time, peer: PeerId, what: Held, supersedes: impl Fn(&Bytes, &Bytes) -> bool) -> bool {
+    fn push(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        what: DelayedOutput,
+        supersedes: impl Fn(&Bytes, &Bytes) -> bool,
+    ) -> bool {
         let mut first = now;
-        if let Held::Frame(frame) = &what {
+        if let DelayedOutput::Frame(frame) = &what {
             let recent = self.entries.iter_mut().rev().take(LOOK_BACK);
             let mut before = recent.filter(|entry| entry.to.contains(&peer) && now < entry.first.plus(self.spacing));
-            let old = before.find(|entry| matches!(&entry.what, Held::Frame(old) if supersedes(old, frame)));
+            let old = before.find(|entry| matches!(&entry.what, DelayedOutput::Frame(old) if supersedes(old, frame)));
             if let Some(old) = old {
                 first = old.first;
                 old.to.remove(&peer);
@@ -380,7 +386,7 @@ impl DelayQueue {
 
     // Removes the next output that has waited until now, or any next output if `everything` is set. Also returns its
     // recipients.
-    fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, Held)> {
+    fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, DelayedOutput)> {
         let delay = self.delay;
         let entry = self.entries.pop_front_if(|entry| everything || entry.made.plus(delay) <= now)?;
         self.bytes -= entry.cost();
@@ -402,9 +408,11 @@ impl DelayQueue {
     }
 }
 
-fn is_same(one: &Held, other: &Held) -> bool {
+fn is_same(one: &DelayedOutput, other: &DelayedOutput) -> bool {
     match (one, other) {
-        (Held::Frame(one), Held::Frame(other)) => one.as_ptr() == other.as_ptr() && one.len() == other.len(),
+        (DelayedOutput::Frame(one), DelayedOutput::Frame(other)) => {
+            one.as_ptr() == other.as_ptr() && one.len() == other.len()
+        }
         _ => false,
     }
 }
@@ -463,8 +471,8 @@ mod tests {
 
     const DELAY: Duration = Duration::from_secs(30);
 
-    fn frame(text: &'static str) -> Held {
-        Held::Frame(Bytes::from_static(text.as_bytes()))
+    fn frame(text: &'static str) -> DelayedOutput {
+        DelayedOutput::Frame(Bytes::from_static(text.as_bytes()))
     }
 
     fn at(millis: u64) -> Time {
@@ -511,11 +519,11 @@ mod tests {
         let never = |_: &Bytes, _: &Bytes| false;
         let shared = Bytes::from(vec![0; 2_000]);
         for peer in 0..1_000 {
-            assert!(queue.push(at(1), PeerId(peer), Held::Frame(shared.clone()), never));
+            assert!(queue.push(at(1), PeerId(peer), DelayedOutput::Frame(shared.clone()), never));
         }
         assert!(queue.bytes < 40_000, "{}", queue.bytes);
         let mut taken = 0;
-        while queue.push(at(2), PeerId(1), Held::Frame(vec![0; 2_000].into()), never) {
+        while queue.push(at(2), PeerId(1), DelayedOutput::Frame(vec![0; 2_000].into()), never) {
             taken += 1;
         }
         assert!(queue.bytes <= MAX_HELD && taken > 400, "{taken}");

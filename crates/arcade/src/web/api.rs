@@ -28,7 +28,7 @@ use super::{
     caller::Caller,
     devices::too_many_names,
     names::{Claims, KeyHash, check_name, resembles, too_many_claims},
-    relay::{self, Asked},
+    relay::{self, ForwardableRequest},
 };
 use crate::{
     fleet::NodeShown,
@@ -175,7 +175,7 @@ fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
 }
 
 // The response of the other node that has the journal of a match, if this node has no journal of it.
-async fn replayed_elsewhere(hub: &Hub, asked: &Asked, found: &Match) -> Option<Response> {
+async fn replayed_elsewhere(hub: &Hub, asked: &ForwardableRequest, found: &Match) -> Option<Response> {
     let node = keeper(hub, found).filter(|_| !asked.is_relayed() && !hub.replays().has(found))?;
     Some(relay::pass(hub, &node, asked.with(Body::empty())).await)
 }
@@ -203,7 +203,12 @@ where
     }
 }
 
-async fn timeline(State(hub): State<Arc<Hub>>, caller: Caller, asked: Asked, Path(id): Path<String>) -> Answer {
+async fn timeline(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    asked: ForwardableRequest,
+    Path(id): Path<String>,
+) -> Answer {
     let found = find(&hub, caller, id).await?;
     if let Some(answer) = replayed_elsewhere(&hub, &asked, &found).await {
         return Ok(answer);
@@ -223,7 +228,7 @@ pub(super) struct FramesQuery {
 async fn frames(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    asked: Asked,
+    asked: ForwardableRequest,
     Path(id): Path<String>,
     query: Result<Query<FramesQuery>, QueryRejection>,
 ) -> Answer {

@@ -21,7 +21,7 @@ use super::{
 use crate::hub::{
     Hub,
     callers::{self, Callers},
-    resources::{Place, Resources},
+    resources::{Resources, Slot},
     shares::Kind,
 };
 use crate::{fleet::seal::Relayed, message::message};
@@ -68,7 +68,7 @@ pub(crate) enum Link {
 pub(crate) struct SocketPermit {
     pub(crate) caller: Caller,
     /// Held as long as the socket is open.
-    pub(crate) place: Place,
+    pub(crate) place: Slot,
 }
 
 impl FromRequestParts<Arc<Hub>> for SocketPermit {

@@ -44,7 +44,7 @@ fn hash(key: &str, what: &str) -> Answer<KeyHash> {
 /// A name, and the key that proves it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Own {
+struct NameProof {
     name: String,
     key: String,
 }
@@ -63,9 +63,9 @@ async fn link(
     caller: Caller,
     extensions: Extensions,
     headers: HeaderMap,
-    body: Result<Json<Own>, JsonRejection>,
+    body: Result<Json<NameProof>, JsonRejection>,
 ) -> Answer {
-    let Json(Own { name, key }) = body?;
+    let Json(NameProof { name, key }) = body?;
     let key = hash(&key, "key")?;
     let code = codes::draw()
         .map_err(|error| ApiError::Later(Message::new("no_random", format!("no code can be drawn: {error:#}"))))?;
@@ -147,8 +147,8 @@ async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
     }
 }
 
-async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Own>, JsonRejection>) -> Answer {
-    let Json(Own { name, key }) = body?;
+async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<NameProof>, JsonRejection>) -> Answer {
+    let Json(NameProof { name, key }) = body?;
     let key = hash(&key, "key")?;
     let of = name.clone();
     if !ask(&hub, caller, async move |store: Store| Ok(store.release_name(&of, &key.0, unix_now()).await?)).await? {

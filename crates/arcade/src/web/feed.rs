@@ -47,7 +47,7 @@ use super::{
     keepalive::{Beats, Pulse, beat, send},
     relay,
     response::error,
-    socket::{self, Asked, ENTRY, MAX_MESSAGE, first},
+    socket::{self, ENTRY, MAX_MESSAGE, SocketQuery, first},
 };
 use crate::{
     fleet::{Feeds, seal::Relayed},
@@ -261,13 +261,13 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
 }
 
 // The room that a request only watches, if it is a public room of another node.
-fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, Asked)> {
+fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> {
     let path = request.uri().path();
     let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
     if !upgrades || !path.ends_with("/socket") || request.extensions().get::<Relayed>().is_some() {
         return None;
     }
-    let Query(asked) = Query::<Asked>::try_from_uri(request.uri()).ok()?;
+    let Query(asked) = Query::<SocketQuery>::try_from_uri(request.uri()).ok()?;
     if !asked.watch || asked.seat.is_some() || asked.key.is_some() {
         return None;
     }

@@ -61,7 +61,9 @@ pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Re
         return too_long();
     }
     match resources.answers.take(host, length) {
-        Ok(share) => response.map(|inner| Body::new(Held { inner, left: Bytes::new(), progress, _share: share })),
+        Ok(share) => {
+            response.map(|inner| Body::new(CountedBody { inner, left: Bytes::new(), progress, _share: share }))
+        }
         Err(refusal) => refused(refusal),
     }
 }
@@ -76,7 +78,7 @@ fn has_body(headers: &HeaderMap) -> bool {
 }
 
 /// The body of a response, with its share of the bytes of all responses.
-struct Held {
+struct CountedBody {
     inner: Body,
     // Data that was taken from it and not sent yet.
     left: Bytes,
@@ -84,7 +86,7 @@ struct Held {
     _share: Share,
 }
 
-impl HttpBody for Held {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -125,7 +127,7 @@ impl HttpBody for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for CountedBody {
     fn drop(&mut self) {
         if let Some(progress) = &self.progress {
             progress.rest();

@@ -66,7 +66,7 @@ pub(crate) async fn live(
 /// A message of a page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct PageMessage {
     look: Option<Look>,
     pictures: Option<Vec<String>>,
 }
@@ -77,7 +77,7 @@ struct Page<'a, P> {
     lists: &'a Arc<Lists>,
     pictures: P,
     view: Option<View>,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, SentPicture>,
     // The room whose picture was sent last. The next room follows.
     last: Option<String>,
     // Bytes of pictures that may be sent; negative after a large picture.
@@ -92,7 +92,7 @@ struct View {
 }
 
 #[derive(Debug)]
-struct Seen {
+struct SentPicture {
     shots: watch::Receiver<Arc<Shot>>,
     // The number of the picture that the page has; 0 means none.
     has: u64,
@@ -153,7 +153,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
 
     // Applies a message of the page. Returns an error message if it is invalid.
     fn hear(&mut self, text: &str) -> Option<Utf8Bytes> {
-        let said: Said = match serde_json::from_str(text) {
+        let said: PageMessage = match serde_json::from_str(text) {
             Ok(said) => said,
             Err(why) => return Some(invalid(why.to_string()).to_json().to_string().into()),
         };
@@ -183,7 +183,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                 if !self.seen.contains_key(&id)
                     && let Some(shots) = (self.pictures)(&id)
                 {
-                    self.seen.insert(id, Seen { shots, has: 0 });
+                    self.seen.insert(id, SentPicture { shots, has: 0 });
                 }
             }
         }

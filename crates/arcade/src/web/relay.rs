@@ -120,9 +120,9 @@ pub(super) fn room_of(path: &str) -> Option<&str> {
 }
 
 /// A copy of a request that can be forwarded later. Empty if there are no other nodes.
-pub(super) struct Asked(Option<Box<Parts>>);
+pub(super) struct ForwardableRequest(Option<Box<Parts>>);
 
-impl FromRequestParts<Arc<Hub>> for Asked {
+impl FromRequestParts<Arc<Hub>> for ForwardableRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
@@ -130,7 +130,7 @@ impl FromRequestParts<Arc<Hub>> for Asked {
     }
 }
 
-impl Asked {
+impl ForwardableRequest {
     /// Whether another node has forwarded it.
     pub(super) fn is_relayed(&self) -> bool {
         self.0.as_ref().is_some_and(|parts| parts.extensions.get::<Relayed>().is_some())
@@ -268,7 +268,7 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
 async fn promise(
     State(hub): State<Arc<Hub>>,
     proven: Option<Extension<Relayed>>,
-    Query(asked): Query<seal::Asked>,
+    Query(asked): Query<seal::LeaseQuery>,
 ) -> Response {
     let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
         return error(StatusCode::FORBIDDEN, &message!("nodes_only", "this is for other hubs of the arcade"));

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
 /// A report about a player.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct NewReport {
     seat: String,
     reason: Reason,
     #[serde(default)]
@@ -46,9 +46,9 @@ async fn report(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(id): Path<String>,
-    body: Result<Json<Told>, JsonRejection>,
+    body: Result<Json<NewReport>, JsonRejection>,
 ) -> Answer {
-    let Json(Told { seat, reason, text }) = body?;
+    let Json(NewReport { seat, reason, text }) = body?;
     if text.len() > MAX_REPORT_TEXT {
         return Err(ApiError::bad(format!("'text' has at most {MAX_REPORT_TEXT} bytes")));
     }

@@ -22,7 +22,7 @@ use super::{
     caller::{self, Caller},
     names::{KeyHash, check_name},
     page::Page,
-    relay::{self, Asked},
+    relay::{self, ForwardableRequest},
     response::{error, impossible, invalid, later, message_of, missing, no_such_room, refused, too_many},
 };
 use crate::{
@@ -125,7 +125,7 @@ async fn play(
     caller: Caller,
     Path(game): Path<String>,
     Query(wish): Query<Wish>,
-    asked: Asked,
+    asked: ForwardableRequest,
     body: Bytes,
 ) -> Response {
     let Some(game) = Game::named(&game) else {
@@ -409,7 +409,7 @@ struct Join {
 async fn join(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    asked: Asked,
+    asked: ForwardableRequest,
     body: Result<Json<Join>, JsonRejection>,
 ) -> Response {
     let join = match body {
@@ -455,7 +455,7 @@ async fn join(
 }
 
 // The node that has the room answers.
-async fn ask_owner(hub: &Hub, id: &str, asked: &Asked, join: &Join) -> Response {
+async fn ask_owner(hub: &Hub, id: &str, asked: &ForwardableRequest, join: &Join) -> Response {
     let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !asked.is_relayed());
     match (owner(), serde_json::to_vec(join)) {
         (Some(node), Ok(body)) => relay::pass(hub, &node, asked.with(body)).await,
@@ -506,14 +506,14 @@ fn is_of_another_site(headers: &HeaderMap) -> bool {
 
 /// A request for the address of a page of the hub.
 #[derive(Debug, Deserialize)]
-struct Shown {
+struct AddressQuery {
     #[serde(default)]
     path: String,
 }
 
 async fn address(
     State(hub): State<Arc<Hub>>,
-    Query(Shown { path }): Query<Shown>,
+    Query(AddressQuery { path }): Query<AddressQuery>,
     extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {

@@ -39,7 +39,7 @@ use crate::{
         Hub,
         codes::{Proof, Tried},
         secret::Ticket,
-        subscription::{Guest, Said},
+        subscription::{Guest, NextMessage},
     },
     room::{
         Room,
@@ -66,7 +66,7 @@ const WAITING: &str = r#"{"waiting":true}"#;
 
 /// The query of a socket's address.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SocketQuery {
     /// Whether it only watches.
     #[serde(default)]
     pub(super) watch: bool,
@@ -107,7 +107,7 @@ impl Entry {
 pub(crate) async fn socket(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SocketQuery>,
     SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -332,17 +332,17 @@ async fn tell(
             said = guest.next() => said,
         };
         let sent = match said {
-            Said::Item(Item::Frame(frame)) => {
+            NextMessage::Item(Item::Frame(frame)) => {
                 counters.sent.inc();
                 beats.spoke();
                 send(&mut sink, message(frame, frames)).await
             }
-            Said::Item(Item::News(told) | Item::Word(told)) => send(&mut sink, text(told)).await,
-            Said::Item(Item::End(why)) | Said::End(Some(why)) => {
+            NextMessage::Item(Item::News(told) | Item::Word(told)) => send(&mut sink, text(told)).await,
+            NextMessage::Item(Item::End(why)) | NextMessage::End(Some(why)) => {
                 send(&mut sink, close(why)).await;
                 return;
             }
-            Said::End(None) => return,
+            NextMessage::End(None) => return,
         };
         if !sent {
             return;

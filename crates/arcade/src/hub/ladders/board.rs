@@ -13,7 +13,7 @@ use serde::Serialize;
 use store::{Kind, Match};
 use tokio::sync::mpsc;
 
-use super::line::Line;
+use super::link::ProgramLink;
 use crate::{
     games::Game,
     room::{info::Row, register::level_name},
@@ -96,7 +96,7 @@ pub(super) struct Newcomer {
 
 /// A message to a keeper.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum KeeperMessage {
     /// A program has connected.
     Came(ProgramId, Newcomer, i64),
     Input(Input),
@@ -121,7 +121,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Table {
     /// The connection to the room.
-    pub(super) room: Line,
+    pub(super) room: ProgramLink,
     /// The join message that took the seat. It is sent in place of a join that the program repeats, because that
     /// contains the key.
     pub(super) join: Bytes,

@@ -20,8 +20,8 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
-    board::{Board, Ended, Newcomer, Order, Table, Told},
-    line::{Line, PATIENCE},
+    board::{Board, Ended, KeeperMessage, Newcomer, Order, Table},
+    link::{PATIENCE, ProgramLink},
 };
 use crate::{
     games::Game,
@@ -50,31 +50,36 @@ pub(super) struct Keeper {
     programs: BTreeMap<ProgramId, Newcomer>,
     running: BTreeMap<MatchId, Running>,
     // Cloned for the tasks that send messages to the keeper.
-    sender: mpsc::Sender<Told>,
+    sender: mpsc::Sender<KeeperMessage>,
 }
 
 impl Keeper {
-    pub(super) fn new(hub: Weak<Hub>, board: Arc<Board>, settings: Settings, sender: mpsc::Sender<Told>) -> Self {
+    pub(super) fn new(
+        hub: Weak<Hub>,
+        board: Arc<Board>,
+        settings: Settings,
+        sender: mpsc::Sender<KeeperMessage>,
+    ) -> Self {
         let (programs, running) = (BTreeMap::new(), BTreeMap::new());
         Self { hub, board, ladder: Ladder::new(settings), start: Instant::now(), programs, running, sender }
     }
 
     /// Runs the ladder until the hub is dropped.
-    pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>) {
+    pub(super) async fn run(mut self, mut told: mpsc::Receiver<KeeperMessage>) {
         let mut checks = interval(CHECKS);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
             let inputs = tokio::select! {
                 told = told.recv() => match told {
-                    Some(Told::Came(program, newcomer, rating)) => {
+                    Some(KeeperMessage::Came(program, newcomer, rating)) => {
                         let (name, host) = (newcomer.name.clone(), newcomer.host);
                         self.programs.insert(program, newcomer);
                         vec![Input::Arrived { program, name, host, rating }]
                     }
-                    Some(Told::Input(input)) => vec![input],
-                    Some(Told::Settled(number)) => self.settled(number),
-                    Some(Told::Ended(number, ended)) => vec![self.ended(number, ended)],
+                    Some(KeeperMessage::Input(input)) => vec![input],
+                    Some(KeeperMessage::Settled(number)) => self.settled(number),
+                    Some(KeeperMessage::Ended(number, ended)) => vec![self.ended(number, ended)],
                     None => return,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => vec![Input::Elapsed],
@@ -180,9 +185,9 @@ impl Keeper {
         let (fixture, sender) = (Fixture { game: self.board.game, players, room }, self.sender.clone());
         tokio::spawn(async move {
             // If the keeper has ended, the hub is ending as well.
-            let settled = async { drop(sender.send(Told::Settled(number)).await) };
+            let settled = async { drop(sender.send(KeeperMessage::Settled(number)).await) };
             let ended = play(&hub, fixture, stopped, settled).await;
-            let _ = sender.send(Told::Ended(number, ended)).await;
+            let _ = sender.send(KeeperMessage::Ended(number, ended)).await;
         });
     }
 
@@ -315,7 +320,7 @@ async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Re
             let socket = UdpSocket::bind(HERE).await?;
             socket.connect(room.address).await?;
             known(socket.local_addr()?, Link::Datagram);
-            Line::Own(socket)
+            ProgramLink::Own(socket)
         }
         link => {
             let socket = TcpSocket::new_v4()?;
@@ -323,7 +328,7 @@ async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Re
             known(socket.local_addr()?, link);
             let stream = socket.connect(room.address).await?;
             netshell::tune_stream(&stream);
-            Line::Stream(stream)
+            ProgramLink::Stream(stream)
         }
     };
     let join = game.join(name);

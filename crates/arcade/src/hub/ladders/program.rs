@@ -24,12 +24,12 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-use super::board::{Newcomer, Order, Table, Told, Tunnel, USUAL_RATING};
-use super::line::{Line, PATIENCE};
+use super::board::{KeeperMessage, Newcomer, Order, Table, Tunnel, USUAL_RATING};
+use super::link::{PATIENCE, ProgramLink};
 use crate::{
     games::{
         Game,
-        ladder::{Ear, First, MAX_FIRST, Said},
+        ladder::{Ear, First, MAX_FIRST, ProgramEvent},
     },
     hub::{Hub, codes::Purpose},
     results::clock::unix_now,
@@ -50,7 +50,7 @@ struct Door {
     hub: Weak<Hub>,
     game: Game,
     greeting: Bytes,
-    keeper: mpsc::Sender<Told>,
+    keeper: mpsc::Sender<KeeperMessage>,
     entering: Arc<Semaphore>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn open(
     (game, greeting): (Game, Bytes),
     sockets: Sockets,
     held: impl Send + Sync + 'static,
-    (keeper, tunnels): (mpsc::Sender<Told>, mpsc::Receiver<Tunnel>),
+    (keeper, tunnels): (mpsc::Sender<KeeperMessage>, mpsc::Receiver<Tunnel>),
 ) -> anyhow::Result<()> {
     let entering = Arc::new(Semaphore::new(MAX_ENTERING));
     let door = Door { hub: Arc::downgrade(hub), game, greeting, keeper, entering };
@@ -115,7 +115,7 @@ impl Door {
             tokio::spawn(async move {
                 let _permit = permit;
                 netshell::tune_accepted(&stream);
-                door.attend(Line::Stream(stream), host, enters).await;
+                door.attend(ProgramLink::Stream(stream), host, enters).await;
             });
         }
     }
@@ -126,12 +126,12 @@ impl Door {
         while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
             // Above the limit it is closed immediately.
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
-            let (door, line) = (self.clone(), Line::Tunnel { inbox, outbox, datagrams });
+            let (door, line) = (self.clone(), ProgramLink::Tunnel { inbox, outbox, datagrams });
             tokio::spawn(async move { door.attend(line, host, enters).await });
         }
     }
 
-    async fn attend(&self, mut line: Line, host: HostId, enters: impl Send) {
+    async fn attend(&self, mut line: ProgramLink, host: HostId, enters: impl Send) {
         let Some(said) = self.first(&mut line).await else { return };
         let program = self.enter(line, host, said).await;
         drop(enters);
@@ -141,7 +141,7 @@ impl Door {
     }
 
     // Reads the first message of a program, or returns why it contains no valid name.
-    async fn first(&self, line: &mut Line) -> Option<Result<String, String>> {
+    async fn first(&self, line: &mut ProgramLink) -> Option<Result<String, String>> {
         if !self.greeting.is_empty() {
             line.write(&self.greeting).await.ok()?;
         }
@@ -187,7 +187,7 @@ impl Door {
             programs.retain(|_, inbox| !inbox.is_closed());
             let (sender, inbox) = mpsc::channel(INBOX);
             programs.insert(peer, sender);
-            let (door, line) = (self.clone(), Line::Shared { socket: Arc::clone(&socket), peer, inbox });
+            let (door, line) = (self.clone(), ProgramLink::Shared { socket: Arc::clone(&socket), peer, inbox });
             tokio::spawn(async move {
                 let program = door.enter(line, host, Ok(name)).await;
                 drop(enters);
@@ -199,17 +199,17 @@ impl Door {
     }
 
     // Admits a program with this first message, or sends it the reason why not.
-    async fn enter(&self, line: Line, host: HostId, said: Result<String, String>) -> Option<Program> {
+    async fn enter(&self, line: ProgramLink, host: HostId, said: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
         // The source of a first datagram may be forged, so a failed try is not charged to the owner of that address.
-        let is_charged = !matches!(line, Line::Shared { .. });
+        let is_charged = !matches!(line, ProgramLink::Shared { .. });
         match self.prove(&hub, host, said, is_charged).await {
             Ok((name, rating)) => {
                 static NEXT: AtomicU64 = AtomicU64::new(0);
                 let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
                 let (orders, receiver) = mpsc::channel(ORDERS);
                 let newcomer = Newcomer { name, host, orders };
-                self.keeper.send(Told::Came(id, newcomer, rating)).await.ok()?;
+                self.keeper.send(KeeperMessage::Came(id, newcomer, rating)).await.ok()?;
                 Some(Program { id, game: self.game, line, orders: receiver, keeper: self.keeper.clone() })
             }
             Err(why) => {
@@ -272,9 +272,9 @@ const LINGER: Duration = Duration::from_millis(300);
 pub(super) struct Program {
     pub(super) id: ProgramId,
     pub(super) game: Game,
-    pub(super) line: Line,
+    pub(super) line: ProgramLink,
     pub(super) orders: mpsc::Receiver<Order>,
-    pub(super) keeper: mpsc::Sender<Told>,
+    pub(super) keeper: mpsc::Sender<KeeperMessage>,
 }
 
 impl Program {
@@ -339,8 +339,8 @@ impl Program {
                     told.clear();
                     for heard in heard {
                         match heard {
-                            Said::Asked => self.tell(Input::Asked(self.id)).await,
-                            Said::Finished => {
+                            ProgramEvent::Asked => self.tell(Input::Asked(self.id)).await,
+                            ProgramEvent::Finished => {
                                 finished = true;
                                 self.tell(Input::Finished(self.id)).await;
                             }
@@ -383,7 +383,7 @@ impl Program {
 
     async fn tell(&self, input: Input) {
         // If the keeper has ended, the hub is ending as well.
-        let _ = self.keeper.send(Told::Input(input)).await;
+        let _ = self.keeper.send(KeeperMessage::Input(input)).await;
     }
 }
 
@@ -398,7 +398,7 @@ fn skipped(told: &[u8], skip: &mut Bytes) -> usize {
 }
 
 // Notifies the room that the player has left.
-async fn leave(game: Game, mut room: Line) {
+async fn leave(game: Game, mut room: ProgramLink) {
     if let Some(goodbye) = game.leave() {
         // On one machine no datagram is lost.
         let _ = room.write(&goodbye).await;
@@ -407,7 +407,7 @@ async fn leave(game: Game, mut room: Line) {
 }
 
 // Keeps a connection to a room open until the match is over.
-async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
+async fn outlast(mut room: ProgramLink, orders: &mut mpsc::Receiver<Order>) {
     let mut told = BytesMut::new();
     loop {
         tokio::select! {
@@ -492,14 +492,15 @@ mod tests {
         let (keeper, mut told) = mpsc::channel(4);
         let (_inbox, inbox) = mpsc::channel(1);
         let peer = door.local_addr().unwrap();
-        let line = Line::Shared { socket: Arc::new(door), peer, inbox };
+        let line = ProgramLink::Shared { socket: Arc::new(door), peer, inbox };
         let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, keeper };
-        let table = Table { room: Line::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
+        let table =
+            Table { room: ProgramLink::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
         assert!(order.try_send(Order::Play(Box::new(table))).is_ok());
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);
         timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
-        assert!(matches!(told.recv().await, Some(Told::Input(Input::Gone(ProgramId(1))))));
+        assert!(matches!(told.recv().await, Some(KeeperMessage::Input(Input::Gone(ProgramId(1))))));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use netcore::HostId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Listed, Told};
+use super::{Highlights, Listed};
 use crate::games::Game;
 
 /// The maximum number of rooms in a view.
@@ -72,7 +72,7 @@ pub(crate) struct Frame {
     look: Look,
     rooms: Vec<Arc<Listed>>,
     total: usize,
-    told: Told,
+    highlights: Highlights,
     /// The changes since the previous frame, as a message.
     pub(crate) change: Bytes,
     whole: OnceLock<Bytes>,
@@ -84,7 +84,8 @@ impl Frame {
         let whole = self.whole.get_or_init(|| {
             // A look consists of numbers and strings, which can be serialized.
             let look = serde_json::to_string(&self.look).unwrap_or_default();
-            let (ids, rooms, Told { recent, leaders, unsure }) = (ids(&self.rooms), rows(&self.rooms), &self.told);
+            let (ids, rooms, Highlights { recent, leaders, unsure }) =
+                (ids(&self.rooms), rows(&self.rooms), &self.highlights);
             let front = format!(r#""look":{look},"total":{},{ids},{rooms}"#, self.total);
             let unsure = if *unsure { r#","unsure":true"# } else { "" };
             format!(r#"{{{front},"recent":{recent},"leaders":{leaders}{unsure}}}"#).into()
@@ -115,7 +116,7 @@ pub(crate) struct Lists {
 #[derive(Debug)]
 struct State {
     rooms: Vec<Arc<Listed>>,
-    told: Told,
+    highlights: Highlights,
     // The number of publications.
     version: u64,
     views: BTreeMap<Look, View>,
@@ -138,9 +139,9 @@ struct View {
 
 impl Default for Lists {
     fn default() -> Self {
-        let told = Told { recent: "[]".into(), leaders: "{}".into(), unsure: false };
+        let highlights = Highlights { recent: "[]".into(), leaders: "{}".into(), unsure: false };
         let (views, distinct) = Default::default();
-        let state = State { rooms: vec![], told, version: 0, views, distinct };
+        let state = State { rooms: vec![], highlights, version: 0, views, distinct };
         Self { state: Mutex::new(state), changed: watch::Sender::new(0) }
     }
 }
@@ -199,7 +200,7 @@ impl Lists {
     pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
         let mut look = look.bounded();
         let mut state = self.state();
-        let State { rooms, told, version, views, distinct } = &mut *state;
+        let State { rooms, highlights, version, views, distinct } = &mut *state;
         let is_new = |look: &Look, views: &BTreeMap<Look, View>| {
             *look != look.plain() && !views.get(look).is_some_and(|view| view.pages.contains_key(&host))
         };
@@ -211,7 +212,7 @@ impl Lists {
                 look = look.plain();
             }
         }
-        let view = views.entry(look.clone()).or_insert_with(|| View::new(&look, rooms, told, *version));
+        let view = views.entry(look.clone()).or_insert_with(|| View::new(&look, rooms, highlights, *version));
         *view.pages.entry(host).or_default() += 1;
         let frames = view.frames.subscribe();
         drop(state);
@@ -224,9 +225,9 @@ impl Lists {
     }
 
     /// Replaces the list; views follow in `advance`.
-    pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, told: Told) {
+    pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, highlights: Highlights) {
         let mut state = self.state();
-        (state.rooms, state.told) = (rooms, told);
+        (state.rooms, state.highlights) = (rooms, highlights);
         state.version += 1;
         self.changed.send_replace(state.version);
     }
@@ -234,10 +235,10 @@ impl Lists {
     /// Brings views up to date.
     pub(super) fn advance(&self) {
         let mut state = self.state();
-        let State { rooms, told, version, views, .. } = &mut *state;
+        let State { rooms, highlights, version, views, .. } = &mut *state;
         for look in turns(views, *version) {
             if let Some(view) = views.get_mut(&look) {
-                view.update(&look, rooms, told, *version);
+                view.update(&look, rooms, highlights, *version);
                 view.passed = 0;
             }
         }
@@ -284,16 +285,16 @@ fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
 }
 
 impl View {
-    fn new(look: &Look, rooms: &[Arc<Listed>], told: &Told, version: u64) -> Self {
+    fn new(look: &Look, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) -> Self {
         let (rooms, total) = matching(look, rooms);
-        let (look, told) = (look.clone(), told.clone());
+        let (look, highlights) = (look.clone(), highlights.clone());
         let change = Bytes::from_static(b"{}");
-        let frame = Frame { number: 0, look, rooms, total, told, change, whole: OnceLock::new() };
+        let frame = Frame { number: 0, look, rooms, total, highlights, change, whole: OnceLock::new() };
         let (pages, version) = (BTreeMap::new(), Some(version));
         Self { frames: watch::Sender::new(Arc::new(frame)), pages, version, passed: 0, start: 0 }
     }
 
-    fn update(&mut self, look: &Look, rooms: &[Arc<Listed>], told: &Told, version: u64) {
+    fn update(&mut self, look: &Look, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) {
         let before = Arc::clone(&self.frames.borrow());
         let (wanted, total) = matching(look, rooms);
         let known: HashMap<&str, &Arc<Listed>> = before.rooms.iter().map(|room| (room.id.as_str(), room)).collect();
@@ -332,14 +333,14 @@ impl View {
         if !changed.is_empty() {
             parts.push(rows(&changed));
         }
-        if told.recent != before.told.recent {
-            parts.push(format!(r#""recent":{}"#, told.recent));
+        if highlights.recent != before.highlights.recent {
+            parts.push(format!(r#""recent":{}"#, highlights.recent));
         }
-        if told.leaders != before.told.leaders {
-            parts.push(format!(r#""leaders":{}"#, told.leaders));
+        if highlights.leaders != before.highlights.leaders {
+            parts.push(format!(r#""leaders":{}"#, highlights.leaders));
         }
-        if told.unsure != before.told.unsure {
-            parts.push(format!(r#""unsure":{}"#, told.unsure));
+        if highlights.unsure != before.highlights.unsure {
+            parts.push(format!(r#""unsure":{}"#, highlights.unsure));
         }
         if parts.is_empty() {
             return;
@@ -347,7 +348,8 @@ impl View {
         let change = format!("{{{}}}", parts.join(",")).into();
         let look = look.clone();
         let number = before.number + 1;
-        let frame = Frame { number, look, rooms, total, told: told.clone(), change, whole: OnceLock::new() };
+        let frame =
+            Frame { number, look, rooms, total, highlights: highlights.clone(), change, whole: OnceLock::new() };
         self.frames.send_replace(Arc::new(frame));
     }
 }
@@ -388,12 +390,12 @@ mod tests {
 
     // Publishes these rooms, and updates the views.
     fn publish(lists: &Lists, infos: &[Info]) {
-        lists.publish(infos.iter().map(row).collect(), told());
+        lists.publish(infos.iter().map(row).collect(), highlights());
         lists.advance();
     }
 
-    fn told() -> Told {
-        Told { recent: "[]".into(), leaders: "{}".into(), unsure: false }
+    fn highlights() -> Highlights {
+        Highlights { recent: "[]".into(), leaders: "{}".into(), unsure: false }
     }
 
     fn json(bytes: &[u8]) -> Value {
@@ -451,7 +453,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut rooms: Vec<_> = (1..=70).map(|number| row(&info(number, Game::Nuggets, &[]))).collect();
         rooms.push(row(&info(7, Game::Robots, &["Zoë"])));
-        lists.publish(rooms, told());
+        lists.publish(rooms, highlights());
         let ids = |value: Value| {
             let whole = json(&looking(&lists, 1, value).frames.borrow().whole());
             let ids: Vec<String> =
@@ -556,14 +558,14 @@ mod tests {
     fn views_are_shared_and_forgotten_and_all_have_their_turn() {
         let lists = Arc::<Lists>::default();
         let mut infos = [info(1, Game::Nuggets, &["Ann"])];
-        lists.publish(infos.iter().map(row).collect(), told());
+        lists.publish(infos.iter().map(row).collect(), highlights());
         let (one, other) =
             (looking(&lists, 1, json!({ "text": "Ann" })), looking(&lists, 2, json!({ "text": "ann " })));
         assert!(one.frames.same_channel(&other.frames));
         let many: Vec<_> =
             (0..300).zip((0..10).cycle()).map(|(from, host)| looking(&lists, host, json!({ "from": from }))).collect();
         infos[0].taken = 7;
-        lists.publish(infos.iter().map(row).collect(), told());
+        lists.publish(infos.iter().map(row).collect(), highlights());
         // 301 views have had their turn after three times.
         (0..3).for_each(|_| lists.advance());
         assert_eq!(one.frames.borrow().number, 1);

@@ -19,7 +19,7 @@ const READ: usize = 4 << 10;
 
 /// A connection to a program or to a room.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum ProgramLink {
     /// A stream connection.
     Stream(TcpStream),
     /// A program behind the shared UDP socket, which forwards the datagrams from its address.
@@ -30,7 +30,7 @@ pub(super) enum Line {
     Own(UdpSocket),
 }
 
-impl Line {
+impl ProgramLink {
     /// Waits for bytes, and appends them; with datagrams it appends one. Returns `false` at the end of a connection.
     /// Cancellation safe.
     pub(super) async fn read(&mut self, into: &mut BytesMut) -> io::Result<bool> {

@@ -35,7 +35,7 @@ pub(crate) struct Dealer {
 }
 
 /// An engine with additional state for pages.
-pub(crate) trait Shown: Engine {
+pub(crate) trait PageState: Engine {
     /// A number that changes whenever [`show`](Self::show) does. It is queried after every input.
     fn version(&self) -> u64 {
         0
