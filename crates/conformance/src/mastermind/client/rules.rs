@@ -5,80 +5,80 @@ use crate::rule::rules;
 rules! {
     JOINS: Protocol(3, "What a server answers, PLAY") "joins" in "protocols/mastermind.md#messages",
         "The client connects and takes a seat with PLAY and its name",
-        "Take host and port from the command line, and say PLAY when ROOM has come.";
+        "Take host and port from the command line, and send PLAY after ROOM.";
     GRAMMAR: Protocol(2, "Messages") "grammar" in "protocols/mastermind.md#messages",
-        "Each message is one that the protocol lists for players, at most 64 bytes and a line feed",
-        "One blank between words, none at the end.";
+        "The client sends only player messages of the protocol, of at most 64 bytes and a line feed",
+        "Send one blank between words and none at the end.";
     NAME: Protocol(1, "Messages, PLAY") "name" in "protocols/mastermind.md#messages",
-        "The name is sent as it was given, with blanks inside",
+        "The client sends its name unchanged, including blanks",
         "Take the whole argument, and send all of it.";
     SEAT: Protocol(2, "Messages, OK") "seat" in "protocols/mastermind.md#messages",
-        "The client plays at whatever seat OK gives it",
-        "Compare the first number of GAME, ROW and OVER with that of OK. Seats may have two digits.";
+        "The client accepts any seat number in OK",
+        "Compare the first number of GAME, ROW and OVER with the number in OK. Seats may have two digits.";
     PLAYS: Protocol(5, "What a server answers, GUESS") "plays" in "protocols/mastermind.md#what-a-server-answers",
-        "TURN is answered: by GUESS, LIFELINE, HINT or RESIGN",
-        "TURN is the question. ROW or GAME is none.";
+        "The client answers TURN with GUESS, LIFELINE, HINT or RESIGN",
+        "Answer TURN, not ROW or GAME.";
     QUIET: Protocol(2, "What a server answers, GUESS") "quiet" in "protocols/mastermind.md#what-a-server-answers",
-        "One message for each TURN, and none before the next one has come",
-        "Say something when TURN comes, not at each ROW, and not after a while.";
+        "The client sends one message for each TURN, and waits for the next TURN",
+        "Send a message after TURN only, not after each ROW or after a delay.";
     LENGTH: Protocol(3, "Messages, GAME") "length" in "protocols/mastermind.md#messages",
-        "A guess has as many digits as GAME says, from four to six here",
-        "Take the length from GAME and not from ROOM: games of one room may differ.";
+        "A guess has the number of digits in GAME, here from four to six",
+        "Take the length from GAME, not from ROOM: games in one room may differ.";
     COLOURS: Protocol(2, "Messages, ROOM") "colours" in "protocols/mastermind.md#messages",
-        "A guess has only digits of the colours that ROOM says",
-        "ROOM has the length first and the colours second.";
+        "A guess contains only the colours of ROOM",
+        "In ROOM the length comes first and the number of colours second.";
     AFTER_OVER: Protocol(4, "What a server answers, NEW") "after-over" in "protocols/mastermind.md#what-a-server-answers",
-        "After OVER the client says NEW or QUIT, or leaves",
-        "Only the OVER of the own seat counts. TURN does not come by itself again.";
+        "After OVER the client sends NEW or QUIT, or closes the connection",
+        "React only to the OVER of your own seat. The server sends no TURN until you send NEW.";
     LATE: Protocol(1, "Messages, OVER") "late" in "protocols/mastermind.md#who-may-see-what",
-        "OVER may come before the code is found, as late in a race",
-        "Do not wait for TURN after each ROW.";
+        "The client accepts an OVER before it has found the code, such as OVER late in a race",
+        "Do not wait for TURN after each ROW: OVER may come instead.";
     NEXT_GAME: Protocol(3, "What a server answers, NEW") "next-game" in "protocols/mastermind.md#what-a-server-answers",
-        "The next game is played by the rules of its GAME, and without the answers of the one before",
-        "Give the command {games}, or this cannot be tested with a client that plays one game.";
+        "The client plays the next game by the rules in its GAME, and discards the answers of the last game",
+        "Clear the answers at GAME. Use {games} in the command, or the kit cannot test this with a client that plays one game.";
     OTHERS: Protocol(2, "Who may see what") "others" in "protocols/mastermind.md#messages",
-        "GAME, ROW, LIFELINE and OVER of other seats change nothing",
+        "The client ignores GAME, ROW, LIFELINE and OVER of other seats",
         "Compare the seat first.";
     STATE: Protocol(2, "What a server answers, a connection") "state" in "protocols/mastermind.md#what-a-server-answers",
-        "The client takes its seat in a room where others have played for a while",
-        "ROOM is followed by SEAT, GAME, ROW and OVER of others before OK comes.";
+        "The client takes a seat in a room where a game is already in progress",
+        "Between ROOM and OK, expect SEAT, GAME, ROW and OVER of other players.";
     STARS: Protocol(1, "Who may see what") "stars" in "protocols/mastermind.md#who-may-see-what",
-        "Stars in the messages of other seats, and in the own OVER, are understood",
-        "A code or a guess of others may be stars: do not read it as digits.";
+        "The client accepts stars in messages of other seats and in its own OVER",
+        "A code or guess of another player may consist of stars: do not parse it as digits.";
     RACE: Protocol(2, "What a server answers, PLAY") "race" in "protocols/mastermind.md#what-a-server-answers",
-        "In a race the client waits until all are ready",
-        "WAIT is no TURN.";
+        "In a race the client waits until all players are ready",
+        "WAIT is not TURN: send no guess.";
     DAILY: Protocol(2, "Messages, ROOM") "daily" in "protocols/mastermind.md#messages",
-        "The client plays in a room with the puzzle of the day",
+        "The client plays in a room with the daily puzzle",
         "ROOM daily ends with a date.";
     ROOM_AGAIN: Protocol(1, "What a server answers, NEW") "room-again" in "protocols/mastermind.md#what-a-server-answers",
-        "When ROOM and the complete state come again, the client keeps its seat and goes on",
-        "Say PLAY once. Rows that come again replace those that are known.";
+        "If the server repeats ROOM and the complete state, the client keeps its seat and continues",
+        "Send PLAY once. Replace the known rows with the repeated ones.";
     REFUSED: Protocol(1, "Messages, NO") "refused" in "protocols/mastermind.md#messages",
-        "After NO the client does not say the same again and again",
-        "Take the next message that could be right, or leave.";
+        "After NO the client does not repeat the same message endlessly",
+        "Send the next message that can be valid, or disconnect.";
     PIECES: Protocol(1, "Messages") "pieces" in "protocols/mastermind.md#messages",
-        "Messages count the same when they arrive byte by byte",
-        "A read is not a message: collect bytes until the line feed.";
+        "The client accepts messages that arrive byte by byte",
+        "A read may return a part of a message: collect bytes up to the line feed.";
     MERGED: Protocol(1, "Messages") "merged" in "protocols/mastermind.md#messages",
-        "Messages count the same when several arrive together",
-        "A read is not a message: keep what is behind the line feed for the next one.";
+        "The client accepts several messages that arrive together",
+        "A read may return several messages: keep the bytes after the line feed for the next one.";
     CARRIAGE_RETURN: Protocol(1, "Messages") "carriage-return" in "protocols/mastermind.md#messages",
-        "A carriage return before the line feed is ignored",
-        "Remove it in one place, before the line is read.";
+        "The client ignores a carriage return before the line feed",
+        "Remove it in one place, before you parse the line.";
     BYE: Protocol(2, "Messages, BYE") "bye" in "protocols/mastermind.md#messages",
-        "After BYE, which may come at any time, and the end of the connection the client ends",
-        "End at BYE, whatever was awaited.";
+        "The client exits after BYE, at any time, and the end of the connection",
+        "Handle BYE in every state.";
     EXIT_STATUS: Advice "exit-status" in "protocols/mastermind.md#what-a-server-answers",
-        "After QUIT and BYE the client ends with status 0",
+        "After QUIT and BYE the client exits with status 0",
         "Return 0 from main.";
     SERVER_GONE: Protocol(1, "Messages, BYE") "server-gone" in "protocols/mastermind.md#messages",
-        "When the connection ends without BYE, the client ends",
-        "A read of no bytes is the end of the connection.";
+        "The client exits when the connection ends without BYE",
+        "A read of 0 bytes is the end of the connection.";
     NO_CRASH: Protocol(3, "Messages") "no-crash" in "protocols/mastermind.md#messages",
-        "Nothing that a server sends crashes the client",
-        "Check how many words a line has before you use them.";
+        "The client does not crash, whatever a server sends",
+        "Check the number of words in a line before you use them.";
     FITS: Advice "fits" in "mastermind.md#the-game",
-        "Each guess fits the answers before it",
-        "Keep the codes that get the same answers, and guess one of them.";
+        "Each guess is consistent with all previous answers",
+        "Keep the codes that would get the same answers, and guess one of them.";
 }

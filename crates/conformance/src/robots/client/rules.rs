@@ -4,270 +4,270 @@ use crate::rule::rules;
 
 rules! {
     CONNECTS: Protocol(2, "Bombowe roboty, 7") "connects" in "protocols/robots.md#a-client",
-        "The client connects to the server when it starts, before any input",
+        "The client connects to the server at startup, before any input",
         "Connect in main, before you wait for the GUI.";
     SERVER_NAME: Protocol(1, "Bombowe roboty, 1.3") "server-name" in "protocols/robots.md#a-server-and-the-network",
-        "The host of the server may be a name, as in localhost:2022",
-        "Use getaddrinfo, and try each address that it gives.";
+        "The client accepts a host name for the server, as in localhost:2022",
+        "Use getaddrinfo, and try each address that it returns.";
     SERVER_IPV6: Protocol(1, "Bombowe roboty, 1.3") "server-ipv6" in "protocols/robots.md#a-server-and-the-network",
-        "The host of the server may be an IPv6 address, as in [::1]:2022 or ::1:2022",
-        "The last colon comes before the port. Brackets are no part of the address.";
+        "The client accepts an IPv6 address for the server, as in [::1]:2022 or ::1:2022",
+        "Split at the last colon. Remove the brackets from the address.";
     SILENT: Protocol(1, "Bombowe roboty, 2.6") "silent-before-input" in "protocols/robots.md#a-client",
-        "Nothing is sent to the server before the GUI sends an input",
-        "Join only when a key was pressed, not when Hello has come.";
+        "The client sends nothing to the server before the first input of the GUI",
+        "Send Join after an input, not after Hello.";
     JOIN: Protocol(5, "Bombowe roboty, 2.6") "join" in "protocols/robots.md#a-client",
-        "An input in the lobby is answered by a Join with the exact name and by nothing else",
-        "Any key joins in the lobby. The name has its length in bytes in front, and no zero byte at its end.";
+        "The client answers an input in the lobby with Join and its exact name, and with nothing else",
+        "Any input joins in the lobby. The name has its length in bytes in front and no zero byte at the end.";
     EMPTY_NAME: Protocol(1, "Bombowe roboty, 2") "empty-name" in "protocols/robots.md#messages",
-        "A name may be empty: Join is two zero bytes",
-        "The length in front is 0 then.";
+        "The client accepts an empty name: Join is two zero bytes",
+        "Send the length 0.";
     SHORT_NAME: Protocol(1, "Bombowe roboty, 2") "short-name" in "protocols/robots.md#messages",
-        "A name of one byte is sent as it is",
-        "The length in front is 1: no zero byte follows.";
+        "The client sends a name of one byte unchanged",
+        "Send the length 1, and no zero byte after the name.";
     LONGEST_NAME: Protocol(1, "Bombowe roboty, 2") "longest-name" in "protocols/robots.md#messages",
-        "A name of 255 bytes is sent whole",
-        "The length in front is one unsigned byte, and counts bytes and not characters.";
+        "The client sends all of a name of 255 bytes",
+        "The length is one unsigned byte. It counts bytes, not characters.";
     REJOINS: Protocol(2, "Bombowe roboty, 2.10") "rejoins" in "protocols/robots.md#a-client",
-        "After GameEnded an input is answered by Join again",
-        "The state is the lobby again, however often one has joined.";
+        "After GameEnded the client answers an input with Join again",
+        "After a game the client is in the lobby again, even if it has joined before.";
     FORWARDED: Protocol(5, "Bombowe roboty, 3") "forwarded" in "protocols/robots.md#gui-to-client-udp",
-        "PlaceBomb and PlaceBlock are passed on in the game with the tag of the server's protocol, once and in order",
-        "The tags differ by one: 0 of the GUI is 1 for the server.";
+        "During a game the client forwards PlaceBomb and PlaceBlock with the tags of the server's protocol, once and in order",
+        "The tags differ by one: 0 from the GUI is 1 for the server.";
     MOVE_UP: Protocol(2, "Bombowe roboty, 3") "move-up" in "protocols/robots.md#gui-to-client-udp",
-        "Move Up of the GUI is Move Up for the server",
-        "The direction stays: 0 is up.";
+        "The client forwards Move Up as Move Up",
+        "The direction does not change: 0 is up.";
     MOVE_RIGHT: Protocol(2, "Bombowe roboty, 3") "move-right" in "protocols/robots.md#gui-to-client-udp",
-        "Move Right of the GUI is Move Right for the server",
-        "The direction stays: 1 is right.";
+        "The client forwards Move Right as Move Right",
+        "The direction does not change: 1 is right.";
     MOVE_DOWN: Protocol(2, "Bombowe roboty, 3") "move-down" in "protocols/robots.md#gui-to-client-udp",
-        "Move Down of the GUI is Move Down for the server",
-        "The direction stays: 2 is down.";
+        "The client forwards Move Down as Move Down",
+        "The direction does not change: 2 is down.";
     MOVE_LEFT: Protocol(2, "Bombowe roboty, 3") "move-left" in "protocols/robots.md#gui-to-client-udp",
-        "Move Left of the GUI is Move Left for the server",
-        "The direction stays: 3 is left.";
+        "The client forwards Move Left as Move Left",
+        "The direction does not change: 3 is left.";
     OBSERVES: Protocol(1, "Bombowe roboty, 2.6") "observes" in "protocols/robots.md#a-client",
-        "In a game that has begun without it, the client does not join",
-        "A Join is sent in the lobby only, that is before GameStarted and after GameEnded.";
+        "The client does not join a game that has started without it",
+        "Send Join only in the lobby: before GameStarted and after GameEnded.";
     FORWARDS: Advice "observer-forwards" in "protocols/robots.md#a-client",
-        "In a game that has begun without it, the client passes inputs on",
-        "The server ignores them, so the client need not know whether it plays.";
+        "The client forwards inputs in a game that has started without it",
+        "The server ignores them, so the client need not track whether it plays.";
     BAD_INPUT: Protocol(1, "Bombowe roboty, 2.6") "bad-input" in "protocols/robots.md#gui-to-client-udp",
-        "A datagram that is no input is ignored in the lobby, too: it is answered by no Join",
-        "Read the datagram before you look whether a game goes on.";
+        "The client ignores an invalid datagram in the lobby, and sends no Join",
+        "Parse the datagram before you check whether a game is in progress.";
     EMPTY_INPUT: Protocol(1, "Bombowe roboty, 7") "empty-input" in "protocols/robots.md#gui-to-client-udp",
-        "An empty datagram is ignored in the game",
-        "recvfrom may give 0: that is no end.";
+        "The client ignores an empty datagram during a game",
+        "recvfrom may return 0, which is not the end of the input.";
     UNKNOWN_INPUT: Protocol(1, "Bombowe roboty, 7") "unknown-input" in "protocols/robots.md#gui-to-client-udp",
-        "A datagram with an unknown tag is ignored in the game",
-        "There are the tags 0, 1 and 2.";
+        "The client ignores a datagram with an unknown tag during a game",
+        "The only valid tags are 0, 1 and 2.";
     BAD_DIRECTION: Protocol(1, "Bombowe roboty, 7") "bad-direction" in "protocols/robots.md#gui-to-client-udp",
-        "A Move with an unknown direction is ignored",
-        "Directions are 0 to 3: the server would close the connection at any other.";
+        "The client ignores a Move with an unknown direction",
+        "Directions are 0 to 3. The server would close the connection at any other.";
     CUT_INPUT: Protocol(1, "Bombowe roboty, 7") "cut-input" in "protocols/robots.md#gui-to-client-udp",
-        "A Move without a direction is ignored",
-        "Look at the length before you take the second byte: it may be of an earlier datagram.";
+        "The client ignores a Move without a direction",
+        "Check the length before you use the second byte, which may belong to an earlier datagram.";
     LONG_INPUT: Advice "long-input" in "protocols/robots.md#gui-to-client-udp",
-        "An input with bytes left over is ignored",
-        "Compare the length of the datagram with that of the message exactly.";
+        "The client ignores an input with extra bytes",
+        "Require the exact length of the message.";
     BIG_INPUT: Advice "big-input" in "protocols/robots.md#gui-to-client-udp",
-        "A datagram of 60,000 bytes is ignored",
-        "recvfrom cuts off what does not fit: a small buffer makes an input of it.";
+        "The client ignores a datagram of 60,000 bytes",
+        "recvfrom truncates long datagrams: with a small buffer, this one looks like an input.";
     ANY_ADDRESS: Protocol(1, "Bombowe roboty, 7") "any-address" in "protocols/robots.md#a-client",
-        "Inputs are taken from any address and port",
-        "Do not connect the socket on which you listen for the GUI.";
+        "The client accepts inputs from any address and port",
+        "Do not connect the socket that receives from the GUI.";
     GUI_IPV6: Protocol(1, "Bombowe roboty, 4") "gui-ipv6" in "protocols/robots.md#a-client",
-        "Inputs are taken over IPv6 too",
-        "Bind to [::] and switch IPV6_V6ONLY off, which serves both families.";
+        "The client accepts inputs over IPv6",
+        "Bind to [::] and disable IPV6_V6ONLY to accept both families.";
     TO_GUI: Protocol(1, "Bombowe roboty, 7") "to-gui" in "protocols/robots.md#a-client",
-        "Pictures go to the address of the command line, also when inputs come from elsewhere",
-        "Do not answer to the sender of the last input.";
+        "The client sends pictures to the address from the command line, even if inputs come from elsewhere",
+        "Do not reply to the sender of the last input.";
     GUI_NAME: Protocol(1, "Bombowe roboty, 1.3") "gui-name" in "protocols/robots.md#a-server-and-the-network",
-        "The host of the GUI may be a name, as in localhost:2024",
-        "Use getaddrinfo for the GUI as well.";
+        "The client accepts a host name for the GUI, as in localhost:2024",
+        "Use getaddrinfo for the GUI too.";
     GUI_ADDRESS_IPV6: Protocol(1, "Bombowe roboty, 1.3") "gui-address-ipv6" in "protocols/robots.md#a-server-and-the-network",
-        "The host of the GUI may be an IPv6 address, as in [::1]:2024 or ::1:2024",
-        "Open the socket for pictures in the family of that address.";
+        "The client accepts an IPv6 address for the GUI, as in [::1]:2024 or ::1:2024",
+        "Open the socket for pictures in the address family of the GUI.";
     LATE_GUI: Advice "late-gui" in "protocols/robots.md#a-client",
-        "A GUI that is not there yet does not end the client, and gets pictures when it is",
-        "A send may fail because of an earlier datagram that found nobody: go on.";
+        "The client keeps running without a GUI, and sends it pictures as soon as it starts",
+        "A send may report that an earlier datagram was refused: continue.";
     PICTURE_FORMAT: Protocol(4, "Bombowe roboty, 3") "picture-format" in "protocols/robots.md#client-to-gui-udp",
         "Each datagram to the GUI is one well-formed message",
-        "Numbers are big-endian (htons, htonl), and lists have a count of four bytes.";
+        "Send numbers in big-endian order (htons, htonl), and a count of four bytes for lists.";
     HELLO_PICTURE: Protocol(1, "Bombowe roboty, 3") "hello-picture" in "protocols/robots.md#a-client",
-        "After Hello the GUI is sent a Lobby with the parameters and without players",
-        "The state has changed: the parameters are known now.";
+        "After Hello the client sends the GUI a Lobby with the parameters and without players",
+        "Hello changes the state: the parameters are known now.";
     LOBBY: Protocol(5, "Bombowe roboty, 3") "lobby-picture" in "protocols/robots.md#a-client",
-        "After each AcceptedPlayer the GUI is sent a Lobby with the parameters and all players so far",
-        "Send a Lobby after each AcceptedPlayer, also when several have come at once.";
+        "After each AcceptedPlayer the client sends the GUI a Lobby with the parameters and all players so far",
+        "Send a Lobby after each AcceptedPlayer, even if several arrive together.";
     LARGE_NUMBERS: Protocol(1, "Bombowe roboty, 2.2") "large-numbers" in "protocols/robots.md#messages",
-        "The parameters may be as large as their fields: 255 and 65535",
+        "The client accepts the largest parameters: 255 and 65535",
         "Use unsigned types of the right size, and ntohs.";
     SERVER_NAMES: Protocol(1, "Bombowe roboty, 2") "server-names" in "protocols/robots.md#messages",
-        "The name of the server may be empty or have 255 bytes, and is passed on unchanged",
+        "The client forwards a server name of 0 to 255 bytes unchanged",
         "The length is one unsigned byte: a char may be negative.";
     LONG_NAMES: Protocol(1, "Bombowe roboty, 2") "long-names" in "protocols/robots.md#messages",
-        "Names and addresses of players may have 255 bytes, and are passed on unchanged",
+        "The client forwards names and addresses of players of up to 255 bytes unchanged",
         "The length is one unsigned byte: a char may be negative.";
     ANY_TEXT: Advice "any-address-text" in "protocols/robots.md#messages",
-        "An address of a player is passed on unchanged, whatever its text is",
-        "Do not read it: a server may write addresses in another way.";
+        "The client forwards the address of a player unchanged, whatever text it is",
+        "Do not parse it: servers may format addresses differently.";
     ZERO_BYTES: Advice "zero-bytes" in "protocols/robots.md#messages",
-        "A zero byte in the name of a server or a player is passed on unchanged",
-        "A string of C ends at its first zero: keep the length.";
+        "The client forwards a zero byte in the name of a server or a player unchanged",
+        "A C string ends at its first zero: store the length.";
     MANY_PLAYERS: Protocol(1, "Bombowe roboty, 2.3") "many-players" in "protocols/robots.md#messages",
-        "There may be 255 players",
-        "Count players with a number that is larger than a byte.";
+        "The client accepts 255 players",
+        "Count players in a type larger than a byte.";
     GAME: Protocol(6, "Bombowe roboty, 3") "game-picture" in "protocols/robots.md#a-client",
-        "After each Turn, 0 included, the GUI is sent a Game with its number, players and board",
-        "Send the Game when the whole Turn is read, once, and not after each event.";
+        "After each Turn, including turn 0, the client sends the GUI a Game with its number, players and board",
+        "Send one Game when the whole Turn is parsed, not after each event.";
     NO_PICTURE: Protocol(1, "Bombowe roboty, 3") "no-picture" in "protocols/robots.md#a-client",
-        "GameStarted leads to no picture, and no picture comes twice",
-        "GameStarted only says who plays: keep the players, and send the picture with turn 0.";
+        "The client sends no picture after GameStarted, and no picture twice",
+        "GameStarted only lists the players: store them, and send a picture with turn 0.";
     ENDED: Protocol(3, "Bombowe roboty, 7") "game-ended" in "protocols/robots.md#a-client",
-        "After GameEnded the GUI is sent a Lobby without players, and inputs join again",
-        "Forget players and board at GameEnded, and whether you have joined.";
+        "After GameEnded the client sends the GUI a Lobby without players, and joins again at the next input",
+        "At GameEnded clear players, board and the flag that you have joined.";
     POSITIONS: Protocol(5, "Bombowe roboty, 3") "positions" in "protocols/robots.md#a-client",
-        "A Game has the position of each robot",
-        "PlayerMoved holds for turn 0, moves and rebirths alike.";
+        "A Game contains the position of each robot",
+        "Handle PlayerMoved the same way for turn 0, moves and rebirths.";
     LARGE_POSITIONS: Protocol(1, "Bombowe roboty, 2.3") "large-positions" in "protocols/robots.md#messages",
-        "Positions and turns may be as large as 65534 and 65535",
+        "The client accepts positions up to 65534 and turns up to 65535",
         "Use unsigned numbers of 16 bits.";
     BLOCKS: Protocol(5, "Bombowe roboty, 3") "blocks" in "protocols/robots.md#a-client",
-        "A Game has each block once, those that an explosion lists are gone",
-        "Keep blocks in a set. Take those of explosions away behind the last BombExploded of a turn: until then they stop other blasts, and a BlockPlaced may bring one back.";
+        "A Game contains each block once, and no block that an explosion destroyed",
+        "Remove destroyed blocks only after the last BombExploded of a turn, since until then they stop other blasts. A later BlockPlaced may restore one.";
     BLOCK_AGAIN: Advice "block-again" in "protocols/robots.md#a-client",
-        "A block that is destroyed and placed again in one turn is there",
-        "Take blocks of explosions away before you add those that are placed.";
+        "A Game contains a block that is destroyed and placed again in the same turn",
+        "Remove destroyed blocks before you add placed ones.";
     BOMBS: Protocol(5, "Bombowe roboty, 7") "bombs" in "protocols/robots.md#a-client",
-        "A Game has each bomb with its timer, which begins with bomb timer and is one less each turn",
-        "Lower the timers of all bombs at the start of a Turn, then read its events: a bomb that was placed in it starts with the whole timer.";
+        "A Game contains each bomb with its timer, which starts at bomb timer and decreases by one each turn",
+        "At the start of a Turn decrease the timers of all bombs, then process its events. A new bomb keeps the full timer.";
     TWIN_BOMBS: Protocol(1, "Bombowe roboty, 2.8") "twin-bombs" in "protocols/robots.md#client-to-gui-udp",
-        "Two bombs at one position with one timer are both in the picture",
-        "Keep bombs by their ids, and not in a set of positions.";
+        "The picture contains both of two bombs with the same position and timer",
+        "Store bombs by id, not in a set of positions.";
     EXPLOSIONS: Protocol(5, "Bombowe roboty, 2.8") "explosions" in "protocols/robots.md#the-board-and-explosions",
-        "A Game has each field once that this turn's explosions cover, computed from the blocks at the start of the turn",
-        "Compute a blast with the blocks of the start of the turn: a block that another bomb of this turn destroys still stops it.";
+        "A Game contains each field covered by this turn's explosions once, computed from the blocks at the start of the turn",
+        "Compute a blast from the blocks at the start of the turn. A block that another bomb destroys in this turn still stops it.";
     BLAST_STOPS: Protocol(1, "Bombowe roboty, 2.8") "blast-stops" in "protocols/robots.md#the-board-and-explosions",
-        "An arm of a blast ends with the first block, which it covers",
-        "Mark the field first, and stop then if it has a block.";
+        "An arm of a blast ends with the first block, and covers it",
+        "Mark the field first, then stop if it has a block.";
     BLAST_EDGE: Protocol(1, "Bombowe roboty, 2.8") "blast-edge" in "protocols/robots.md#the-board-and-explosions",
         "An arm of a blast ends at the edge of the board",
-        "Compare before you subtract: an unsigned 0 - 1 is large.";
+        "Compare before you subtract: 0 - 1 is large in an unsigned type.";
     BLAST_ON_BLOCK: Protocol(1, "Bombowe roboty, 7") "blast-on-block" in "protocols/robots.md#the-board-and-explosions",
-        "The blast of a bomb on a block covers that field alone",
-        "Look at the field of the bomb before the arms.";
+        "The blast of a bomb on a block covers only that field",
+        "Check the field of the bomb before the arms.";
     BLAST_BEFORE: Protocol(1, "Bombowe roboty, 2.8") "blast-before" in "protocols/robots.md#the-board-and-explosions",
-        "Each blast of a turn meets the blocks as they were before it",
-        "Keep a copy of the blocks, or remove those that were hit behind the last explosion.";
+        "Each blast of a turn uses the blocks as they were before the turn",
+        "Keep a copy of the blocks, or remove destroyed blocks after the last explosion.";
     RADIUS_0: Protocol(1, "Bombowe roboty, 2.8") "radius-0" in "protocols/robots.md#the-board-and-explosions",
-        "With radius 0 a blast covers the field of the bomb alone",
-        "Begin arms with the field beside the bomb.";
+        "With radius 0 a blast covers only the field of the bomb",
+        "Start the arms at the neighbouring fields.";
     RADIUS_MAX: Protocol(1, "Bombowe roboty, 2.8") "radius-65535" in "protocols/robots.md#the-board-and-explosions",
         "With radius 65535 an arm reaches the edge of a large board",
-        "Beware of overflow: use 32 bits for the sum of position and radius.";
+        "The sum of position and radius overflows 16 bits: use 32 bits.";
     BLAST_OVER: Protocol(2, "Bombowe roboty, 7") "blast-over" in "protocols/robots.md#a-client",
-        "The next turn has no explosions of the last",
+        "A Game contains no explosions of the previous turn",
         "Clear the explosions at the start of each Turn.";
     SCORES: Protocol(5, "Bombowe roboty, 2.5") "scores" in "protocols/robots.md#a-client",
-        "A Game has a score of each player from turn 0 on, in how many turns the robot was destroyed",
-        "Give everybody 0 at GameStarted. Count turns in which a robot was destroyed, not explosions.";
+        "From turn 0 on, a Game contains for each player the number of turns in which its robot was destroyed",
+        "Set all scores to 0 at GameStarted. Count turns in which a robot was destroyed, not explosions.";
     SCORE_ONCE: Protocol(1, "Bombowe roboty, 7") "score-once" in "protocols/robots.md#a-client",
-        "A robot that several explosions of one turn list scores once",
-        "Collect the destroyed robots of the turn in a set, and add 1 for each when it is read.";
+        "The client counts one point for a robot that several explosions of one turn destroy",
+        "Collect the robots destroyed in the turn in a set, and add 1 for each at the end of the turn.";
     PIECES: Protocol(2, "Bombowe roboty, 2") "pieces" in "protocols/robots.md#a-client",
-        "Messages from the server may arrive byte by byte",
-        "A read is not a message: loop until as many bytes are there as the field needs.";
+        "The client accepts messages from the server that arrive byte by byte",
+        "A read may return a part of a message: repeat it until the field is complete.";
     BIG_TURN: Protocol(1, "Bombowe roboty, 3") "big-turn" in "protocols/robots.md#client-to-gui-udp",
-        "A Turn of 60,000 bytes leads to a picture as any other",
-        "Read until the message is complete, and send the picture in one datagram, which may have 65,507 bytes.";
+        "The client sends a picture after a Turn of 60,000 bytes",
+        "Read until the message is complete. Send the picture in one datagram, of at most 65,507 bytes.";
     LATE: Protocol(2, "Bombowe roboty, 2.6") "late-joiner" in "protocols/robots.md#a-client",
-        "Many messages that arrive at once lead to one picture for each, as for who connects during a game",
-        "After a message look for the next one in what you have read already, before you read again.";
+        "The client sends one picture for each of many messages that arrive together, as for a late joiner",
+        "After a message, look for the next one in the data that you have already read.";
     MAP_ORDER: Advice "map-order" in "protocols/robots.md#a-client",
-        "The entries of a map from the server may have any order",
-        "Read the key of each entry, and do not count them.";
+        "The client accepts map entries in any order",
+        "Parse the key of each entry instead of its position.";
     SECOND_GAME: Protocol(3, "Bombowe roboty, 1.1") "second-game" in "protocols/robots.md#a-client",
-        "The next game begins without anything of the last one",
+        "The client starts the next game without any state of the last one",
         "Clear bombs, blocks, explosions, scores and positions at GameStarted.";
     MANY_GAMES: Protocol(1, "Bombowe roboty, 1.1") "many-games" in "protocols/robots.md#a-client",
-        "Twenty games follow each other on one connection",
-        "Forget everything at GameEnded, and keep no thread of the old game.";
+        "The client plays twenty games on one connection",
+        "Clear all state at GameEnded, and end the threads of the old game.";
     STRADDLING: Protocol(1, "Bombowe roboty, 2") "straddling" in "protocols/robots.md#a-client",
-        "Messages count the same when a segment has the end of one and the beginning of the next",
-        "Keep what is behind a message, also if it is half of the next one.";
+        "The client accepts a segment with the end of one message and the start of the next",
+        "Keep the bytes after a message, even if they are half of the next one.";
     OVERDUE: Advice "overdue-bomb" in "protocols/robots.md#a-client",
-        "A bomb that does not explode in time does not end the client",
-        "A timer of 0 stays 0: an unsigned number below it is large.";
+        "The client continues if a bomb does not explode in time",
+        "Keep a timer of 0 at 0: decreasing an unsigned 0 gives a large number.";
     UNKNOWN_BOMB: Advice "unknown-bomb" in "protocols/robots.md#a-client",
-        "An explosion of a bomb that was never placed does not end the client",
-        "Look whether the map has the id.";
+        "The client continues after the explosion of an unknown bomb",
+        "Check whether the map contains the id.";
     OFF_BOARD: Advice "off-the-board" in "protocols/robots.md#a-client",
-        "Positions off the board do not end the client",
-        "The server is always right: use no position as an index of an array.";
+        "The client continues after positions outside the board",
+        "Trust the server, but do not use a position as an array index.";
     UNKNOWN_PLAYER: Advice "unknown-player" in "protocols/robots.md#a-client",
-        "Events of a player who is not in the game do not end the client",
-        "Look whether the map has the id.";
+        "The client continues after events of unknown players",
+        "Check whether the map contains the id.";
     NO_DELAY: Protocol(1, "Bombowe roboty, 4") "no-delay" in "protocols/robots.md#a-client",
-        "An input is sent at once, and does not wait until the last one is acknowledged",
+        "The client sends an input immediately, without waiting for the acknowledgement of the previous one",
         "Set TCP_NODELAY on the connection to the server.";
     MALFORMED: Protocol(1, "Bombowe roboty, 7") "malformed" in "protocols/robots.md#a-client",
-        "An unknown tag of a message ends the client, with an exit status that is not 0",
-        "There is no way to find the next message after a wrong byte.";
+        "After an unknown message tag the client exits with a nonzero status",
+        "After an invalid byte the start of the next message is unknown.";
     BAD_EVENT: Protocol(1, "Bombowe roboty, 7") "bad-event" in "protocols/robots.md#a-client",
-        "An unknown tag of an event ends the client, with an exit status that is not 0",
-        "Events have the tags 0 to 3.";
+        "After an unknown event tag the client exits with a nonzero status",
+        "The valid event tags are 0 to 3.";
     BAD_TEXT: Advice "bad-text" in "protocols/robots.md#a-client",
-        "A text that is not UTF-8 ends the client, with an exit status that is not 0",
-        "Check texts when you read them: the GUI could not.";
+        "After text that is not UTF-8 the client exits with a nonzero status",
+        "Validate text when you read it: the GUI cannot.";
     CUT_OFF: Protocol(1, "Bombowe roboty, 4") "cut-off" in "protocols/robots.md#a-client",
-        "The end of the connection within a message ends the client, with an exit status that is not 0",
-        "A read that gives 0 is the end, also in the middle of a field.";
+        "If the connection ends within a message, the client exits with a nonzero status",
+        "A read that returns 0 is the end, even in the middle of a field.";
     RESET: Protocol(1, "Bombowe roboty, 4") "reset" in "protocols/robots.md#a-client",
-        "A connection that is reset ends the client, with an exit status that is not 0",
-        "A read that fails is the end of the connection.";
+        "If the connection is reset, the client exits with a nonzero status",
+        "A failed read is the end of the connection.";
     CLOSED: Protocol(1, "Bombowe roboty, 4") "connection-lost" in "protocols/robots.md#a-client",
-        "A closed connection ends the client, with an exit status that is not 0",
-        "A read that gives 0 is the end of the connection. End the thread that waits for the GUI too.";
+        "If the server closes the connection, the client exits with a nonzero status",
+        "A read that returns 0 is the end of the connection. End the thread that receives from the GUI too.";
     UNREACHABLE: Protocol(1, "Bombowe roboty, 4") "unreachable" in "protocols/robots.md#a-client",
-        "A server that is not there ends the client, with an exit status that is not 0",
-        "Look at what connect returns, for all addresses that getaddrinfo gives.";
+        "If no server listens, the client exits with a nonzero status",
+        "Check the result of connect for all addresses that getaddrinfo returns.";
     TAKEN_PORT: Protocol(1, "Bombowe roboty, 4") "taken-port" in "protocols/robots.md#a-client",
-        "A port that is taken ends the client, with an exit status that is not 0",
-        "Look at what bind returns, and do not set SO_REUSEPORT.";
+        "If its port is in use, the client exits with a nonzero status",
+        "Check the result of bind, and do not set SO_REUSEPORT.";
     WRONG_ARGUMENTS: Protocol(1, "Bombowe roboty, 6.1") "wrong-arguments" in "protocols/robots.md#a-client",
-        "With a port that is no number the client ends, with an exit status that is not 0",
-        "atoi makes 0 of a word that is no number. Use a function that tells.";
+        "If the port is not a number, the client exits with a nonzero status",
+        "atoi returns 0 for a word that is not a number. Use a function that reports errors.";
     PORT_RANGE: Protocol(1, "Bombowe roboty, 1.3") "port-too-large" in "protocols/robots.md#a-server-and-the-network",
-        "With port 65536 the client ends, with an exit status that is not 0",
+        "If the port is 65536, the client exits with a nonzero status",
         "A port has 16 bits.";
     MISSING: Protocol(1, "Bombowe roboty, 6.1") "missing-arguments" in "protocols/robots.md#a-server-and-the-network",
-        "Without arguments the client ends, with an exit status that is not 0",
-        "Each of -d, -n, -p and -s has to be there.";
+        "Without arguments the client exits with a nonzero status",
+        "Require each of -d, -n, -p and -s.";
     NAME_TOO_LONG: Advice "name-too-long" in "protocols/robots.md#a-server-and-the-network",
-        "With a name of 256 bytes the client ends, with an exit status that is not 0",
-        "The length of a text has one byte.";
+        "If the name has 256 bytes, the client exits with a nonzero status",
+        "The length of a text is one byte.";
     NO_PORT: Protocol(1, "Bombowe roboty, 1.3") "address-without-port" in "protocols/robots.md#a-server-and-the-network",
-        "With an address without a port the client ends, with an exit status that is not 0",
-        "Look for the last colon, and for digits behind it.";
+        "If an address has no port, the client exits with a nonzero status",
+        "Look for the last colon and for digits after it.";
     NO_CRASH: Protocol(2, "Bombowe roboty, 6.1") "no-crash" in "protocols/robots.md#a-server-and-the-network",
         "The client does not crash, whatever a server or a GUI sends and however it ends",
-        "Never allocate memory for a count before its bytes have arrived, and catch exceptions.";
+        "Do not allocate memory for a count before its bytes have arrived, and catch exceptions.";
     EXIT_ONE: Protocol(1, "Bombowe roboty, 4") "exit-status-1" in "protocols/robots.md#a-client",
-        "A client that cannot start or go on ends with status 1",
-        "Return 1 from main, and do not let an exception or an abort end the program.";
+        "A client that cannot start or continue exits with status 1",
+        "Return 1 from main. Do not end the program with an exception or an abort.";
     TOO_BIG: Advice "too-big-picture" in "protocols/robots.md#a-client",
-        "A picture that does not fit into a datagram does not end the client",
-        "A send of more than 65,507 bytes fails: log it, and go on.";
+        "The client continues if a picture does not fit into a datagram",
+        "Sending more than 65,507 bytes fails: log it, and continue.";
     TRAILING: Advice "trailing-letters" in "protocols/robots.md#a-server-and-the-network",
-        "With letters behind the port the client ends, with an exit status that is not 0",
-        "strtoul tells where the number ends: that must be the end of the word.";
+        "If letters follow the port, the client exits with a nonzero status",
+        "strtoul returns the end of the number, which must be the end of the word.";
     EXTRA: Advice "extra-argument" in "protocols/robots.md#a-server-and-the-network",
-        "With a word that is no option the client ends, with an exit status that is not 0",
-        "Look at what is left behind the options.";
+        "With a word that is not an option, the client exits with a nonzero status",
+        "Check for arguments after the options.";
     UNKNOWN_OPTION: Advice "unknown-option" in "protocols/robots.md#a-server-and-the-network",
-        "With an option that it does not know the client ends, with an exit status that is not 0",
-        "getopt gives '?' then.";
+        "With an unknown option, the client exits with a nonzero status",
+        "getopt returns '?' for it.";
     EXPLAINS: Advice "explains" in "protocols/robots.md#a-server-and-the-network",
-        "A client that does not start says why on standard error",
+        "A client that rejects its arguments prints the reason on standard error",
         "Write a line to std::cerr before you exit.";
 }
