@@ -113,7 +113,7 @@ impl Subject<'_> {
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let subject = Subject { launcher, options: *options };
     if launcher.address().is_some() {
-        return judge.play("the game that waits there", |judge| {
+        return judge.play("the running dealer's game", |judge| {
             let styles = [Style::Mixed, Style::Greedy, Style::Modest].into_iter().cycle();
             let styles: Vec<_> = styles.take(options.players.into()).collect();
             subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
@@ -136,7 +136,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let many =
         [&WINS, &PUSHES, &UPCARDS, &SOFT_17, &UNIFORM, &UPCARD_UNIFORM, &DRAWN_UNIFORM, &NEIGHBOURS, &WHOLE_DECK];
     let mut scenes = vec![
-        scene("games until each kind of hand has come", |judge| {
+        scene("games until each kind of hand has occurred", |judge| {
             let mut games = 0..MORE_GAMES;
             let by = Instant::now() + 6 * subject.options.patience;
             let is_open = || {
@@ -149,7 +149,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             Ok(())
         }),
         scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows(rare.into_iter().chain(many)),
-        scene("two dealers that start together", |judge| two_dealers(judge, &subject, &tally)).shows([&SEEDED, &FRESH]),
+        scene("two dealers that start at the same time", |judge| two_dealers(judge, &subject, &tally))
+            .shows([&SEEDED, &FRESH]),
         scene("a player that sends single bytes", |judge| {
             judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
         })
@@ -174,8 +175,9 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
         let run = &mut table.dealer.run;
         let exit = run.exit(subject.options.deadline());
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
-            None => "the dealer still runs after QUIT and the end of all connections".to_owned(),
-            Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
+            None => "expected the dealer to exit after QUIT and the end of all connections, but it is still running"
+                .to_owned(),
+            Some(_) => format!("expected exit status 0{}", run.obituary()),
         });
     }
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,8 +211,12 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
         openings.push(table.opening);
     }
     let dealt = openings.first().map_or_else(String::new, cards);
-    judge.check(&SEEDED, openings.first() != openings.last(), || format!("both deal {dealt}"));
+    judge.check(&SEEDED, openings.first() != openings.last(), || {
+        format!("expected different cards from two dealers, but both dealt {dealt}")
+    });
     let again = first.is_some_and(|(_, first)| openings.contains(&first));
-    judge.check(&FRESH, !again, || format!("the first round of an earlier start was dealt again: {dealt}"));
+    judge.check(&FRESH, !again, || {
+        format!("expected other cards than in an earlier start, but the first round was dealt again: {dealt}")
+    });
     Ok(())
 }

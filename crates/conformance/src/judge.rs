@@ -243,7 +243,8 @@ impl Judge {
             if !self.is_behind || matches!(played, Err(Halt::Failed(_))) || self.has_crashed() || group::is_stopped() {
                 return played;
             }
-            self.tape.end(&["the scenario is repeated, since the tester fell behind the program".to_owned()]);
+            self.tape
+                .end(&["the scenario is repeated because the tester could not keep up with the program".to_owned()]);
             let mut own = self.child_for(self.scenario);
             own.before.clone_from(&self.before);
             *self = own;
@@ -436,9 +437,9 @@ impl Judge {
     /// Records whether a program with wrong arguments has ended with a status other than 0. The text of a breach starts
     /// with `who`.
     pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<&Exit>, who: &str) {
-        let how = exit.map_or_else(|| "did not end".to_owned(), |exit| format!("ended with {exit}"));
+        let how = exit.map_or_else(|| "is still running".to_owned(), |exit| format!("ended with {exit}"));
         let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
-        self.check(rule, kept, || format!("{who} {how}; a status other than 0 would be right"));
+        self.check(rule, kept, || format!("{who}: expected a nonzero exit status, but it {how}"));
     }
 
     /// Waits for the exit of a program that was started with wrong arguments or in an environment where it cannot work.
@@ -451,7 +452,7 @@ impl Judge {
         let exit = run.exit(by + more);
         if let Some(exit) = exit.as_ref().filter(|exit| exit.is_crash(&run.errors())) {
             let is_apart = !self.is_refusal && self.crash_rule().is_some();
-            self.check(rule, is_apart, || format!("{who} crashed with {exit}"));
+            self.check(rule, is_apart, || format!("{who}: expected a nonzero exit status, but it crashed with {exit}"));
             return false;
         }
         self.refused(rule, exit.as_ref(), who);
@@ -472,5 +473,5 @@ impl Judge {
 // The message of a panic.
 fn fault(panic: &(dyn Any + Send)) -> anyhow::Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
-    anyhow!("it has a fault: {}", text.unwrap_or("a panic"))
+    anyhow!("internal error: {}", text.unwrap_or("a panic"))
 }

@@ -26,8 +26,8 @@ const SIGNALS: [(i32, &str); 16] = [
     (13, "SIGPIPE"),
     (14, "SIGALRM"),
     (15, "SIGTERM"),
-    (24, "SIGXCPU, too much time on a processor"),
-    (25, "SIGXFSZ, a file grew too large"),
+    (24, "SIGXCPU, too much CPU time"),
+    (25, "SIGXFSZ, too large a file"),
     (31, "SIGSYS"),
 ];
 /// The messages that runtimes write to standard error for an uncaught error.
@@ -58,7 +58,7 @@ impl Exit {
 
     /// A sentence about `who` that describes how the program ended, if it has.
     pub(crate) fn told(exit: Option<&Self>, who: &str) -> String {
-        exit.map_or_else(|| format!("{who} still ran"), |exit| format!("{who} ended with {exit}"))
+        exit.map_or_else(|| format!("{who} is still running"), |exit| format!("{who} ended with {exit}"))
     }
 
     /// Whether the program crashed: a signal ended it, or the last lines of its standard error show an uncaught error.

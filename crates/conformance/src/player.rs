@@ -63,13 +63,13 @@ type Game = fn(&mut Judge, &mut Croupier) -> Played;
 
 /// The scenarios that end with QUIT, other than a whole game, each with its rule.
 const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
-    ("messages in single bytes", &PIECES, Delivery::Bytes, |judge, croupier| croupier.rounds(judge, ROUNDS)),
+    ("messages byte by byte", &PIECES, Delivery::Bytes, |judge, croupier| croupier.rounds(judge, ROUNDS)),
     ("messages in one segment", &MERGED, Delivery::Merged, |judge, croupier| croupier.rounds(judge, ROUNDS)),
-    ("segments from the middle of messages", &STRADDLING, Delivery::Straddling, |judge, croupier| {
+    ("segments that split messages", &STRADDLING, Delivery::Straddling, |judge, croupier| {
         croupier.rounds(judge, ROUNDS)
     }),
     ("a long game", &MANY_ROUNDS, Delivery::Paced, |judge, croupier| croupier.rounds(judge, LONG)),
-    ("every card as the dealer's", &UPCARDS, Delivery::Paced, |judge, croupier| {
+    ("every card as the upcard", &UPCARDS, Delivery::Paced, |judge, croupier| {
         for upcard in Card::all().map(Card::number) {
             let low: Vec<u8> = [TWO, THREE, SIX].into_iter().filter(|&card| card != upcard).take(2).collect();
             croupier.stack(&[low[0], low[1], upcard]);
@@ -81,7 +81,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.stack(&[ACE, KING, SIX]);
         croupier.deal(judge);
         let stands = croupier.answers_with(judge, Action::Stand)?;
-        judge.check(&STANDS_AT_21, stands, || "HIT came at 21".to_owned());
+        judge.check(&STANDS_AT_21, stands, || "expected STAND at 21, received HIT".to_owned());
         croupier.result(Verdict::Win);
         croupier.rounds(judge, 1)
     }),
@@ -93,7 +93,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.stack(&[TWO, THREE, NINE]);
         croupier.deal(judge);
         let hits = croupier.answers_with(judge, Action::Hit)?;
-        judge.check(&HITS_LOW, hits, || "STAND came at 5 against a nine".to_owned());
+        judge.check(&HITS_LOW, hits, || "expected HIT at 5 against a nine, received STAND".to_owned());
         croupier.result(Verdict::Lose);
         Ok(())
     }),
@@ -110,7 +110,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.pause = PAUSE.min(croupier.options.patience / 4);
         croupier.rounds(judge, 1)
     }),
-    ("the dealer writes LOSE", &LOSE, Delivery::Paced, |judge, croupier| {
+    ("a dealer that sends LOSE", &LOSE, Delivery::Paced, |judge, croupier| {
         croupier.deal(judge);
         croupier.hand(judge)?;
         croupier.raw(b"RESULT LOSE\0");
@@ -126,7 +126,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.say(DealerMessage::Result(Verdict::Win));
         croupier.rounds(judge, 1)
     }),
-    ("a card that comes twice", &SURVIVES, Delivery::Paced, |judge, croupier| {
+    ("a repeated card", &SURVIVES, Delivery::Paced, |judge, croupier| {
         croupier.say(DealerMessage::Begin);
         for card in [Card::new(2), Card::new(2)].into_iter().flatten() {
             croupier.say(DealerMessage::Card(card));
@@ -138,8 +138,8 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
 /// Invalid dealer messages, each with the rule that it ends the connection. A player may also react in any other way,
 /// except with a crash.
 const NONSENSE: &[(&str, &Rule, &[u8])] = &[
-    ("a card that does not exist", &BAD_CARD, b"CARD Eleven of Clubs\0"),
-    ("a card of no suit", &BAD_CARD, b"CARD Two of Stars\0"),
+    ("a card with an unknown rank", &BAD_CARD, b"CARD Eleven of Clubs\0"),
+    ("a card with an unknown suit", &BAD_CARD, b"CARD Two of Stars\0"),
     ("a CARD without a card", &BAD_CARD, b"CARD\0"),
     ("an empty message", &BAD_MESSAGE, b"\0"),
     ("an unknown word", &BAD_MESSAGE, b"SHUFFLE\0"),
@@ -151,8 +151,8 @@ const NONSENSE: &[(&str, &Rule, &[u8])] = &[
 const CALLS: &[(&str, &Rule, Call)] = &[
     ("a name of 64 characters", &LONG_NAME, Call { name: LONGEST_NAME, rule: &LONG_NAME, ..CALL }),
     ("a name of one character", &SHORT_NAME, Call { name: "x", rule: &SHORT_NAME, ..CALL }),
-    ("a name of odd characters", &ODD_NAME, Call { name: "%s%n%d\"'\\`$(x);&|<>~", rule: &ODD_NAME, ..CALL }),
-    ("a host with a name", &HOST_NAME, Call { host: "localhost", rule: &HOST_NAME, ..CALL }),
+    ("a name with special characters", &ODD_NAME, Call { name: "%s%n%d\"'\\`$(x);&|<>~", rule: &ODD_NAME, ..CALL }),
+    ("a host name", &HOST_NAME, Call { host: "localhost", rule: &HOST_NAME, ..CALL }),
 ];
 
 const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl";
@@ -161,8 +161,8 @@ static REFUSALS: [Refusal; 10] = [
     refusal(&MISSING, "without arguments", &[("name", None), ("host", None), ("port", None)]),
     refusal(&MISSING, "without the port", &[("port", None)]),
     refusal(&PORT_WORD, "with the port 'port'", &[("port", Some("port"))]),
-    refusal(&PORT_RANGE, "with the dealer's port and 65536 more", &[("port", Some("{port+65536}"))]),
-    refusal(&TRAILING, "with an 'x' behind the dealer's port", &[("port", Some("{port}x"))]),
+    refusal(&PORT_RANGE, "with the dealer's port plus 65536", &[("port", Some("{port+65536}"))]),
+    refusal(&TRAILING, "with an 'x' after the dealer's port", &[("port", Some("{port}x"))]),
     refusal(&EMPTY_NAME, "with an empty name", &[("name", Some(""))]),
     refusal(
         &NAME_TOO_LONG,
@@ -170,7 +170,7 @@ static REFUSALS: [Refusal; 10] = [
         &[("name", Some("a-name-of-65-characters-is-longer-than-the-longest-one-0123456789"))],
     ),
     refusal(&BLANK_IN_NAME, "with the name 'two words'", &[("name", Some("two words"))]),
-    Refusal { rule: &EXTRA, how: "with one argument more", values: &[], more: &["5"] },
+    Refusal { rule: &EXTRA, how: "with an extra argument", values: &[], more: &["5"] },
     Refusal {
         rule: &UNKNOWN_OPTION,
         how: "with the option --no-such-option",
@@ -190,8 +190,15 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         croupier.shows_all = true;
         judge.under(&NAMES, |judge| croupier.rounds(judge, ALL_CARDS))?;
         let fastest = croupier.fastest;
-        judge.check(&PROMPT, fastest < WINDOW, || format!("no answer took less than {} ms", fastest.as_millis()));
-        judge.check(&ONE_CONNECTION, !croupier.has_second(), || "it has opened a second connection".to_owned());
+        judge.check(&PROMPT, fastest < WINDOW, || {
+            format!(
+                "expected an answer within the time of the course's dealers, but the fastest took {} ms",
+                fastest.as_millis()
+            )
+        });
+        judge.check(&ONE_CONNECTION, !croupier.has_second(), || {
+            "expected one connection, received a second one".to_owned()
+        });
         quits(judge, croupier, run, (&QUITS, &ENDS))?;
         is_over = true;
         Ok(())
@@ -229,7 +236,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             croupier.raw(bytes);
             let ended = croupier.is_left();
             let start = bytes.get(..24).unwrap_or(bytes).escape_ascii();
-            judge.check(rule, ended, || format!("it stays connected after '{start}'"));
+            judge.check(rule, ended, || {
+                format!("expected the end of the connection after '{start}', but it is still open")
+            });
             run.exit(Instant::now() + options.patience / 10);
             Ok(())
         })
@@ -273,7 +282,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
             quits(judge, croupier, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
         })
         .shows([&QUIT_IN_ROUND, &NO_CRASH]),
-        scene("QUIT and the end of the connection at once", move |judge| {
+        scene("QUIT together with the end of the connection", move |judge| {
             let (mut croupier, mut run) = join(judge)?;
             croupier.deal(judge);
             croupier.hand(judge)?;
@@ -282,13 +291,14 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
             drop(croupier);
             let exit = run.exit(options.deadline());
             judge.check(&QUIT_AND_CLOSE, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
-                None => "it still runs after QUIT and the end of the connection".to_owned(),
-                Some(_) => format!("it did not end with status 0{}", run.obituary()),
+                None => "expected the player to exit after QUIT and the end of the connection, but it is still running"
+                    .to_owned(),
+                Some(_) => format!("expected exit status 0{}", run.obituary()),
             });
             Ok(())
         })
         .shows([&QUIT_AND_CLOSE, &NO_CRASH]),
-        scene("the dealer goes away", move |judge| {
+        scene("the dealer disconnects", move |judge| {
             let (mut croupier, run) = join(judge)?;
             croupier.deal(judge);
             // An unread answer would turn the close into a reset.
@@ -298,7 +308,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
             Ok(())
         })
         .shows([&DEALER_GONE, &NO_CRASH]),
-        scene("the dealer goes away before the first round", move |judge| {
+        scene("the dealer disconnects before the first round", move |judge| {
             let (croupier, run) = join(judge)?;
             drop(croupier);
             is_left_alone(judge, options, run, &GONE_EARLY, "was closed before the first round");
@@ -314,11 +324,11 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
             Ok(())
         })
         .shows([&RESET, &NO_CRASH]),
-        scene("nobody listens", move |judge| {
+        scene("no dealer listens", move |judge| {
             let port = free_tcp_port()?.to_string();
             let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port)];
             let mut run = judge.start(launcher, &values)?;
-            judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "a player to whose dealer nobody listens");
+            judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
             Ok(())
         })
         .shows([&NO_DEALER]),
@@ -329,8 +339,8 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
 fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, rule: &'static Rule, what: &str) {
     let exit = run.exit(options.deadline());
     judge.check(rule, exit.as_ref().is_some_and(|exit| exit.code != Some(0)), || match exit {
-        None => format!("it still runs after the connection {what}"),
-        Some(_) => format!("it ended with status 0, as after QUIT, when the connection {what}"),
+        None => format!("expected the player to exit after the connection {what}, but it is still running"),
+        Some(_) => format!("expected a nonzero exit status after the connection {what}, received 0, as after QUIT"),
     });
 }
 
@@ -345,14 +355,18 @@ fn quits(
     croupier.say(DealerMessage::Quit);
     let left = croupier.is_left();
     let (rest, options) = (croupier.connection.rest(), croupier.options);
-    judge.check(&QUIET, rest.is_empty(), || format!("it sent '{}' although nothing was asked", rest.escape_ascii()));
-    judge.require(closes, left, || "the connection is still open after QUIT".to_owned())?;
+    judge.check(&QUIET, rest.is_empty(), || {
+        format!("expected nothing without a DECISION, received '{}'", rest.escape_ascii())
+    });
+    judge.require(closes, left, || "expected the end of the connection after QUIT, but it is still open".to_owned())?;
     drop(croupier);
     let exit = run.exit(options.deadline());
-    judge.require(ends, exit.is_some(), || "the program still runs after QUIT".to_owned())?;
+    judge.require(ends, exit.is_some(), || {
+        "expected the player to exit after QUIT, but it is still running".to_owned()
+    })?;
     let status = if *ends == ENDS { &EXIT_STATUS } else { ends };
     judge.check(status, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
-        format!("it did not end with status 0 after QUIT{}", run.obituary())
+        format!("expected exit status 0 after QUIT{}", run.obituary())
     });
     Ok(())
 }

@@ -76,10 +76,12 @@ fn refused(
         values.extend(value.map(|value| (*name, value.replace("{port+65536}", &(port + 65_536).to_string()))));
     }
     let mut run = judge.start_with(launcher, &values, refusal.more)?;
-    let who = format!("the program, started {},", refusal.how);
+    let who = format!("the program, started {}", refusal.how);
     if judge.refuses(refusal.rule, &mut *run, options.deadline(), &who) {
         let told = run.errors();
-        judge.check(explains, !told.is_empty(), || format!("{who} ended without a word on standard error"));
+        judge.check(explains, !told.is_empty(), || {
+            format!("{who}: expected an error message on standard error, received none")
+        });
     }
     Ok(())
 }

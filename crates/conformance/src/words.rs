@@ -32,7 +32,7 @@ pub(crate) type Form = &'static [Part];
 pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed {
     match bytes.iter().take(most + 1).position(|&byte| byte == end) {
         Some(at) => Framed::Whole(at + 1),
-        None if bytes.len() > most => Framed::Wrong(most, format!("{what} is missing after {most} bytes")),
+        None if bytes.len() > most => Framed::Wrong(most, format!("expected {what} within {most} bytes")),
         None => Framed::Part,
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
     };
-    Some((furthest, format!("{wanted} would be right")))
+    Some((furthest, format!("expected {wanted}")))
 }
 
 /// The length of the message at the front of these bytes, regardless of the following bytes.
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn the_first_byte_that_fits_no_form_is_named() {
         assert_eq!(at("CARD Two"), None);
-        assert_eq!(at("CARD Thr"), Some((8, "'ee' would be right".into())));
-        assert_eq!(at("CARD two"), Some((5, "'Two' or 'Three' would be right".into())));
-        assert_eq!(at("CAKE"), Some((2, "'RD ' or 'LL' would be right".into())));
-        assert_eq!(at("CALLS"), Some((4, "the end of the message would be right".into())));
-        assert_eq!(at("N 12x"), Some((4, "the end of the message would be right".into())));
-        assert_eq!(at("N "), Some((2, "a digit would be right".into())));
+        assert_eq!(at("CARD Thr"), Some((8, "expected 'ee'".into())));
+        assert_eq!(at("CARD two"), Some((5, "expected 'Two' or 'Three'".into())));
+        assert_eq!(at("CAKE"), Some((2, "expected 'RD ' or 'LL'".into())));
+        assert_eq!(at("CALLS"), Some((4, "expected the end of the message".into())));
+        assert_eq!(at("N 12x"), Some((4, "expected the end of the message".into())));
+        assert_eq!(at("N "), Some((2, "expected a digit".into())));
     }
 }

@@ -88,10 +88,10 @@ impl Mean {
     fn told(&self, what: &str) -> String {
         let rounds = f64::from(self.rounds.max(1));
         format!(
-            "in {} rounds {what} was {:.3}; {:.3} would be expected with these cards, and this is {:.0} standard deviations off",
+            "{what} in {} rounds: expected {:.3} with these cards, received {:.3}, {:.0} standard deviations off",
             self.rounds,
-            self.came / rounds,
             self.expected / rounds,
+            self.came / rounds,
             self.deviation().abs()
         )
     }
@@ -179,9 +179,9 @@ impl Chance {
         let (wins, pushes) = (&self.wins, &self.pushes);
         if wins.rounds > 0 {
             judge.observe(&WINS, wins.rounds - 1);
-            judge.check(&WINS, !wins.is_strange(), || wins.told("the share of hands that got WIN"));
+            judge.check(&WINS, !wins.is_strange(), || wins.told("share of hands with WIN"));
             judge.observe(&PUSHES, pushes.rounds - 1);
-            judge.check(&PUSHES, !pushes.is_strange(), || pushes.told("the share of hands that got PUSH"));
+            judge.check(&PUSHES, !pushes.is_strange(), || pushes.told("share of hands with PUSH"));
         }
         // The checks of single upcards and soft hands assume that the dealer otherwise follows the rules.
         if let Some(broken) = [(&WINS, wins), (&PUSHES, pushes)].into_iter().find(|(_, mean)| mean.is_strange()) {
@@ -190,7 +190,7 @@ impl Chance {
         }
         for (upcard, mean) in &self.rewards {
             judge.check(&UPCARDS, !mean.is_strange(), || {
-                mean.told(&format!("the mean reward against a card that counts {upcard}"))
+                mean.told(&format!("mean winnings against a card that counts {upcard}"))
             });
         }
         if self.is_strange() {
@@ -199,7 +199,7 @@ impl Chance {
             judge.observe(&SOFT_17, self.telling - 1);
             judge.check(&SOFT_17, self.draws_on_soft_17 < CONVINCING, || {
                 format!(
-                    "in {} rounds that tell, the RESULTs are e^{:.0} times likelier from a dealer who draws on a soft 17",
+                    "in {} relevant rounds, the RESULTs are e^{:.0} times more likely from a dealer who draws on a soft 17",
                     self.telling, self.draws_on_soft_17
                 )
             });

@@ -23,8 +23,8 @@ use crate::{
 const NAMES: &[(&str, &Rule, &[&str])] = &[
     ("a name of 64 characters", &LONG_NAME, &["aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl"]),
     ("a name of one character", &SHORT_NAME, &["x"]),
-    ("a name of odd characters", &ODD_NAME, &["%s%n%d\"'\\`$(x);&|<>~"]),
-    ("two players of one name", &SAME_NAME, &["twin", "twin"]),
+    ("a name with special characters", &ODD_NAME, &["%s%n%d\"'\\`$(x);&|<>~"]),
+    ("two players with the same name", &SAME_NAME, &["twin", "twin"]),
 ];
 
 /// Scenes that break one rule if any error occurs.
@@ -40,12 +40,13 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
         scenes.push(scene("a player joins long after another", |judge| waits(judge, subject)).shows([&WAITS]));
     }
     scenes.extend([
-        scene("a client that is slow to join", |judge| slow(judge, subject)).shows([&SPEAKS_SECOND, &LATE_JOIN]),
-        scene("a player who takes its time", |judge| late_answer(judge, subject)).shows([&LATE_ANSWER]),
+        scene("a client that joins late", |judge| slow(judge, subject)).shows([&SPEAKS_SECOND, &LATE_JOIN]),
+        scene("a player that answers late", |judge| late_answer(judge, subject)).shows([&LATE_ANSWER]),
         scene("a visitor", |judge| judge.under(&VISITOR, |judge| visitor(judge, subject))).shows([&VISITOR, &NO_CRASH]),
         scene("the only player leaves", |judge| alone(judge, subject)).shows([&ALONE, &NO_CRASH]),
-        scene("the same port again", |judge| judge.under(&RESTART, |judge| restart(judge, subject))).shows([&RESTART]),
-        scene("a port that is taken", |judge| taken(judge, subject)).shows([&PORT_TAKEN]),
+        scene("restart on the same port", |judge| judge.under(&RESTART, |judge| restart(judge, subject)))
+            .shows([&RESTART]),
+        scene("a port in use", |judge| taken(judge, subject)).shows([&PORT_TAKEN]),
     ]);
     scenes
 }
@@ -71,7 +72,7 @@ fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     first.join("tester1")?;
     let heard = first.listen(judge, Instant::now() + subject.options.patience / 20);
     judge.require(&WAITS, heard == Heard::Nothing, || {
-        format!("{heard} for the first player of a table of two, before the second has joined")
+        format!("expected nothing before the second of two players has joined, received {heard}")
     })?;
     let mut second = Seat::connect(judge, &mut dealer, 2)?;
     second.style = Style::Modest;
@@ -84,7 +85,9 @@ fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.style = Style::Modest;
     let heard = seat.listen(judge, Instant::now() + subject.options.patience / 20);
-    judge.require(&SPEAKS_SECOND, !matches!(heard, Heard::Message(_)), || format!("{heard} before JOIN"))?;
+    judge.require(&SPEAKS_SECOND, !matches!(heard, Heard::Message(_)), || {
+        format!("expected nothing before JOIN, received {heard}")
+    })?;
     seat.join("tester1")?;
     judge.under(&LATE_JOIN, |judge| Table::of(dealer, vec![seat]).play(judge, 0, 1))
 }
@@ -98,7 +101,7 @@ fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     seat.say(&PlayerMessage::Stand);
     let heard = if early == Heard::Nothing { seat.listen(judge, subject.options.deadline()) } else { early };
     judge.check(&LATE_ANSWER, matches!(heard, Heard::Message(DealerMessage::Result(_))), || {
-        format!("{heard} after a STAND that took its time; RESULT would be right")
+        format!("expected RESULT after a late STAND, received {heard}")
     });
     Ok(())
 }
@@ -115,7 +118,9 @@ fn alone(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     table.asked(judge, 0)?;
     table.seats.clear();
     let exit = table.dealer.run.exit(subject.options.deadline());
-    judge.check(&ALONE, exit.is_some(), || "the dealer still runs after its only player has left".to_owned());
+    judge.check(&ALONE, exit.is_some(), || {
+        "expected the dealer to exit after its only player has left, but it is still running".to_owned()
+    });
     Ok(())
 }
 
@@ -133,7 +138,7 @@ fn restart(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn taken(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let (held, port) = take_tcp_port()?;
     let mut dealer = subject.start_at(judge, port, 1, 1)?;
-    judge.refuses(&PORT_TAKEN, &mut *dealer.run, subject.options.deadline(), "a dealer whose port is taken");
+    judge.refuses(&PORT_TAKEN, &mut *dealer.run, subject.options.deadline(), "the dealer, started on a port in use");
     drop(held);
     Ok(())
 }

@@ -42,14 +42,14 @@ enum When {
 type Trouble = fn(Seat) -> Option<Seat>;
 
 const TROUBLES: &[(&str, &Rule, When, Trouble)] = &[
-    ("a player leaves when it is asked", &LEAVES, When::Asked, |_| None),
+    ("a player leaves during its turn", &LEAVES, When::Asked, |_| None),
     ("a player leaves before its turn", &LEAVES_EARLY, When::BeforeItsTurn, |_| None),
     ("a player leaves after its turn", &LEAVES_LATE, When::AfterItsTurn, |_| None),
     ("the connection of a player is reset", &RESETS, When::Asked, |seat| {
         seat.connection.reset();
         None
     }),
-    ("a player closes its sending side when it is asked", &HALF_CLOSES, When::Asked, |seat| {
+    ("a player closes its sending side during its turn", &HALF_CLOSES, When::Asked, |seat| {
         seat.connection.end_sending();
         Some(seat)
     }),
@@ -57,7 +57,7 @@ const TROUBLES: &[(&str, &Rule, When, Trouble)] = &[
         flood(&mut seat);
         Some(seat)
     }),
-    ("a player answers before it is asked", &SENDS_AHEAD, When::BeforeItsTurn, |mut seat| {
+    ("a player answers before its turn", &SENDS_AHEAD, When::BeforeItsTurn, |mut seat| {
         seat.connection.send(&b"HIT\0".repeat(20));
         Some(seat)
     }),
@@ -65,7 +65,7 @@ const TROUBLES: &[(&str, &Rule, When, Trouble)] = &[
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let latecomers =
-        scene("clients that come late", |judge| latecomers(judge, subject)).shows([&LATECOMERS, &NO_CRASH]);
+        scene("clients that connect during a game", |judge| latecomers(judge, subject)).shows([&LATECOMERS, &NO_CRASH]);
     if !subject.launcher.takes("players") {
         return vec![latecomers];
     }

@@ -24,15 +24,27 @@ impl Table {
             dealt.extend(seat.hand.cards());
             let Some(verdict) = verdict.filter(|_| !seat.is_cut) else { continue };
             let total = seat.hand.points().total();
-            let told = || format!("{}: RESULT {} came at a total of {total}", seat.at(round), verdict.word());
             let is_bust = total > BEST;
+            let right = match total {
+                _ if is_bust => "BUST",
+                BEST => "WIN or PUSH",
+                _ if total < DEALER_STANDS => "WIN or LOOSE",
+                _ => "WIN, LOOSE or PUSH",
+            };
+            let wrong = || {
+                format!(
+                    "{}: expected RESULT {right} at a total of {total}, received RESULT {}",
+                    seat.at(round),
+                    verdict.word()
+                )
+            };
             let mut fits =
-                judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, told);
+                judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, wrong);
             if total == BEST {
-                fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, told);
+                fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, wrong);
                 self.seen.insert(Event::Best);
             } else if total < DEALER_STANDS {
-                fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, told);
+                fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, wrong);
             }
             // A hand above 21 has lost, whatever the dealer reports.
             let verdict = if is_bust { Verdict::Bust } else { verdict };
@@ -47,7 +59,11 @@ impl Table {
         let is_fair = verdicts.is_empty()
             || judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
                 let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
-                format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
+                format!(
+                    "round {}: expected results for one total of the dealer, received {}",
+                    round + 1,
+                    told.collect::<Vec<_>>().join(" and ")
+                )
             });
         if let Some(upcard) = self.upcard.filter(|_| is_fair && !verdicts.is_empty()) {
             self.chance.round(upcard, &dealt, &verdicts);
@@ -69,11 +85,15 @@ impl Table {
             if seat.unasked {
                 let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
                 // Each further missing question would cause a wait.
-                return judge.broken(rule, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
+                return judge.broken(rule, || {
+                    format!("{at}: expected DECISION at a total of {total}, received none, and later {heard}")
+                });
             }
             if total > BEST {
                 let asked = heard == Heard::Message(DealerMessage::Decision);
-                if !judge.check(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}")) {
+                if !judge.check(&BUST_ENDS, !asked, || {
+                    format!("{at}: expected no DECISION at a total of {total}, received DECISION")
+                }) {
                     seat.say(&PlayerMessage::Stand);
                     continue;
                 }
@@ -83,7 +103,7 @@ impl Table {
             }
             let is_told = is_shared && matches!(heard, Heard::Message(DealerMessage::Card(_)));
             judge.check(if is_told { &OTHERS_HIDDEN } else { &RESULT }, false, || {
-                format!("{at}: {heard} instead of RESULT at a total of {total}")
+                format!("{at}: expected RESULT at a total of {total}, received {heard}")
             });
             match heard {
                 // After cards of another player, the RESULT is still due.
@@ -101,7 +121,8 @@ impl Table {
     pub(super) fn leave(&mut self, judge: &mut Judge) {
         for seat in &mut self.seats {
             let heard = seat.listen(judge, self.dealer.options.deadline());
-            let wrong = || format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number);
+            let wrong =
+                || format!("seat {}: expected the end of the connection after QUIT, received {heard}", seat.number);
             let is_silent = !matches!(heard, Heard::Message(_));
             if judge.check(&NOTHING_MORE, is_silent, wrong) {
                 judge.check(&CLOSES, heard == Heard::Closed, wrong);

@@ -54,9 +54,9 @@ pub(super) enum Heard {
 impl std::fmt::Display for Heard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Message(message) => write!(f, "{message} came"),
-            Self::Closed => f.write_str("the connection was closed"),
-            Self::Nothing => f.write_str("nothing came in time"),
+            Self::Message(message) => write!(f, "{message}"),
+            Self::Closed => f.write_str("the end of the connection"),
+            Self::Nothing => f.write_str("nothing in time"),
         }
     }
 }
@@ -89,7 +89,9 @@ impl Seat {
     pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
         let Dealer { run, address, options } = dealer;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
-        let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
+        let opened = opened.map_err(|error| {
+            format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
+        });
         let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
         let connection = judge.expect(&LISTENS, opened)?.recorded(line);
         Ok(Self {
@@ -127,7 +129,7 @@ impl Seat {
 
     pub(super) fn join(&mut self, name: &str) -> Played {
         let name = Name::new(name.as_bytes());
-        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("the tester has no name"))?));
+        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("invalid name for a tester"))?));
         Ok(())
     }
 
@@ -160,11 +162,11 @@ impl Seat {
             let (message, is_exact) = dealer_message(bytes);
             let is_right = is_exact && matches!(text, Text::Ended(_));
             judge.check(&GRAMMAR, is_right, || match (&text, &message) {
-                (Text::Ended(_), _) => format!("'{}' is no message of a dealer", bytes.escape_ascii()),
+                (Text::Ended(_), _) => format!("expected a message of a dealer, received '{}'", bytes.escape_ascii()),
                 (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
                 (Text::Unended(_), None) => {
                     let start = bytes.get(..40).unwrap_or(bytes).escape_ascii();
-                    format!("{} bytes came without NUL, and are no message; they begin with '{start}'", bytes.len())
+                    format!("expected a NUL at the end of a message, received {} bytes without one, starting with '{start}'", bytes.len())
                 }
             });
             if let Some(message) = message {
@@ -177,7 +179,10 @@ impl Seat {
         let rest = self.connection.rest();
         if !rest.is_empty() {
             judge.check(&GRAMMAR, false, || {
-                format!("the connection ended within a message, after '{}'", rest.escape_ascii())
+                format!(
+                    "expected the rest of a message before the end of the connection, received only '{}'",
+                    rest.escape_ascii()
+                )
             });
         }
         Heard::Closed

@@ -171,28 +171,28 @@ impl Shuffles {
         [
             (
                 &UNIFORM,
-                format!("in {deals} deals some cards came more often than others at the same place"),
+                format!("in {deals} deals some cards appeared more often than others at the same position"),
                 deviation(places),
             ),
             (
                 &UPCARD_UNIFORM,
-                format!("in {deals} deals some cards came more often than others as the dealer's"),
+                format!("in {deals} deals some cards appeared more often than others as the upcard"),
                 deviation([self.upcards.squares()]),
             ),
             (
                 &DRAWN_UNIFORM,
-                format!("of {draws} cards that were drawn, some came more often than others that were left"),
+                format!("among {draws} drawn cards, some appeared more often than other remaining cards"),
                 deviation([self.drawn.squares()]),
             ),
             (
                 &NEIGHBOURS,
-                format!("in {deals} deals some cards came more often than others right after a certain card"),
+                format!("in {deals} deals some cards appeared more often than others right after a certain card"),
                 deviation([self.steps.squares()]),
             ),
             (
                 &WHOLE_DECK,
                 format!(
-                    "in {} rounds {} cards of the round before were dealt again; {:.0} would be expected",
+                    "in {} rounds, {} cards of the previous round were dealt again where {:.0} are expected",
                     again.rounds, again.came, again.expected
                 ),
                 again.deviation().abs(),
@@ -250,7 +250,7 @@ mod tests {
         for number in 0..2600 {
             drawn.draw(card(26 + number % 26), &table);
         }
-        assert!(drawn.bias() < 0.1, "half of the deck is on the table and the other half comes evenly");
+        assert!(drawn.bias() < 0.1, "half of the deck is on the table and the other half is dealt evenly");
         for number in 0..2600 {
             drawn.draw(card(26 + number % 13), &table);
         }

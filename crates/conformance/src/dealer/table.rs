@@ -123,7 +123,8 @@ impl Table {
         let mut quits = 0;
         for seat in &mut self.seats {
             let heard = seat.listen(judge, self.dealer.options.deadline());
-            let wrong = || format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number);
+            let wrong =
+                || format!("seat {}: expected QUIT after the last round, {rounds}, received {heard}", seat.number);
             let is_over = heard != Heard::Message(DealerMessage::Begin);
             judge.require(&ROUNDS, is_over, wrong)?;
             quits += usize::from(judge.check(&QUIT, heard == Heard::Message(DealerMessage::Quit), wrong));
@@ -154,7 +155,9 @@ impl Table {
                 let heard = seat.listen(judge, self.dealer.options.deadline());
                 match heard {
                     Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => {
-                        judge.check(&ROUND_BEGINS, came.is_empty(), || format!("{place}: BEGIN came after a card"));
+                        judge.check(&ROUND_BEGINS, came.is_empty(), || {
+                            format!("{place}: expected BEGIN before the first card, received it after a card")
+                        });
                         came.push('B');
                     }
                     Heard::Message(DealerMessage::Card(card)) if seat.hand.cards().len() < 2 => {
@@ -166,15 +169,18 @@ impl Table {
                         upcard = Some(card);
                     }
                     Heard::Message(DealerMessage::Result(_)) if came.is_empty() && round > 0 => {
-                        judge.check(&RESULT, false, || format!("{place}: {heard} before BEGIN, after another RESULT"));
+                        judge.check(&RESULT, false, || {
+                            format!("{place}: expected BEGIN after RESULT, received {heard}")
+                        });
                     }
                     Heard::Message(DealerMessage::Quit) if came.is_empty() && round > 0 => break,
                     Heard::Closed if came.is_empty() && round > 0 => {
-                        return judge
-                            .broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
+                        return judge.broken(&ROUNDS, || {
+                            format!("seat {number}: expected {rounds} rounds, received {heard} after round {round}")
+                        });
                     }
                     _ if came.is_empty() => {
-                        return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN"));
+                        return judge.broken(&ROUND_BEGINS, || format!("{place}: expected BEGIN, received {heard}"));
                     }
                     Heard::Message(message @ DealerMessage::Decision) if seat.hand.cards().len() == 2 => {
                         seat.put_back(message);
@@ -182,7 +188,7 @@ impl Table {
                     }
                     heard => {
                         let due = ["the first CARD", "the second CARD", "DEALER"][seat.hand.cards().len().min(2)];
-                        return judge.broken(&DEAL, || format!("{place}: {heard} instead of {due}"));
+                        return judge.broken(&DEAL, || format!("{place}: expected {due}, received {heard}"));
                     }
                 }
             }
@@ -191,23 +197,28 @@ impl Table {
                 continue;
             }
             if !came.contains(&'B') {
-                judge.check(&ROUND_BEGINS, false, || format!("{place}: the first message is not BEGIN"));
+                judge
+                    .check(&ROUND_BEGINS, false, || format!("{place}: expected BEGIN before the cards, received none"));
             }
             came.retain(|&kind| kind != 'B');
             judge.check(&DEAL, came == ['C', 'C', 'D'], || match upcard {
-                None => format!("{place}: DECISION came instead of DEALER"),
-                Some(card) => format!("{place}: DEALER {card} came before the second CARD"),
+                None => format!("{place}: expected DEALER, received DECISION"),
+                Some(card) => format!("{place}: expected the second CARD, received DEALER {card}"),
             });
             dealt.extend(seat.hand.cards());
             upcards.extend(upcard);
         }
         if quits > 0 {
-            judge.check(&ROUNDS, rounds == u32::MAX, || format!("QUIT came after round {round} of {rounds}"));
+            judge.check(&ROUNDS, rounds == u32::MAX, || {
+                format!("expected {rounds} rounds, received QUIT after round {round}")
+            });
             return Ok(false);
         }
         let same = upcards.iter().all(|card| Some(card) == upcards.first());
         if self.seats.len() > 1 {
-            judge.check(&SAME_UPCARD, same, || format!("round {at}: the seats were told {}", cards(&upcards)));
+            judge.check(&SAME_UPCARD, same, || {
+                format!("round {at}: expected the same upcard at all seats, received {}", cards(&upcards))
+            });
         }
         self.upcard = upcards.first().copied();
         dealt.extend(self.upcard);
@@ -229,7 +240,9 @@ impl Table {
             dealt.iter().enumerate().find(|(index, card)| dealt.iter().take(*index).any(|other| other == *card));
         let players = self.seats.len();
         judge.check(&ONE_DECK, twice.is_none(), || match twice {
-            Some((_, card)) => format!("round {at}: {card} is dealt twice at this table of {players}"),
+            Some((_, card)) => {
+                format!("round {at}: expected each card once, received {card} twice at this table of {players}")
+            }
             None => String::new(),
         });
     }
@@ -244,7 +257,7 @@ impl Table {
         let count = self.repeated.len();
         if at > 1 {
             judge.check(&SHUFFLED, !repeats || count * dealt.len() < SUSPICIOUS, || {
-                format!("round {at}: it begins with the cards of the round before, as {count} of the last {RECENT} rounds did: {}", cards(dealt))
+                format!("round {at}: expected a new shuffle, received the cards of the previous round, as in {count} of the last {RECENT} rounds: {}", cards(dealt))
             });
         }
         repeats
@@ -259,7 +272,7 @@ impl Table {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
                 let number = seat.number;
                 let heard = seat.listen(judge, Instant::now() + TURN);
-                let wrong = || format!("{}: {heard} instead of DECISION", seat.at(round));
+                let wrong = || format!("{}: expected DECISION, received {heard}", seat.at(round));
                 match heard {
                     Heard::Message(DealerMessage::Decision) => {
                         Question::of(&seat.hand).asked(judge, &mut self.seen);
@@ -281,7 +294,7 @@ impl Table {
                         if heard == Heard::Nothing {
                             self.no_bust_is_asked(judge, round)?;
                         }
-                        return judge.broken(rule, || format!("{at}: {heard} instead of DECISION"));
+                        return judge.broken(rule, || format!("{at}: expected DECISION, received {heard}"));
                     }
                 }
             }
@@ -309,7 +322,7 @@ impl Table {
             let heard = seat.listen(judge, Instant::now() + TURN);
             let (at, total) = (seat.at(round), seat.hand.points().total());
             judge.require(&BUST_ENDS, heard != Heard::Message(DealerMessage::Decision), || {
-                format!("{at}: DECISION came at a total of {total}")
+                format!("{at}: expected no DECISION at a total of {total}, received DECISION")
             })?;
         }
         Ok(())
@@ -333,7 +346,9 @@ impl Table {
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
                 let heard = seat.listen(judge, Instant::now() + wait);
-                let wrong = || format!("{}: {heard} while seat {asked} is still asked", seat.at(round));
+                let wrong = || {
+                    format!("{}: expected nothing during the turn of seat {asked}, received {heard}", seat.at(round))
+                };
                 let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
                 judge.check(&OTHERS_HIDDEN, !is_told, wrong);
                 if is_told {
@@ -369,20 +384,22 @@ impl Table {
             let mut count = 0;
             while let Heard::Message(DealerMessage::Card(card)) = heard {
                 count += 1;
-                judge.check(&HIT, count == 1, || format!("{at}: {card} is the second CARD after one HIT"));
+                judge.check(&HIT, count == 1, || {
+                    format!("{at}: expected one CARD after HIT, received {card} as the second")
+                });
                 self.chance.cards.draw(card, &self.dealt_before);
                 self.dealt_before.push(card);
                 seat.hand.push(card);
                 let hand = seat.hand.cards().to_vec();
                 judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {
-                    format!("{at}: {card} came twice in this hand")
+                    format!("{at}: expected each card once, received {card} twice in this hand")
                 });
                 if seat.hand.points().is_bust() {
                     return Ok(());
                 }
                 heard = seat.listen(judge, deadline());
             }
-            judge.require(&HIT, count > 0, || format!("{at}: {heard} after HIT instead of CARD"))?;
+            judge.require(&HIT, count > 0, || format!("{at}: expected CARD after HIT, received {heard}"))?;
             let question = Question::of(&seat.hand);
             if heard == Heard::Nothing && is_shared {
                 // If the dealer continues without this question, the end of the round shows how it treated the hand.
@@ -392,7 +409,7 @@ impl Table {
             let total = seat.hand.points().total();
             let rule = question.missed(heard, &ASKED_AGAIN);
             let is_asked = heard == Heard::Message(DealerMessage::Decision);
-            judge.check(rule, is_asked, || format!("{at}: {heard} at a total of {total} instead of DECISION"));
+            judge.check(rule, is_asked, || format!("{at}: expected DECISION at a total of {total}, received {heard}"));
             match heard {
                 Heard::Message(DealerMessage::Decision) => question.asked(judge, &mut self.seen),
                 Heard::Message(DealerMessage::Result(verdict)) => {

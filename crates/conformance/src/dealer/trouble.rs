@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 8;
 const OFFENCES: &[(&str, &[u8])] = &[
     ("a player answers with an unknown word", b"FOLD\0"),
     ("a player answers in lower case", b"hit\0"),
-    ("a player answers with a space too many", b"STAND \0"),
+    ("a player answers with an extra space", b"STAND \0"),
     ("a player sends an empty message", b"\0"),
     ("a player joins twice", b"JOIN again\0"),
     ("a player sends a word of the dealer", b"BEGIN\0"),
@@ -101,7 +101,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     // A hand that has stood without being bust cannot be bust.
     let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
     judge.check(&EARLY_ANSWER, !result, || {
-        format!("{heard} after HIT and STAND in one write: STAND came before its question and was taken for an answer")
+        format!("expected no RESULT before an answer to DECISION, received {heard}: the dealer used the STAND sent together with HIT")
     });
     Ok(true)
 }
@@ -157,8 +157,9 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, told: &[DealerMessage
             Heard::Closed => return judge.require(&OFFENDER, true, String::new),
             Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
             heard => {
-                return judge
-                    .broken(&OFFENDER, || format!("{heard}; the connection is to be closed, after QUIT at most"));
+                return judge.broken(&OFFENDER, || {
+                    format!("expected the end of the connection after QUIT at most, received {heard}")
+                });
             }
         }
     }
@@ -176,7 +177,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             }
         };
         judge.require(&BAD_JOIN, heard == Heard::Closed, || {
-            format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
+            format!("expected the end of the connection after '{}', received {heard}", words.escape_ascii())
         })?;
     }
     // The next joining client gets the seat.
@@ -192,6 +193,6 @@ fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     seat.connection.end_sending();
     let result = seat.listen(judge, subject.options.deadline());
     let right = matches!(result, Heard::Message(DealerMessage::Result(_)));
-    judge.check(&HALF_CLOSE, right, || format!("{result} after STAND; RESULT is to come"));
+    judge.check(&HALF_CLOSE, right, || format!("expected RESULT after STAND, received {result}"));
     Ok(())
 }

@@ -16,7 +16,7 @@ impl Judge {
 
     /// Like [`Judge::leave_out`], because this rule is broken.
     pub(crate) fn leave_out_for(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
-        self.leave_out(rules, &format!("it shows only where {} is kept", broken.id));
+        self.leave_out(rules, &format!("because {} failed", broken.id));
     }
 
     // Decides the results of the variants. A variant that was played to its end is an observation of `rule`, even if it
@@ -37,7 +37,7 @@ impl Judge {
             } else if is_complete {
                 *kept.entry(rule.id).or_default() += 1;
             } else if let Some(id) = broken.first() {
-                self.left_out.entry(rule.id).or_insert_with(|| format!("a fault in {id} hides it"));
+                self.left_out.entry(rule.id).or_insert_with(|| format!("because {id} failed in its scenario"));
             }
             notes.retain(|id, _| !new.contains(id));
             for (id, notes) in notes {
@@ -79,7 +79,7 @@ impl Judge {
         if is_idle {
             for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::Passed) {
                 (finding.verdict, finding.count, finding.tested_in) = (Verdict::NotTested, 0, 0);
-                "the program takes part in no game".clone_into(&mut finding.why);
+                "the program joined no game".clone_into(&mut finding.why);
             }
         }
         (findings, self.scenarios)
@@ -104,5 +104,5 @@ fn unseen(scenarios: &[Scenario], id: &str) -> String {
     let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
     let meant = scenarios.iter().filter(is_meant).find_map(Scenario::why);
     let why = meant.or_else(|| scenarios.iter().filter(is_any).find_map(Scenario::why));
-    why.unwrap_or_else(|| "no scenario came to it".to_owned())
+    why.unwrap_or_else(|| "no scenario reached this rule".to_owned())
 }

@@ -11,7 +11,7 @@ use mastermind::{Code, Feedback};
 pub(super) fn answer(code: Code, guess: Code) -> anyhow::Result<Feedback> {
     let feedback = Feedback::of(guess, code);
     let (red, white) = by_definition(&code.to_string(), &guess.to_string());
-    ensure!((feedback.red, feedback.white) == (red, white), "the answers to {guess} for the code {code} do not agree");
+    ensure!((feedback.red, feedback.white) == (red, white), "inconsistent answers to {guess} for the code {code}");
     Ok(feedback)
 }
 

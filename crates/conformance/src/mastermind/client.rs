@@ -88,7 +88,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         host.begin(judge, "6655", 6, true)?;
         host.game(judge)
     }),
-    ("a client that gets single bytes", Delivery::Bytes, &[SOLO], &PIECES, one_game),
+    ("messages byte by byte", Delivery::Bytes, &[SOLO], &PIECES, one_game),
     ("several messages at once", Delivery::Merged, &[SOLO], &MERGED, |judge, host| {
         host.say("SEAT 9 Eve");
         host.say("GAME 9 1 6 yes");
@@ -103,16 +103,16 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         host.game(judge)?;
         is_over(judge, host).map(drop)
     }),
-    ("a room with others", Delivery::Whole, &OTHERS_BEFORE, &STATE, |judge, host| {
+    ("a room with other players", Delivery::Whole, &OTHERS_BEFORE, &STATE, |judge, host| {
         host.seat(2);
         host.begin(judge, "3521", 8, false)?;
         host.game(judge)
     }),
-    ("others who play at the same time", Delivery::Whole, &[SOLO], &OTHERS, others),
+    ("other players in the same room", Delivery::Whole, &[SOLO], &OTHERS, others),
     ("a race", Delivery::Whole, &["ROOM race 4 8 yes 2", "WAIT 2"], &RACE, |judge, host| {
         host.seat(1);
         host.say("WAIT 1");
-        host.pause(judge, &RACE, SHORT, "before the race begins")?;
+        host.pause(judge, &RACE, SHORT, "before the race starts")?;
         host.say("SEAT 2 Bob");
         host.say("GAME 2 7 4 yes");
         host.begin(judge, "4114", 8, true)?;
@@ -120,7 +120,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     }),
     ("stars", Delivery::Whole, &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"], &STARS, stars),
     (
-        "a race that takes too long",
+        "a race that times out",
         Delivery::Whole,
         &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"],
         &LATE,
@@ -135,7 +135,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
             is_over(judge, host).map(drop)
         },
     ),
-    ("the puzzle of the day", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &DAILY, |judge, host| {
+    ("the daily puzzle", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &DAILY, |judge, host| {
         host.seat(1);
         host.begin(judge, "8778", 8, true)?;
         host.game(judge)
@@ -170,7 +170,7 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.hear(judge, &AFTER_OVER)?;
     let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));
-    judge.require(&AFTER_OVER, right, || format!("{} after OVER instead of NEW or QUIT", said(&next)))?;
+    judge.require(&AFTER_OVER, right, || format!("expected NEW or QUIT after OVER, received {}", said(&next)))?;
     Ok(matches!(next, Next::Says(ClientMessage::New(_))))
 }
 
@@ -236,9 +236,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         host.say("BYE thanks for playing");
         host.connection.end_sending();
         let exit = host.run.exit(options.deadline());
-        judge.require(&BYE, exit.is_some(), || "the program still runs after BYE".to_owned())?;
+        judge.require(&BYE, exit.is_some(), || {
+            "expected the client to exit after BYE, but it is still running".to_owned()
+        })?;
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
-            format!("it did not end with status 0 after BYE{}", host.run.obituary())
+            format!("expected exit status 0 after BYE{}", host.run.obituary())
         });
         Ok(())
     })?;
@@ -255,7 +257,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([rule, &NO_CRASH])
     });
-    let nonsense = scene("lines that are no messages", |judge| {
+    let nonsense = scene("invalid lines", |judge| {
         for line in NONSENSE {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
@@ -283,7 +285,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.pause(judge, &QUIET, PAUSE, "between a guess and its answer")
         })
         .shows([&QUIET]),
-        scene("a guess that is refused", |judge| {
+        scene("a rejected guess", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
@@ -292,7 +294,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                 if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
                     break;
                 }
-                judge.require(&REFUSED, count < AFTER_NO, || format!("{count} messages came after NO"))?;
+                judge.require(&REFUSED, count < AFTER_NO, || {
+                    format!("expected fewer than {AFTER_NO} messages after NO, received {count}")
+                })?;
                 host.say("NO wait a moment");
             }
             judge.check(&REFUSED, true, String::new);
@@ -308,7 +312,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.leave(judge, &BYE, "BYE in the middle of a game")
         })
         .shows([&BYE]),
-        scene("a server that goes away", |judge| {
+        scene("a server that disconnects", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;

@@ -52,8 +52,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     // They are played for any selection of rules, since an error in a plain game must not be attributed to the rules of
     // other scenarios.
     let mut scenes = vec![
-        scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
-        scene("a game that is won", |judge| games::won(judge, &subject)),
+        scene("a lost game", |judge| games::lost(judge, &subject, 4, false)),
+        scene("a won game", |judge| games::won(judge, &subject)),
     ];
     scenes.extend(games::scenes(&subject));
     judge.side_by_side(scenes)?;
@@ -68,7 +68,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         ];
         judge.side_by_side(scenes)?;
     } else {
-        judge.leave_out([&rules::TERMINAL], "with --terminal all is played where that says");
+        judge.leave_out([&rules::TERMINAL], "the option --terminal excludes this scenario");
     }
     Ok(())
 }

@@ -105,7 +105,7 @@ impl Croupier {
         let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
             let ended = run.obituary();
-            return judge.broken(call.rule, || format!("it did not connect to {host}:{port}{ended}"));
+            return judge.broken(call.rule, || format!("expected a connection to {host}:{port}, received none{ended}"));
         };
         // With the usual seed the deck begins at its first card.
         let first = options.drawn(52) % 52;
@@ -134,14 +134,14 @@ impl Croupier {
             Ok(OfPlayer::Join(joined)) => {
                 let rule = if name == CALL.name { &JOINS } else { call.rule };
                 judge.check(rule, wanted.is_none_or(|wanted| joined == wanted), || {
-                    format!("its name is '{joined}', although it was given '{name}'")
+                    format!("expected the name '{name}' in JOIN, received '{joined}'")
                 });
                 Ok((croupier, run))
             }
             Ok(OfPlayer::Hit | OfPlayer::Stand) => {
-                judge.broken(call.rule, || "it begins with an answer and not with JOIN".to_owned())
+                judge.broken(call.rule, || "expected JOIN as the first message, received HIT or STAND".to_owned())
             }
-            Err(what) => judge.broken(call.rule, || format!("{what} came instead of JOIN")),
+            Err(what) => judge.broken(call.rule, || format!("expected JOIN, received {what}")),
         }
     }
 
@@ -201,7 +201,7 @@ impl Croupier {
             let is_right = is_exact && matches!(text, Text::Ended(_));
             judge.check(&GRAMMAR, is_right, || match (&text, &message) {
                 (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
-                _ => format!("{} is no message of a player", told(bytes)),
+                _ => format!("expected a message of a player, received {}", told(bytes)),
             });
             if let Some(message) = message {
                 return Ok(message);
@@ -262,7 +262,9 @@ impl Croupier {
         self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
-        judge.check(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)));
+        judge.check(&QUIET, early.is_empty(), || {
+            format!("round {round}: expected nothing before DECISION, received {}", told(&early))
+        });
         self.say(DealerMessage::Decision);
     }
 
@@ -281,7 +283,7 @@ impl Croupier {
         let action = action.map_err(|what| {
             let upcard = self.upcard.map_or_else(String::new, |card| format!(" against {card}"));
             let hand = format!("{}{upcard}", cards(self.hand.cards()));
-            format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND")
+            format!("round {round}, {hand}: expected HIT or STAND after DECISION, received {what}")
         });
         judge.expect(&ANSWERS, action)
     }

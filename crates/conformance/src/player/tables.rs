@@ -51,7 +51,7 @@ const ALL: [&Rule; 10] = [
 type Damage = fn(&Path, &Options) -> io::Result<()>;
 
 const DAMAGES: [(&str, &Rule, Damage); 6] = [
-    ("a table that is cut off", &CUT_TABLE, |path, _| {
+    ("a truncated table", &CUT_TABLE, |path, _| {
         let table = fs::read(path)?;
         fs::write(path, &table[..table.len() / 2])
     }),
@@ -149,7 +149,7 @@ impl<'s> School<'s> {
     pub(super) fn open(judge: &mut Judge, launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
         let takes = launcher.takes("table") && launcher.takes("train");
         if !takes {
-            judge.leave_out(ALL, "the command has not both {table} and {train}");
+            judge.leave_out(ALL, "the command lacks {table} or {train}");
         }
         takes.then(|| Ok(Self { launcher, options, folder: tempfile::tempdir()?, table: Vec::new() })).transpose()
     }
@@ -166,18 +166,20 @@ impl<'s> School<'s> {
         self.table = fs::read(&path).unwrap_or_default();
         if self.table.is_empty() {
             if is_over {
-                judge.check(&TRAINS, false, || "after a game of training there is no table".to_owned());
+                judge.check(&TRAINS, false, || "expected a table after a training game, found none".to_owned());
                 judge.leave_out_for(ALL.into_iter().skip(1), &TRAINS);
             } else {
-                judge.leave_out(ALL, "the game of training was not played to its end");
+                judge.leave_out(ALL, "the training game was not completed");
             }
             return Ok(false);
         }
-        judge.play("a game by its table", |judge| {
+        judge.play("a game with the learned table", |judge| {
             judge.check(&TRAINS, true, String::new);
             judge.under(&PLAYS_TABLE, |judge| self.game(judge, &path, false))?;
             let kept = fs::read(&path).is_ok_and(|now| now == self.table);
-            judge.check(&LEAVES_TABLE, kept, || "the table is another one after a game without training".to_owned());
+            judge.check(&LEAVES_TABLE, kept, || {
+                "expected an unchanged table after a game without training, but it changed".to_owned()
+            });
             Ok(())
         })?;
         if judge.has_failed(&PLAYS_TABLE) {
@@ -211,7 +213,7 @@ impl<'s> School<'s> {
 
     /// Scenarios with learned tables and with damaged ones.
     pub(super) fn scenes(&self) -> impl Iterator<Item = Scene<'_>> {
-        let on = scene("training with a table", move |judge| {
+        let on = scene("training with an existing table", move |judge| {
             let path = self.copy("trained-on")?;
             judge.under(&TRAINS_ON, |judge| {
                 self.game(judge, &path, true)?;
@@ -227,7 +229,9 @@ impl<'s> School<'s> {
                     let before = front(&path)?;
                     self.refuses(judge, (name, how), &path, trains, rule)?;
                     let kept = front(&path).is_ok_and(|now| now == before);
-                    judge.check(rule, kept, || format!("{name} was overwritten when the player was started {how}"));
+                    judge.check(rule, kept, || {
+                        format!("expected an unchanged file, but the player started {how} overwrote {name}")
+                    });
                 }
                 Ok(())
             })
@@ -249,10 +253,12 @@ impl<'s> School<'s> {
         let (held, port) = take_tcp_port()?;
         let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port.to_string())];
         let mut run = judge.start(&self.pupil(table, trains), &values)?;
-        let who = format!("the player, started {how} with {name},");
+        let who = format!("the player, started {how} with {name}");
         if judge.refuses(rule, &mut *run, self.options.deadline(), &who) {
             let told = run.errors();
-            judge.check(&EXPLAINS, !told.is_empty(), || format!("{who} ended without a word on standard error"));
+            judge.check(&EXPLAINS, !told.is_empty(), || {
+                format!("{who}: expected an error message on standard error, received none")
+            });
         }
         drop(held);
         Ok(())

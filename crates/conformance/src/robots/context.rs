@@ -47,11 +47,11 @@ impl<'a> Context<'a> {
     /// Requires that the program exits with an error. `why` states the cause. A crash breaks the rule about crashes and
     /// that about status 1. Returns whether the program exited with a status other than 0 and without a crash.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
-        let who = format!("the {}, {why},", self.who);
+        let who = format!("the {}, {why}", self.who);
         let refused = judge.refuses(rule, run, self.options.deadline(), &who);
         if let Some(exit) = run.exit(Instant::now()) {
             judge.check(self.exit_one, exit.code == Some(1), || {
-                format!("{who} ended with {exit}; exit status 1 would be right")
+                format!("{who}: expected exit status 1, received {exit}")
             });
         }
         refused

@@ -92,7 +92,7 @@ fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
         // The text is recorded on arrival, before the tester's reaction. Its NUL may follow.
         Front::Part if wrong(forms, bytes).is_none() => Framed::Whole(bytes.len()),
         Front::Part => Framed::Part,
-        Front::Endless => Framed::Wrong(MAX_TEXT, format!("a NUL is missing after {MAX_TEXT} bytes")),
+        Front::Endless => Framed::Wrong(MAX_TEXT, format!("expected a NUL within {MAX_TEXT} bytes")),
     }
 }
 

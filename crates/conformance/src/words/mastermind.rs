@@ -125,11 +125,11 @@ mod tests {
     #[test]
     fn the_first_byte_that_fits_no_message_is_named() {
         let of_server = |line: &[u8]| server(line).wrong;
-        assert_eq!(of_server(b"ROW 1 1 1294 0 2\n"), Some((10, "a digit from 1 to 8 would be right".into())));
-        assert_eq!(of_server(b"OK 1\r\n"), Some((4, "the end of the message would be right".into())));
+        assert_eq!(of_server(b"ROW 1 1 1294 0 2\n"), Some((10, "expected a digit from 1 to 8".into())));
+        assert_eq!(of_server(b"OK 1\r\n"), Some((4, "expected the end of the message".into())));
         assert_eq!(of_server(b"ok 1\n").map(|(at, _)| at), Some(0));
         assert_eq!(player(b"guess 1234\r\n").wrong, None);
-        assert_eq!(player(b"LIFELINE 3\n").wrong, Some((9, "'1' or '2' would be right".into())));
+        assert_eq!(player(b"LIFELINE 3\n").wrong, Some((9, "expected '1' or '2'".into())));
         assert!(matches!(frame(&[b'x'; 65], MAX_MESSAGE), Framed::Wrong(64, _)));
         assert!(matches!(frame(&[b'x'; 64], MAX_MESSAGE), Framed::Part));
     }

@@ -41,8 +41,8 @@ mod tests {
         for message in messages {
             assert_eq!(told(OF_SERVERS, message).wrong, None);
         }
-        assert_eq!(told(OF_SERVERS, b"GOLD 1 x 3").wrong, Some((7, "a digit would be right".into())));
-        assert_eq!(told(OF_CLIENTS, b"KEY hh").wrong, Some((5, "the end of the message would be right".into())));
+        assert_eq!(told(OF_SERVERS, b"GOLD 1 x 3").wrong, Some((7, "expected a digit".into())));
+        assert_eq!(told(OF_CLIENTS, b"KEY hh").wrong, Some((5, "expected the end of the message".into())));
         assert_eq!(told(OF_CLIENTS, b"KEY h").wrong, None);
     }
 }

@@ -347,7 +347,7 @@ fn what_a_text_game_does_at_a_terminal_is_not_tested_where_all_is_played_at_one(
         let options = [&rules[..], &["--terminal", choice]].concat();
         let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &options, &[]);
         assert!(report.contains("\u{2713} shown "), "{report}");
-        assert!(report.contains("with --terminal all is played where that says: terminal"), "{report}");
+        assert!(report.contains("the option --terminal excludes this scenario: terminal"), "{report}");
         assert_eq!(code, Some(5), "{report}");
     }
     // A program that is wrong only at a terminal breaks this rule, and other rules if all scenarios are played there.

@@ -96,7 +96,7 @@ impl Host {
         let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
             let ended = run.obituary();
-            return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
+            return judge.broken(&JOINS, || format!("expected a connection to 127.0.0.1:{port}, received none{ended}"));
         };
         let name = name.to_owned();
         let mut host = Self {
@@ -117,12 +117,12 @@ impl Host {
         host.flush();
         let joined = host.hear(judge, &JOINS)?;
         let Next::Says(ClientMessage::Play(joined)) = joined else {
-            return judge.broken(&JOINS, || format!("{} instead of PLAY", said(&joined)));
+            return judge.broken(&JOINS, || format!("expected PLAY, received {}", said(&joined)));
         };
         judge.check(&JOINS, true, String::new);
         if launcher.takes("name") {
             let wanted = &host.name;
-            judge.check(&NAME, joined.as_str() == wanted, || format!("PLAY {joined} came instead of PLAY {wanted}"));
+            judge.check(&NAME, joined.as_str() == wanted, || format!("expected PLAY {wanted}, received PLAY {joined}"));
         }
         host.name = joined.to_string();
         Ok(host)
@@ -172,16 +172,25 @@ impl Host {
             let wrong = match next_line(&mut self.connection, MAX_MESSAGE, by) {
                 Heard::Line(line) => {
                     let (right, loose) = (exact(&line), exact(&loosely(&line)));
-                    judge.check(&GRAMMAR, right.is_some(), || format!("{} is no message of a player", told(&line)));
+                    judge.check(&GRAMMAR, right.is_some(), || {
+                        format!("expected a message of a player, received {}", told(&line))
+                    });
                     match right.or(loose) {
                         Some(message) => return Ok(Next::Says(message)),
                         None => continue,
                     }
                 }
-                Heard::Endless(bytes) => format!("{MAX_MESSAGE} bytes have no line feed: {}", told(&bytes)),
-                Heard::Torn(bytes) => format!("the connection ended within a message, after {}", told(&bytes)),
+                Heard::Endless(bytes) => {
+                    format!("expected a line feed within {MAX_MESSAGE} bytes, received {}", told(&bytes))
+                }
+                Heard::Torn(bytes) => format!(
+                    "expected the rest of a message before the end of the connection, received only {}",
+                    told(&bytes)
+                ),
                 Heard::Closed => return Ok(Next::Leaves),
-                Heard::Nothing => return judge.broken(blamed, || "nothing came in time".to_owned()),
+                Heard::Nothing => {
+                    return judge.broken(blamed, || "expected a message, received nothing in time".to_owned());
+                }
             };
             return judge.broken(&GRAMMAR, || wrong);
         }
@@ -192,7 +201,7 @@ impl Host {
         self.flush();
         self.connection.more(Instant::now() + long);
         let early = self.connection.rest();
-        judge.require(rule, early.is_empty(), || format!("{} came {when}", told(&early)))
+        judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", told(&early)))
     }
 
     /// Sends TURN.
@@ -232,7 +241,9 @@ impl Host {
                 next,
                 Next::Leaves | Next::Says(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
             );
-            judge.require(self.blamed, acts, || format!("turn {turn}: {} for TURN", said(&next)))?;
+            judge.require(self.blamed, acts, || {
+                format!("turn {turn}: expected an answer to TURN, received {}", said(&next))
+            })?;
             match next {
                 Next::Says(ClientMessage::Guess(guess)) => {
                     let won = self.answer(judge, guess)?;
@@ -260,7 +271,7 @@ impl Host {
                 _ => return Ok(false),
             }
         }
-        judge.broken(self.blamed, || format!("{MOST_REFUSED} messages came for one TURN, and no guess"))
+        judge.broken(self.blamed, || format!("expected a guess after TURN, received {MOST_REFUSED} other messages"))
     }
 
     fn refuse(&mut self, why: &str) {
@@ -301,21 +312,27 @@ impl Host {
         let by = self.options.deadline();
         while self.connection.more(by) {}
         let exit = self.run.exit(by);
-        judge.require(rule, exit.is_some(), || format!("the program still runs after {after}"))
+        judge.require(rule, exit.is_some(), || {
+            format!("expected the client to exit after {after}, but it is still running")
+        })
     }
 }
 
 impl Game {
     fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played<Feedback> {
         let (length, colours) = (self.rules.length(), self.rules.colours());
-        judge.require(&LENGTH, guess.len() == length, || format!("GUESS {guess} came in a game of {length} digits"))?;
+        judge.require(&LENGTH, guess.len() == length, || {
+            format!("expected a guess of {length} digits, received GUESS {guess}")
+        })?;
         judge.require(&COLOURS, self.rules.allows_guess(guess), || {
-            format!("GUESS {guess} came in a game of {colours} colours")
+            format!("expected a guess with {colours} colours, received GUESS {guess}")
         })?;
         let told = answer(self.code, guess)?;
         for (before, of) in &self.rows {
             let fits = answer(guess, *before)? == *of;
-            judge.check(&FITS, fits, || format!("{guess} cannot be the code: {before} got {of}"));
+            judge.check(&FITS, fits, || {
+                format!("expected a guess that fits all answers, received {guess}, although {before} got {of}")
+            });
         }
         self.rows.push((guess, told));
         self.gone += 1;
@@ -346,10 +363,10 @@ fn exact(line: &[u8]) -> Option<ClientMessage> {
     message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
 }
 
-/// The client's action, for the text of a breach.
+/// The client's message or the end of the connection, for the text of a breach.
 pub(super) fn said(next: &Next) -> String {
     match next {
-        Next::Says(message) => format!("{message} came"),
-        Next::Leaves => "the connection was closed".to_owned(),
+        Next::Says(message) => message.to_string(),
+        Next::Leaves => "the end of the connection".to_owned(),
     }
 }

@@ -31,7 +31,7 @@ const LISTED: usize = 20;
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     vec![
-        scene("a game that is won", |judge| won(judge, subject)).shows([&WON, &FEEDBACK, &GRAMMAR]),
+        scene("a won game", |judge| won(judge, subject)).shows([&WON, &FEEDBACK, &GRAMMAR]),
         // Other rules depend on this scenario, so it is played for any selection of rules.
         scene("games with other rules", |judge| other_rules(judge, subject)),
         scene("lifelines", |judge| lifelines(judge, subject)).shows([
@@ -42,9 +42,9 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
             &GRAMMAR,
         ]),
         scene("lifelines in late turns", |judge| late_lifelines(judge, subject)).shows([&BLOCKED, &AVAILABILITY]),
-        scene("another lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABILITY]),
+        scene("a second lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABILITY]),
         scene("a hint", |judge| hint(judge, subject)).shows([&HINT, &GRAMMAR]),
-        scene("two servers that start one after the other", |judge| starts(judge, subject)).shows([&RANDOM]),
+        scene("two starts of a server", |judge| starts(judge, subject)).shows([&RANDOM]),
     ]
 }
 
@@ -89,7 +89,7 @@ fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let hint = Hint::of(&player.game.knowledge()?);
         let hint = hint.ok_or_else(|| {
             let rows: Vec<_> = player.game.rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
-            format!("no code fits these answers: {}", rows.join("; "))
+            format!("expected answers that fit a code, received {}", rows.join("; "))
         });
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
         player.guess(judge, guess)?;
@@ -106,7 +106,8 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let rule = if wanted.is_none() { &NEW } else { &NEW_RULES };
         player.new_game(judge, rule, wanted)?;
         let number = player.game.number;
-        judge.check(&NUMBERS, numbers.insert(number), || format!("{number} was the number of a game before"));
+        judge
+            .check(&NUMBERS, numbers.insert(number), || format!("expected a new game number, received {number} again"));
         let guesses = guesses(player.game.rules, &subject.options);
         for guess in guesses.into_iter().skip(1).take(2) {
             player.guess(judge, guess)?;
@@ -121,9 +122,13 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         codes.push(player.resign(judge)?);
     }
     let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || format!("no digit occurs twice in {told}"));
+    judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || {
+        format!("expected a repeated digit in some code, received {told}")
+    });
     let different: BTreeSet<_> = codes.iter().collect();
-    judge.check(&RANDOM, different.len() == codes.len(), || format!("the codes of three games are {told}"));
+    judge.check(&RANDOM, different.len() == codes.len(), || {
+        format!("expected different codes in three games, received {told}")
+    });
     Ok(())
 }
 
@@ -166,7 +171,9 @@ fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         advanced(judge, &mut player, last - 1)?;
         player.lifeline(judge, lifeline)?;
         player.guess(judge, filler)?;
-        judge.require(&AVAILABILITY, player.game.code.is_some(), || "the game goes on after ten turns".to_owned())?;
+        judge.require(&AVAILABILITY, player.game.code.is_some(), || {
+            "expected the end of the game after ten turns, but it continues".to_owned()
+        })?;
         // One turn later, it is rejected and takes no turn.
         advanced(judge, &mut player, last)?;
         player.visitor.refused(judge, &BLOCKED, format!("LIFELINE {}", lifeline.number()))?;
@@ -219,14 +226,15 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         }
         Ok(ServerMessage::Turn(told)) if (told.turn, told.hints) == (turn, 1) => player.game.turn = told,
         heard => {
-            return judge
-                .broken(&HINT, || format!("{} after HINT instead of NO, or TURN {turn} with 1 hint", said(&heard)));
+            return judge.broken(&HINT, || {
+                format!("expected NO after HINT, or TURN {turn} with 1 hint, received {}", said(&heard))
+            });
         }
     }
     let heard = player.visitor.own(judge)?;
     let count = possible.len() as u64;
     let right = matches!(&heard, Ok(ServerMessage::Hint(advice)) if (advice.turn, advice.remaining) == (turn, count));
-    judge.require(&HINT, right, || format!("{} instead of HINT {turn} {count}", said(&heard)))?;
+    judge.require(&HINT, right, || format!("expected HINT {turn} {count}, received {}", said(&heard)))?;
     if possible.len() <= LISTED {
         let heard = player.visitor.own(judge)?;
         let listed = match &heard {
@@ -234,7 +242,7 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             _ => BTreeSet::new(),
         };
         judge.require(&HINT, listed == possible.iter().copied().collect(), || {
-            format!("{} instead of POSSIBLE with {count} codes", said(&heard))
+            format!("expected POSSIBLE with {count} codes, received {}", said(&heard))
         })?;
     }
     player.guess(judge, filler(rules.length())?)
@@ -251,6 +259,8 @@ fn starts(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         player.resign(judge)
     };
     let codes: Vec<Code> = iter::repeat_with(|| code(judge)).take(2).collect::<Played<_>>()?;
-    judge.check(&RANDOM, codes[0] != codes[1], || format!("the code of the second game is {} both times", codes[0]));
+    judge.check(&RANDOM, codes[0] != codes[1], || {
+        format!("expected different codes after two starts, received {} twice", codes[0])
+    });
     Ok(())
 }

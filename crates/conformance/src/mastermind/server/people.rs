@@ -28,12 +28,12 @@ const FLOOD: usize = 8 << 20;
 
 /// The bytes that a client sends before it disconnects, or while it stays connected. The server may react in any way.
 const OFFENCES: [(&str, &[u8], Leaves); 6] = [
-    ("a peer that sends 10,000 bytes", &[b'x'; 10_000], Leaves::Never),
-    ("a peer that sends zero bytes", &[0; 300], Leaves::Never),
-    ("a peer that leaves within a line", b"GUESS 12", Leaves::Wholly),
-    ("a peer that leaves before its answers", b"PLAY Eve\nGUESS 1111\nGUESS 1111\nRESIGN\nNEW\n", Leaves::Wholly),
-    ("a peer that closes its sending side", b"PLAY Eve\n", Leaves::Half),
-    ("a peer that sends other bytes than ASCII", b"PLAY \xff\xfe\x80\nGUESS \xff\n\xff\n", Leaves::Never),
+    ("a client that sends 10,000 bytes", &[b'x'; 10_000], Leaves::Never),
+    ("a client that sends zero bytes", &[0; 300], Leaves::Never),
+    ("a client that leaves within a line", b"GUESS 12", Leaves::Wholly),
+    ("a client that leaves before its answers", b"PLAY Eve\nGUESS 1111\nGUESS 1111\nRESIGN\nNEW\n", Leaves::Wholly),
+    ("a client that closes its sending side", b"PLAY Eve\n", Leaves::Half),
+    ("a client that sends bytes other than ASCII", b"PLAY \xff\xfe\x80\nGUESS \xff\n\xff\n", Leaves::Never),
 ];
 
 #[derive(Clone, Copy)]
@@ -45,12 +45,12 @@ enum Leaves {
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
-        scene("a player and a watcher", |judge| watched(judge, subject)).shows([&SEEN, &OWN_TURN, &GRAMMAR]),
+        scene("a player and an observer", |judge| watched(judge, subject)).shows([&SEEN, &OWN_TURN, &GRAMMAR]),
         scene("two players", |judge| two(judge, subject)).shows([&MANY, &SEEN, &OWN_TURN]),
-        scene("somebody who comes late", |judge| late(judge, subject)).shows([&STATE]),
+        scene("a client that connects during a game", |judge| late(judge, subject)).shows([&STATE]),
         scene("players who leave", |judge| leaving(judge, subject)).shows([&LEFT, &GRAMMAR]),
         scene("twenty players", |judge| judge.under(&MANY, |judge| many(judge, subject))).shows([&MANY]),
-        scene("a peer that never reads", |judge| never_reads(judge, subject)).shows([&NEVER_READS, &NO_CRASH]),
+        scene("a client that never reads", |judge| never_reads(judge, subject)).shows([&NEVER_READS, &NO_CRASH]),
     ];
     scenes.extend(OFFENCES.iter().map(|&(name, bytes, leaves)| {
         scene(name, move |judge| offence(judge, subject, bytes, leaves)).shows([&OTHERS, &NO_CRASH])
@@ -77,13 +77,15 @@ fn sees(
     let heard = loop {
         match visitor.of(judge, seat)? {
             Ok(message @ (ServerMessage::Ok(_) | ServerMessage::Turn(_) | ServerMessage::No(_))) => {
-                judge.check(&OWN_TURN, false, || format!("'{message}' came to somebody whom it does not concern"));
+                judge.check(&OWN_TURN, false, || {
+                    format!("expected OK, TURN and NO only at their player, but another client received '{message}'")
+                });
             }
             heard => break heard,
         }
     };
     judge.require(&SEEN, heard.as_ref().is_ok_and(right), || {
-        format!("{} to somebody who looks on, instead of {what}", said(&heard))
+        format!("expected {what} at an observer, received {}", said(&heard))
     })
 }
 
@@ -95,7 +97,7 @@ fn takes_seat(judge: &mut Judge, visitor: &mut Visitor, seat: u8, name: &str) ->
             Ok(ServerMessage::Seat(_, other)) if other.as_str() == name => return Ok(()),
             Ok(_) => {}
             heard => {
-                return judge.broken(&SEEN, || format!("{} to somebody who looks on, instead of SEAT", said(&heard)));
+                return judge.broken(&SEEN, || format!("expected SEAT at an observer, received {}", said(&heard)));
             }
         }
     }
@@ -136,7 +138,9 @@ fn two(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Cid")?;
-    judge.require(&MANY, ann.seat != bob.seat, || format!("two players have the seat {}", ann.seat))?;
+    judge.require(&MANY, ann.seat != bob.seat, || {
+        format!("expected different seats for two players, received seat {} twice", ann.seat)
+    })?;
     let ann_sees = &mut ann.visitor;
     takes_seat(judge, ann_sees, bob.seat, "Cid")?;
     sees(judge, ann_sees, bob.seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
@@ -156,7 +160,9 @@ fn told(judge: &mut Judge, visitor: &mut Visitor, seat: u8) -> Played<Vec<String
             Ok(message) if seat_of(&message) == Some(seat) => told.push(message.to_string()),
             Ok(message) if seat_of(&message).is_some() => {}
             heard => {
-                return judge.broken(&STATE, || format!("{} to somebody who has just connected", said(&heard)));
+                return judge.broken(&STATE, || {
+                    format!("expected the state of the room after connecting, received {}", said(&heard))
+                });
             }
         }
     }
@@ -182,7 +188,7 @@ fn is_told(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) ->
     let came: Vec<&str> = told.iter().filter_map(|line| line.split(' ').next()).collect();
     judge.check(&STATE, came == wanted, || {
         let came = if came.is_empty() { "nothing".to_owned() } else { came.join(", ") };
-        format!("{came} came of a taken seat instead of {}", wanted.join(", "))
+        format!("expected {} about a taken seat, received {came}", wanted.join(", "))
     });
     Ok(())
 }
@@ -190,7 +196,7 @@ fn is_told(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) ->
 fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut watcher = Visitor::connect(judge, &mut server)?;
-    for how in ["QUIT", "the end of its connection"] {
+    for how in ["QUIT", "the end of a connection"] {
         let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Dan")?;
         let seat = bob.seat;
         takes_seat(judge, &mut watcher, seat, "Dan")?;
@@ -211,7 +217,7 @@ fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             }
         };
         judge.require(&LEFT, matches!(heard, Ok(ServerMessage::Left(_))), || {
-            format!("{} after {how} of a player instead of LEFT {seat}", said(&heard))
+            format!("expected LEFT {seat} after {how}, received {}", said(&heard))
         })?;
         drop(kept);
     }
@@ -224,7 +230,9 @@ fn many(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for number in 0..PLAYERS {
         let player = player(judge, &mut server, &format!("Player {number}"))?;
         let taken = players.iter().any(|other: &Player| other.seat == player.seat);
-        judge.require(&MANY, !taken, || format!("two players have the seat {}", player.seat))?;
+        judge.require(&MANY, !taken, || {
+            format!("expected different seats for two players, received seat {} twice", player.seat)
+        })?;
         players.push(player);
     }
     for _ in 0..2 {
@@ -239,7 +247,7 @@ fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     let flood = Visitor::connect(judge, &mut server)?.connection;
-    flood.note(Sender::Tester, "sends HELLO again and again, and does not read");
+    flood.note(Sender::Tester, "sends HELLO repeatedly without reading");
     flood.keep_little();
     let mut flood = flood.stream;
     flood.set_write_timeout(Some(PATIENT.max(subject.options.patience / 8)))?;

@@ -36,13 +36,15 @@ impl Visitor {
         let heard = self.own(judge)?;
         let seat = match heard {
             Ok(ServerMessage::Ok(seat)) if seat > 0 => Ok(seat),
-            heard => Err(format!("{} after PLAY instead of OK with a seat from 1 on", said(&heard))),
+            heard => Err(format!("expected OK with a seat from 1 after PLAY, received {}", said(&heard))),
         };
         let seat = judge.expect(&SEAT, seat)?;
         self.seat = Some(seat);
         let heard = self.own(judge)?;
         let right = matches!(&heard, Ok(ServerMessage::Seat(_, told)) if told.as_str() == name);
-        judge.require(&SEAT, right, || format!("{} after OK {seat} instead of SEAT {seat} {name}", said(&heard)))?;
+        judge.require(&SEAT, right, || {
+            format!("expected SEAT {seat} {name} after OK {seat}, received {}", said(&heard))
+        })?;
         let rules = self.room.rules;
         let mut player = Player { visitor: self, seat, game: Game::none(rules) };
         player.begins(judge, &SEAT, (rules.length(), rules.repeats()))?;
@@ -104,7 +106,7 @@ impl Player {
             }
             heard => {
                 let word = if repeats { "yes" } else { "no" };
-                Err(format!("{} instead of GAME {} with its number, {length} {word}", said(&heard), self.seat))
+                Err(format!("expected GAME {} with its number, {length} {word}, received {}", self.seat, said(&heard)))
             }
         };
         let (number, rules) = judge.expect(rule, game)?;
@@ -112,7 +114,7 @@ impl Player {
         self.game = Game { number, ..Game::none(Rules::new(length, colours, repeats).unwrap_or(rules)) };
         let heard = self.visitor.own(judge)?;
         let first = matches!(&heard, Ok(ServerMessage::Turn(turn)) if *turn == self.game.turn);
-        judge.check(&FIRST_TURN, first, || format!("{} instead of TURN 1 available available 0", said(&heard)));
+        judge.check(&FIRST_TURN, first, || format!("expected TURN 1 available available 0, received {}", said(&heard)));
         // The game can continue without lifelines.
         let begun = matches!(&heard, Ok(ServerMessage::Turn(turn)) if turn.turn == 1);
         if begun { Ok(()) } else { Err(Halt::Broken) }
@@ -141,7 +143,9 @@ impl Player {
             Ok(ServerMessage::Line(_, Line::Row { turn: of, guess, feedback })) if (of, guess) == (turn, wanted) => {
                 Ok(feedback)
             }
-            heard => Err(format!("{} after GUESS {guess} instead of ROW {} {turn} {guess}", said(&heard), self.seat)),
+            heard => {
+                Err(format!("expected ROW {} {turn} {guess} after GUESS {guess}, received {}", self.seat, said(&heard)))
+            }
         };
         let feedback = judge.expect(&ROW, feedback)?;
         self.game.rows.push((guess, feedback));
@@ -161,7 +165,7 @@ impl Player {
         let wanted = self.game.gone + 1;
         let turn = match heard {
             Ok(ServerMessage::Turn(turn)) if turn.turn == wanted && turn.hints == self.game.turn.hints => Ok(turn),
-            heard => Err(format!("{} instead of TURN {wanted}", said(&heard))),
+            heard => Err(format!("expected TURN {wanted}, received {}", said(&heard))),
         };
         self.game.turn = judge.expect(rule, turn)?;
         let expected = self.game.expected_lifelines();
@@ -169,7 +173,7 @@ impl Player {
         judge.check(&AVAILABILITY, told == expected, || {
             let [came, right] =
                 [self.game.turn, Turn { lifelines: expected, ..self.game.turn }].map(ServerMessage::Turn);
-            format!("'{came}' came instead of '{right}'")
+            format!("expected '{right}', received '{came}'")
         });
         Ok(())
     }
@@ -185,27 +189,30 @@ impl Player {
                 Ok(code)
             }
             heard => Err(format!(
-                "{} instead of OVER {} {} {gone} {hints} and the code",
-                said(&heard),
+                "expected OVER {} {} {gone} {hints} and the code, received {}",
                 self.seat,
-                how.word()
+                how.word(),
+                said(&heard)
             )),
         };
         let code = judge.expect(rule, code)?;
         let rules = self.game.rules;
-        judge.require(&CODES, rules.allows_secret(code), || format!("{code} is no code of a game with {rules}"))?;
+        judge.require(&CODES, rules.allows_secret(code), || format!("expected a code for {rules}, received {code}"))?;
         for (guess, told) in &self.game.rows {
             let right = answer(code, *guess)?;
-            judge.check(&FEEDBACK, *told == right, || format!("{guess} got {told}; for the code {code} it is {right}"));
+            judge.check(&FEEDBACK, *told == right, || {
+                format!("expected {right} for {guess} and the code {code}, received {told}")
+            });
         }
         match self.game.revealed {
             Some(Revealed::Colour(peg)) => {
-                judge
-                    .check(&LIFELINE_1, code.pegs().any(|of| of == peg), || format!("{peg} is not in the code {code}"));
+                judge.check(&LIFELINE_1, code.pegs().any(|of| of == peg), || {
+                    format!("expected a digit of the code {code}, received {peg}")
+                });
             }
             Some(Revealed::Place { place, peg }) => {
                 judge.check(&LIFELINE_2, code.peg(place) == Some(peg), || {
-                    format!("{peg} does not stand at place {} of the code {code}", place + 1)
+                    format!("expected the digit at place {} of the code {code}, received {peg}", place + 1)
                 });
             }
             None => {}
@@ -218,7 +225,7 @@ impl Player {
     pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
         self.visitor.say("RESIGN");
         self.over(judge, &RESIGNED, Ending::Resigned)?;
-        self.game.code.ok_or_else(|| anyhow::anyhow!("a game that is over has a code").into())
+        self.game.code.ok_or_else(|| anyhow::anyhow!("a completed game has a code").into())
     }
 
     /// Uses a lifeline that must be granted. Returns the revealed information.
@@ -231,7 +238,7 @@ impl Player {
         if matches!(heard, Ok(ServerMessage::No(_))) {
             // A server without this lifeline must not break the rule about counting.
             let rule = if turn <= 2 { rule } else { &BLOCKED };
-            return judge.broken(rule, || format!("lifeline {number} is refused in turn {turn}"));
+            return judge.broken(rule, || format!("expected LIFELINE {number} in turn {turn}, received NO"));
         }
         let told = match heard {
             Ok(ServerMessage::Line(_, Line::Lifeline { turn: of, lifeline: which, revealed: Some(revealed) }))
@@ -239,7 +246,9 @@ impl Player {
             {
                 Ok(revealed)
             }
-            heard => Err(format!("{} after LIFELINE {number} instead of what it tells", said(&heard))),
+            heard => {
+                Err(format!("expected LIFELINE with its digit after LIFELINE {number}, received {}", said(&heard)))
+            }
         };
         let revealed = judge.expect(rule, told)?;
         self.game.revealed = Some(revealed);
@@ -254,6 +263,6 @@ pub(super) fn look_at_places(judge: &mut Judge, which: usize, places: &[usize]) 
     let same = places.windows(2).all(|two| two[0] == two[1]);
     judge.check(&ANY_PLACE, !same, || {
         let place = places.first().map_or(0, |place| place + 1);
-        format!("lifeline {which} told {} times of place {place}", places.len())
+        format!("expected random places from lifeline {which}, received place {place} {} times", places.len())
     });
 }

@@ -54,7 +54,7 @@ const NAMED: [(&[u8], &str); 4] = [
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     vec![
-        scene("lines that are no messages", |judge| no_messages(judge, subject)).shows([&REFUSED, &NO_CRASH]),
+        scene("invalid lines", |judge| no_messages(judge, subject)).shows([&REFUSED, &NO_CRASH]),
         scene("messages before PLAY", |judge| before_play(judge, subject)).shows([&NO_EFFECT]),
         scene("messages at the wrong time", |judge| wrong_time(judge, subject)).shows([&NO_EFFECT]),
         scene("names", |judge| names(judge, subject)).shows([&NAMES]),
@@ -67,7 +67,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
             })
         })
         .shows([&CARRIAGE_RETURN]),
-        scene("a player that sends single bytes", |judge| {
+        scene("messages byte by byte", |judge| {
             judge.under(&PIECES, |judge| {
                 let mut visitor = subject.visit(judge)?;
                 visitor.in_bytes = true;
@@ -80,7 +80,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
         scene("the longest line", |judge| longest(judge, subject)).shows([&LONG_LINE]),
         scene("a line that is too long", |judge| too_long(judge, subject, &[b'G'; MAX_MESSAGE + 1], true))
             .shows([&LONG_LINE, &NO_CRASH]),
-        scene("a line without an end", |judge| too_long(judge, subject, &[b'G'; 3 * MAX_MESSAGE], false))
+        scene("a line without a line feed", |judge| too_long(judge, subject, &[b'G'; 3 * MAX_MESSAGE], false))
             .shows([&LONG_LINE, &NO_CRASH]),
     ]
 }
@@ -132,7 +132,7 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         visitor.say([b"PLAY ", typed].concat());
         let heard = visitor.own(judge)?;
         let Ok(ServerMessage::Ok(seat)) = heard else {
-            return judge.broken(&SEAT, || format!("{} after PLAY instead of OK", said(&heard)));
+            return judge.broken(&SEAT, || format!("expected OK after PLAY, received {}", said(&heard)));
         };
         let wanted = format!("SEAT {seat} {wanted}");
         // A wrong name is well formed, so the line is compared without parsing. Messages about other seats may precede
@@ -140,7 +140,7 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
         judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
             let told = told.as_deref().unwrap_or_default().escape_debug();
-            format!("'{told}' came after PLAY {} instead of '{wanted}'", typed.escape_ascii())
+            format!("expected '{wanted}' after PLAY {}, received '{told}'", typed.escape_ascii())
         });
     }
     Ok(())
@@ -179,7 +179,7 @@ fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         visitor.say(format!("PLAY {name}"));
         let heard = visitor.own(judge)?;
         judge.require(&LONG_LINE, matches!(heard, Ok(ServerMessage::Ok(_))), || {
-            format!("{} after PLAY and a name, {MAX_MESSAGE} bytes, instead of OK", said(&heard))
+            format!("expected OK after PLAY with {MAX_MESSAGE} bytes, received {}", said(&heard))
         })
     })
 }
@@ -191,5 +191,5 @@ fn too_long(judge: &mut Judge, subject: &Subject<'_>, line: &[u8], ends: bool) -
     } else {
         visitor.connection.send(line);
     }
-    visitor.is_dismissed(judge, &LONG_LINE, &format!("{} bytes in one line", line.len()))
+    visitor.is_dismissed(judge, &LONG_LINE, &format!("a line of {} bytes", line.len()))
 }

@@ -47,14 +47,16 @@ impl Visitor {
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
         let Server { run, address, options, visitors } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
-        let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
+        let opened = opened.map_err(|error| {
+            format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
+        });
         *visitors += 1;
         let line = judge.line(&format!("visitor {visitors}"), &WITH_SERVER);
         let mut connection = judge.expect(&LISTENS, opened)?.recorded(line);
         let first = hear(judge, &mut connection, options.deadline())?;
         let room = match first {
             Ok(ServerMessage::Room(room)) if room.mode == Mode::Solo => Ok(room),
-            heard => Err(format!("{} first instead of ROOM solo", said(&heard))),
+            heard => Err(format!("expected ROOM solo as the first message, received {}", said(&heard))),
         };
         let room = judge.expect(&ROOM, room)?;
         Ok(Self { connection, options: *options, room, seat: None, in_bytes: false, returns: false, _server: None })
@@ -107,7 +109,7 @@ impl Visitor {
         self.say(&line);
         let heard = self.own(judge)?;
         judge.require(rule, matches!(heard, Ok(ServerMessage::No(_))), || {
-            format!("{} after {} instead of NO", said(&heard), told(line.as_ref()))
+            format!("expected NO after {}, received {}", told(line.as_ref()), said(&heard))
         })
     }
 
@@ -121,11 +123,13 @@ impl Visitor {
             }
         };
         judge.require(rule, matches!(heard, Ok(ServerMessage::Bye(_))), || {
-            format!("{} after {after} instead of BYE", said(&heard))
+            format!("expected BYE after {after}, received {}", said(&heard))
         })?;
         let by = self.options.deadline();
         while self.connection.more(by) {}
-        judge.require(rule, self.connection.closed, || format!("the connection is still open after {after} and BYE"))
+        judge.require(rule, self.connection.closed, || {
+            format!("expected the end of the connection after {after} and BYE, but it is still open")
+        })
     }
 }
 
@@ -136,16 +140,23 @@ fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<R
         let wrong = match next_line(connection, MAX_TOLD, by) {
             Heard::Line(line) => {
                 let (exact, loose) = (parse(&line), parse(&loosely(&line)));
-                judge.check(&GRAMMAR, exact.is_some(), || format!("{} is no message of a server", told(&line)));
+                judge.check(&GRAMMAR, exact.is_some(), || {
+                    format!("expected a message of a server, received {}", told(&line))
+                });
                 match exact.or(loose) {
                     Some(message) => return Ok(Ok(message)),
                     None => continue,
                 }
             }
-            Heard::Endless(bytes) => format!("{MAX_TOLD} bytes have no line feed; they begin with {}", told(&bytes)),
-            Heard::Torn(bytes) => format!("the connection ended within a message, after {}", told(&bytes)),
-            Heard::Closed => return Ok(Err("the connection was closed".to_owned())),
-            Heard::Nothing => return Ok(Err("nothing came in time".to_owned())),
+            Heard::Endless(bytes) => {
+                format!("expected a line feed within {MAX_TOLD} bytes, received bytes that start with {}", told(&bytes))
+            }
+            Heard::Torn(bytes) => format!(
+                "expected the rest of a message before the end of the connection, received only {}",
+                told(&bytes)
+            ),
+            Heard::Closed => return Ok(Err("the end of the connection".to_owned())),
+            Heard::Nothing => return Ok(Err("nothing in time".to_owned())),
         };
         return judge.broken(&GRAMMAR, || wrong);
     }
@@ -168,7 +179,7 @@ fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
 
 /// The received message or event, for the text of a breach.
 pub(super) fn said(heard: &Result<ServerMessage<'static>, String>) -> String {
-    heard.as_ref().map_or_else(Clone::clone, |message| format!("'{message}' came"))
+    heard.as_ref().map_or_else(Clone::clone, |message| format!("'{message}'"))
 }
 
 /// The seat that a broadcast message is about.

@@ -212,12 +212,12 @@ impl Talk {
         is_there
     }
 
-    /// The last printed lines, for the text of a breach.
+    /// The last printed lines and how the program has ended, for the text of a breach.
     pub(super) fn printed(&mut self) -> String {
         let last = self.lines.len().saturating_sub(3);
         let lines: Vec<_> = self.lines.iter().skip(last).map(|line| format!("'{}'", line.escape_debug())).collect();
         let lines = if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") };
-        format!("the last that came is {lines}{}", self.run.obituary())
+        format!("{lines}{}", self.run.obituary())
     }
 
     // Removes and returns the block that ends with the last line.
@@ -288,7 +288,7 @@ impl Talk {
     /// Reads the block that must follow. If it is missing, `rule` is broken.
     pub(super) fn block(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played<Block> {
         let block = self.next_block();
-        let block = block.ok_or_else(|| format!("no turn is shown after {after}; {}", self.printed()));
+        let block = block.ok_or_else(|| format!("expected a turn after {after}, received {}", self.printed()));
         judge.expect(rule, block)
     }
 
@@ -302,8 +302,8 @@ impl Talk {
     pub(super) fn has_ended(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         let exit = self.run.exit(Instant::now().max(self.options.deadline()));
         judge.require(rule, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
-            None => format!("the program still runs after {after}"),
-            Some(exit) => format!("the program ended with {exit} after {after}"),
+            None => format!("expected the program to exit after {after}, but it is still running"),
+            Some(exit) => format!("expected exit status 0 after {after}, received {exit}"),
         })
     }
 }

@@ -59,13 +59,13 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
         scene("a game of eight digits without repeats", |judge| lost(judge, subject, 8, false))
             .shows([&FEEDBACK, &LENGTHS, &CODES]),
         scene("lengths", |judge| lengths(judge, subject)).shows([&LENGTHS, &NO_CRASH]),
-        scene("lengths that are too small and too large", |judge| bounds(judge, subject)).shows([&BOUNDS]),
-        scene("answers to a question", |judge| yes_or_no(judge, subject)).shows([&YES_OR_NO, &NO_CRASH]),
-        scene("input that is no guess", |judge| invalid(judge, subject)).shows([&INVALID, &SAYS_HOW, &NO_CRASH]),
+        scene("lengths out of range", |judge| bounds(judge, subject)).shows([&BOUNDS]),
+        scene("invalid answers to a question", |judge| yes_or_no(judge, subject)).shows([&YES_OR_NO, &NO_CRASH]),
+        scene("invalid input", |judge| invalid(judge, subject)).shows([&INVALID, &SAYS_HOW, &NO_CRASH]),
         scene("a long line", |judge| long_line(judge, subject)).shows([&INVALID, &NO_CRASH]),
         scene("lifeline#1", |judge| lifeline(judge, subject, 1)).shows([&LIFELINE_1]),
         scene("lifeline#2", |judge| lifeline(judge, subject, 2)).shows([&LIFELINE_2]),
-        scene("another lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABLE]),
+        scene("a second lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABLE]),
         scene("the end of the input", |judge| end_of_input(judge, subject)).shows([&END_OF_INPUT, &NO_CRASH]),
     ];
     scenes.extend(LATE.map(|(which, turn, granted)| {
@@ -78,15 +78,18 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 /// Checks the lines at the start of a turn.
 fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&EXACT_LINES, block.wrong.is_none(), || {
-        format!("'{}' is not written as it should be", block.wrong.as_deref().unwrap_or_default().escape_debug())
+        format!(
+            "expected the exact form of a line, received '{}'",
+            block.wrong.as_deref().unwrap_or_default().escape_debug()
+        )
     });
     judge.check(&TURN_BLOCK, block.available.iter().all(Option::is_some), || {
-        format!("turn {} does not show both lifelines", block.turn)
+        format!("expected both lifelines in turn {}, received none or one", block.turn)
     });
     judge.check(&LENGTHS, block.code.len() == length, || {
-        format!("Code has {} characters in a game of {length} digits", block.code.len())
+        format!("expected {length} characters in Code, received {}", block.code.len())
     });
-    judge.check(&COUNTS, block.turn == turn, || format!("turn {} is shown instead of turn {turn}", block.turn));
+    judge.check(&COUNTS, block.turn == turn, || format!("expected turn {turn}, received turn {}", block.turn));
 }
 
 /// The prerequisite of all other checks: whether the program shows a turn.
@@ -105,7 +108,9 @@ fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool)
     let block = talk.block(judge, &TURN_BLOCK, "the questions")?;
     look(judge, &block, length, 1);
     for shown in block.available.iter().flatten() {
-        judge.check(&AVAILABLE, *shown, || "a lifeline is not available in turn 1".to_owned());
+        judge.check(&AVAILABLE, *shown, || {
+            "expected AVAILABLE for both lifelines in turn 1, received another word".to_owned()
+        });
     }
     Ok((talk, block))
 }
@@ -130,14 +135,16 @@ fn quoted(typed: &[&str]) -> String {
 /// Records the numbers that answer a guess.
 fn answered(judge: &mut Judge, guess: Code, told: Option<Answer>, rows: &mut Rows) {
     let is_exact = told.as_ref().is_some_and(|told| told.is_exact);
-    judge.check(&ANSWERS, is_exact, || format!("no `Red: ` and `White: ` with numbers came after {guess}"));
+    judge.check(&ANSWERS, is_exact, || {
+        format!("expected `Red: ` and `White: ` with numbers after {guess}, received neither or one")
+    });
     rows.extend(told.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
 }
 
 /// Checks the lines after a guess.
 fn look_behind(judge: &mut Judge, talk: &Talk, before: &[String], guess: Code, rows: &mut Rows) {
     if let Some(has_prompt) = talk.has_prompt(before) {
-        judge.check(&PROMPT, has_prompt, || "no `Guess : ` asked for an input".to_owned());
+        judge.check(&PROMPT, has_prompt, || "expected the prompt `Guess : `, received none".to_owned());
     }
     answered(judge, guess, answer(before), rows);
 }
@@ -174,23 +181,30 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
         let told = if turn == TURNS { talk.told_code(length) } else { None };
         let block = if told.is_none() { talk.next_block() } else { None };
         if let Some(block) = block {
-            judge.check(&COUNTS, turn < TURNS, || "another turn is shown after the tenth".to_owned());
+            judge.check(&COUNTS, turn < TURNS, || {
+                "expected the end of the game after ten turns, received another turn".to_owned()
+            });
             look_behind(judge, talk, &block.before, guess, rows);
             if turn < TURNS {
                 look(judge, &block, length, turn + 1);
             }
             turn += 1;
-            judge.require(&COUNTS, turn < TURNS + MORE_TURNS, || "the game does not end".to_owned())?;
+            judge.require(&COUNTS, turn < TURNS + MORE_TURNS, || {
+                "expected the end of the game, received further turns".to_owned()
+            })?;
             continue;
         }
         let told = told.or_else(|| talk.code_so_far(length));
-        judge.check(&COUNTS, turn >= TURNS, || format!("no turn follows turn {turn}; {}", talk.printed()));
-        let told = told.ok_or_else(|| format!("no line tells the code after the last turn; {}", talk.printed()));
+        judge.check(&COUNTS, turn >= TURNS, || {
+            format!("expected a turn after turn {turn}, received {}", talk.printed())
+        });
+        let told = told
+            .ok_or_else(|| format!("expected a line with the code after the last turn, received {}", talk.printed()));
         let (code, lines) = judge.expect(&LOSS, told)?;
         answered(judge, guess, answer(&lines), rows);
         break code;
     };
-    judge.check(&CODES, rules.allows_secret(code), || format!("{code} is no code of a game with {rules}"));
+    judge.check(&CODES, rules.allows_secret(code), || format!("expected a code for {rules}, received {code}"));
     fits(judge, code, rows)?;
     Ok(code)
 }
@@ -199,7 +213,9 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
 fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     for (guess, told) in rows {
         let right = answers::answer(code, *guess)?;
-        judge.check(&FEEDBACK, *told == right, || format!("{guess} got {told}; for the code {code} it is {right}"));
+        judge.check(&FEEDBACK, *told == right, || {
+            format!("expected {right} for {guess} and the code {code}, received {told}")
+        });
     }
     Ok(())
 }
@@ -209,7 +225,7 @@ fn leave(judge: &mut Judge, talk: &mut Talk, rule: &'static Rule) -> Played {
     talk.type_lines(["no"]);
     let rest = talk.rest();
     let turns = rest.iter().any(|line| line.contains("Turn #"));
-    judge.check(rule, !turns, || "another turn is shown after the last one".to_owned());
+    judge.check(rule, !turns, || "expected no turn after the last one, received another".to_owned());
     talk.has_ended(judge, &ENDS, "no to another game")
 }
 
@@ -229,7 +245,7 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let hint = Hint::of(&knowledge);
         let hint = hint.ok_or_else(|| {
             let rows: Vec<_> = rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
-            format!("no code fits these answers: {}", rows.join("; "))
+            format!("expected answers that fit a code, received {}", rows.join("; "))
         });
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
         talk.type_lines([guess.to_string()]);
@@ -240,7 +256,9 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         };
         let told = answer(&block.before);
         let found = told.as_ref().is_some_and(|told| (told.red, told.white) == (4, 0));
-        judge.require(&WIN, !found, || format!("another turn follows {guess}, which is the code"))?;
+        judge.require(&WIN, !found, || {
+            format!("expected the end of the game after {guess}, which is the code, received another turn")
+        })?;
         answered(judge, guess, told, &mut rows);
         let Some((last, told)) = rows.last().filter(|(last, _)| *last == guess) else { return Err(Halt::Broken) };
         knowledge.answered(*last, *told);
@@ -261,16 +279,20 @@ fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let closed = block.available.iter().filter(|available| **available == Some(false)).count();
     judge.check(&AGAIN, block.turn == 1 && closed == 0 && block.code == "********", || {
         let Block { turn, code, .. } = &block;
-        format!("another game begins with turn {turn}, {closed} lifelines closed and the code {code}")
+        format!("expected a new game, received turn {turn}, {closed} unavailable lifelines and the code {code}")
     });
     codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
     leave(judge, &mut talk, &COUNTS)?;
     let (mut talk, _) = begin(judge, subject, 8, true)?;
     codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
     let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || format!("no digit occurs twice in {told}"));
+    judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || {
+        format!("expected a repeated digit in some code, received {told}")
+    });
     let different: BTreeSet<_> = codes.iter().collect();
-    judge.check(&RANDOM, different.len() == codes.len(), || format!("the codes of three games are {told}"));
+    judge.check(&RANDOM, different.len() == codes.len(), || {
+        format!("expected different codes in three games, received {told}")
+    });
     Ok(())
 }
 
@@ -278,9 +300,9 @@ fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.judges_crashes();
     let mut talk = subject.start(judge)?;
     talk.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
-    let block = talk.block(judge, &LENGTHS, "wrong lengths, 5 and no")?;
+    let block = talk.block(judge, &LENGTHS, "invalid lengths, 5 and no")?;
     judge.require(&LENGTHS, block.code.len() == 5, || {
-        format!("the code has {} digits after {}, 5 and no", block.code.len(), quoted(&NO_LENGTHS))
+        format!("expected 5 digits after {}, 5 and no, received {}", quoted(&NO_LENGTHS), block.code.len())
     })
 }
 
@@ -291,7 +313,9 @@ fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let block = talk.block(judge, &LENGTHS, "3, 9, 5 and no")?;
     let said = block.before.join("\n");
     let told = said.matches('4').count().min(said.matches('8').count());
-    judge.check(&BOUNDS, told > 2, || format!("after the lengths 3 and 9, 4 and 8 were named {told} times"));
+    judge.check(&BOUNDS, told > 2, || {
+        format!("expected 4 and 8 after each of the lengths 3 and 9, received them {told} times")
+    });
     Ok(())
 }
 
@@ -315,9 +339,13 @@ fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for typed in NO_GUESSES {
         talk.type_lines([typed]);
         let block = talk.block(judge, &INVALID, &format!("'{typed}'"))?;
-        judge.require(&INVALID, block.turn == 1, || format!("'{typed}' led to turn {}", block.turn))?;
+        judge.require(&INVALID, block.turn == 1, || {
+            format!("expected turn 1 after '{typed}', received turn {}", block.turn)
+        })?;
         let says = block.before.iter().any(|line| line.to_lowercase().contains("lifeline"));
-        judge.check(&SAYS_HOW, says, || format!("no line after '{typed}' names the lifelines"));
+        judge.check(&SAYS_HOW, says, || {
+            format!("expected the lifelines in a line after '{typed}', received no such line")
+        });
     }
     judge.under(&INVALID, |judge| advance(judge, &mut talk, 4, 1..2, &mut Rows::new()).map(drop))
 }
@@ -326,7 +354,9 @@ fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let (mut talk, _) = begin(judge, subject, 4, false)?;
     talk.type_lines([vec![b'1'; LONG]]);
     let block = talk.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
-    judge.require(&INVALID, block.turn == 1, || format!("{LONG} digits led to turn {}", block.turn))
+    judge.require(&INVALID, block.turn == 1, || {
+        format!("expected turn 1 after {LONG} digits, received turn {}", block.turn)
+    })
 }
 
 /// Uses a lifeline in the second turn and checks that it reveals correct digits.
@@ -338,15 +368,18 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     talk.type_lines([format!("lifeline#{which}")]);
     let block = talk.block(judge, rule, "a lifeline")?;
     let turn = 3 + which;
-    judge.check(rule, block.turn == turn, || format!("turn {} follows turn 2 instead of turn {turn}", block.turn));
+    judge
+        .check(rule, block.turn == turn, || format!("expected turn {turn} after turn 2, received turn {}", block.turn));
     let digits = lone_digits(&block.before);
     let shown: Vec<(usize, char)> = block.code.chars().enumerate().filter(|(_, letter)| *letter != '*').collect();
-    judge.require(rule, shown.len() == which - 1, || format!("Code shows {} after lifeline#{which}", block.code))?;
+    judge.require(rule, shown.len() == which - 1, || {
+        format!("expected {} digits in Code after lifeline#{which}, received {}", which - 1, block.code)
+    })?;
     let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, block.turn.max(1), &mut rows)?.to_string();
     judge.check(rule, is_true(&code, &digits, shown.first().copied()), || {
         let told: Vec<String> = digits.iter().map(char::to_string).collect();
         let told = if told.is_empty() { "no digit".to_owned() } else { told.join(", ") };
-        format!("{told} was told and {} was shown of the code {code}", block.code)
+        format!("expected digits of the code {code}, received {told}, and {} in Code", block.code)
     });
     Ok(())
 }
@@ -363,10 +396,13 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             let was_granted = again.turn != block.turn;
             let shown = block.available[other - 1];
             judge.check(&AVAILABLE, shown.is_none_or(|shown| shown == was_granted), || {
-                format!("lifeline#{other} is shown wrongly after lifeline#{first}")
+                format!("expected AVAILABLE for lifeline#{other} after lifeline#{first} exactly if it is granted")
             });
             judge.check(&ONE_LIFELINE, !was_granted && again.code == block.code, || {
-                format!("after a second lifeline, turn {} and the code {} are shown", again.turn, again.code)
+                format!(
+                    "expected no change after a second lifeline, received turn {} and the code {}",
+                    again.turn, again.code
+                )
             });
             block = again;
         }
@@ -403,12 +439,16 @@ fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, 
     let was_granted = block.turn != shown.turn;
     let what = |granted| if granted { "granted" } else { "refused" };
     judge.check(&TOO_LATE, granted.is_none_or(|granted| was_granted == granted), || {
-        format!("lifeline#{which} is {} in turn {turn}", what(was_granted))
+        format!("expected lifeline#{which} {} in turn {turn}, but it is {}", what(!was_granted), what(was_granted))
     });
     let Some(available) = shown.available[which - 1] else { return Ok(()) };
     judge.check(&AVAILABLE, available == was_granted, || {
-        let available = if available { "AVAILABLE" } else { "not AVAILABLE" };
-        format!("turn {turn} shows lifeline#{which} as {available}, and it is {}", what(was_granted))
+        let [right, wrong] =
+            if was_granted { ["AVAILABLE", "another word"] } else { ["a word other than AVAILABLE", "it"] };
+        format!(
+            "expected {right} for lifeline#{which} in turn {turn}, which is {}, received {wrong}",
+            what(was_granted)
+        )
     });
     Ok(())
 }
@@ -418,7 +458,7 @@ fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let guesses: Vec<String> = guesses(4, &subject.options)?.iter().map(ToString::to_string).collect();
     let game = ["4".to_owned(), "no".to_owned()].into_iter().chain(guesses).collect::<Vec<_>>();
     for (lines, at) in
-        [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "another game")]
+        [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "the offer of another game")]
     {
         let mut talk = subject.start(judge)?;
         talk.type_lines(&game[..lines]);
@@ -426,7 +466,7 @@ fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             return Ok(());
         }
         talk.rest();
-        talk.has_ended(judge, &END_OF_INPUT, &format!("the end of the input at the question for {at}"))?;
+        talk.has_ended(judge, &END_OF_INPUT, &format!("the end of the input at {at}"))?;
     }
     Ok(())
 }

@@ -160,6 +160,6 @@ impl Launcher for Faulty {
 fn a_fault_of_the_tester_leaves_a_report() {
     let report = DEALER.run(&Faulty, &plan(100)).unwrap();
     let Some(Trouble::Tester(why)) = &report.trouble else { panic!("{report}") };
-    assert_eq!(why, "in the scenario 'a whole game': it has a fault: a fault of the tester");
+    assert_eq!(why, "in the scenario 'a whole game': internal error: a fault of the tester");
     assert_eq!((report.outcome(), report.rules.len()), (Outcome::Unfinished, DEALER.rules.len()));
 }
