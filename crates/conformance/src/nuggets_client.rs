@@ -50,20 +50,20 @@ const SCENARIOS: [(&str, Meant, Scenario); 14] = [
     ("a game", &[], game),
     ("a player who leaves", &[&rules::KEYS, &rules::QUIT, &rules::FAREWELL], leaves_by_key),
     ("a long table", &[&rules::LONG], long_table),
-    ("a server that says little", &[&rules::ONCE], quiet),
+    ("a server that sends little", &[&rules::ONCE], quiet),
     ("a full game", &[&rules::REFUSED], refused),
-    ("messages of strangers", &[&rules::STRANGERS], strangers),
+    ("messages from other addresses", &[&rules::STRANGERS], strangers),
     ("a silent server", &[&rules::AGAIN], silence),
-    ("a server that misses the first message", &[&rules::LATE], late),
+    ("a lost first message", &[&rules::LATE], late),
     ("every character", &[&rules::ANY_KEY], any_key),
-    ("many keys at once", &[&rules::MANY_KEYS], many_keys),
+    ("many keys in one batch", &[&rules::MANY_KEYS], many_keys),
     ("a big map", &[&rules::BIG_MAP], big_map),
     ("QUIT with percent signs", &[&rules::EXACT_TEXT], |host| {
         host.greeted()?;
         host.enter(b"GRID 3 14", &display(0))?;
         host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &rules::EXACT_TEXT)
     }),
-    ("QUIT with no text", &[&rules::EMPTY_TEXT], |host| {
+    ("QUIT without text", &[&rules::EMPTY_TEXT], |host| {
         host.greeted()?;
         host.enter(b"GRID 3 14", &display(0))?;
         host.quit_as(b"QUIT ", "", &rules::EMPTY_TEXT)
@@ -76,13 +76,15 @@ const SCENARIOS: [(&str, Meant, Scenario); 14] = [
 ];
 
 /// Scenarios that end the input, which requires a pipe.
-const PIPED: [(&str, &Rule, Scenario); 2] =
-    [("the end of input", &rules::INPUT, end_of_input), ("the end of input, and no answer", &rules::LEAVES, leaves)];
+const PIPED: [(&str, &Rule, Scenario); 2] = [
+    ("the end of the input", &rules::INPUT, end_of_input),
+    ("the end of the input without an answer", &rules::LEAVES, leaves),
+];
 
 /// Clients that are started with another name.
 const CALLS: [(&str, &Rule, Option<&str>); 3] = [
     ("a name of one character", &rules::SHORT_NAME, Some("x")),
-    ("an odd name", &rules::ODD_NAME, Some(" 100%s  of \"it\", \\n & $HOME ")),
+    ("a name with special characters", &rules::ODD_NAME, Some(" 100%s  of \"it\", \\n & $HOME ")),
     ("no name", &rules::SPECTATES, None),
 ];
 
@@ -91,9 +93,9 @@ static REFUSALS: [Refusal; 8] = [
     refusal(&rules::MISSING, "without the port", &[("port", None), ("name", None)]),
     refusal(&rules::PORT_WORD, "with the port 'abc'", &[("port", Some("abc"))]),
     refusal(&rules::PORT_RANGE, "with port 0", &[("port", Some("0"))]),
-    refusal(&rules::PORT_RANGE, "with the server's port and 65536 more", &[("port", Some("{port+65536}"))]),
-    refusal(&rules::TRAILING, "with an 'x' behind the server's port", &[("port", Some("{port}x"))]),
-    Refusal { rule: &rules::EXTRA, how: "with two arguments more", values: &[], more: &["one", "two"] },
+    refusal(&rules::PORT_RANGE, "with the server's port plus 65536", &[("port", Some("{port+65536}"))]),
+    refusal(&rules::TRAILING, "with an 'x' after the server's port", &[("port", Some("{port}x"))]),
+    Refusal { rule: &rules::EXTRA, how: "with two extra arguments", values: &[], more: &["one", "two"] },
     Refusal {
         rule: &rules::UNKNOWN_OPTION,
         how: "with the option --no-such-option",
@@ -126,7 +128,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         };
         scene(title, play).shows([rule])
     });
-    let at_name = scene("a host with a name", move |judge| {
+    let at_name = scene("a host name", move |judge| {
         Host::called(judge, Terminal::Shell, launcher, options, (Some(NAME), "localhost"))?.greeted_at_name()
     });
     let watches = scene("a spectator", move |judge| {
@@ -194,7 +196,7 @@ fn strangers(host: &mut Host<'_>) -> Played {
     }
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         host.send_as_stranger(message)?;
-        let text = format!(" after {} came from another address", shown(message));
+        let text = format!(" after {} from another address", shown(message));
         // Two keys are typed, since the first may be sent before the message is read.
         host.key(b'h', &rules::STRANGERS, &text)?;
         host.key(b'l', &rules::STRANGERS, &text)?;
@@ -209,7 +211,9 @@ fn end_of_input(host: &mut Host<'_>) -> Played {
 fn silence(host: &mut Host<'_>) -> Played {
     let first = host.greeted()?;
     let next = host.next(Instant::now() + AGAIN.max(host.options.patience));
-    host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
+    host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || {
+        format!("expected {} again while the server does not answer, received it once", shown(&first))
+    })
 }
 
 // The first message is lost.
@@ -233,7 +237,10 @@ fn leaves(host: &mut Host<'_>) -> Played {
     if host.end_input()? {
         let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
         host.judge.check(&rules::LEAVES, exit.is_some(), || {
-            format!("no QUIT came after KEY Q, and {}", Exit::told(exit.as_ref(), "the client"))
+            format!(
+                "expected the client to exit without a QUIT after KEY Q, but {}",
+                Exit::told(exit.as_ref(), "the client")
+            )
         });
     }
     Ok(())

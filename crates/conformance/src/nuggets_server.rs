@@ -48,10 +48,10 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("moves", moves::play, &[]),
     ("PLAY without a name", joining::nameless, &[&rules::NAMELESS]),
     ("names without letters", joining::names, &[&rules::ANY_NAME]),
-    ("two players of one name", joining::namesakes, &[&rules::EQUAL_NAMES]),
+    ("two players with the same name", joining::namesakes, &[&rules::EQUAL_NAMES]),
     ("PLAY of a player", joining::second_seat, &[&rules::ONCE]),
     ("PLAY of a player who has quit", joining::comes_back, &[&rules::RETURN]),
-    ("a game that all have left", joining::all_leave, &[&rules::RUNS]),
+    ("a game without remaining players", joining::all_leave, &[&rules::RUNS]),
     ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
     ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
     ("SPECTATE of the spectator", joining::watches_again, &[&rules::WATCH_AGAIN]),
@@ -63,7 +63,7 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("zero bytes", hostile::zero_bytes, &[&rules::ZERO_BYTES, &rules::RUNS]),
     ("the longest datagram", hostile::longest, &[&rules::LONGEST, &rules::RUNS]),
     ("KEY q", hostile::small_q, &[&rules::SMALL_Q, &rules::RUNS]),
-    ("keys of clients that do not play", hostile::strangers, &[&rules::STRANGER, &rules::RUNS]),
+    ("keys of clients without a player", hostile::strangers, &[&rules::STRANGER, &rules::RUNS]),
     ("keys of the spectator", hostile::watcher_keys, &[&rules::WATCHER, &rules::RUNS]),
 ];
 
@@ -85,7 +85,7 @@ const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
     ("a full game", Place::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
         joining::full(party, map)
     }),
-    ("a client that is gone", Place::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
+    ("a disconnected client", Place::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
     (
         "runs in a room",
         Place::Yard,
@@ -101,7 +101,7 @@ const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
     ("a game of one player", Place::Closet, &[], |party, map, run| {
         game::alone(party, map, run, (b"Ann", &rules::WELCOME))
     }),
-    ("an odd name", Place::Closet, &[&rules::NAMES], |party, map, run| {
+    ("a name with unprintable bytes", Place::Closet, &[&rules::NAMES], |party, map, run| {
         game::alone(party, map, run, (ODD_NAME, &rules::NAMES))
     }),
     ("a long name", Place::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
@@ -129,7 +129,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                 })?;
             }
             if letters >= MAX_PLAYERS {
-                judge.leave_out(rules.iter().copied(), "the game of the running server has no letter left");
+                judge.leave_out(rules.iter().copied(), "the running server's game has no free letter");
             }
         }
         return Ok(());

@@ -10,10 +10,10 @@ use crate::{judge::Played, rule::Rule};
 /// still tested with the other kinds.
 pub(super) static DAMAGED: [(&str, &Rule); 9] = [
     ("ERROR", &rules::ERRORS),
-    ("DISPLAY again and again", &rules::DISPLAYS),
-    ("the first messages again", &rules::STATE_AGAIN),
-    ("messages with more white space", &rules::WHITE_SPACE),
-    ("datagrams that are no text", &rules::NO_WORDS),
+    ("repeated DISPLAYs", &rules::DISPLAYS),
+    ("repeated first messages", &rules::STATE_AGAIN),
+    ("messages with extra white space", &rules::WHITE_SPACE),
+    ("binary datagrams", &rules::NO_WORDS),
     ("messages of unknown kinds", &rules::MALFORMED),
     ("damaged numbers", &rules::BAD_NUMBERS),
     ("damaged DISPLAYs", &rules::BAD_DISPLAYS),

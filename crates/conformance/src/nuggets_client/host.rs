@@ -132,11 +132,13 @@ impl<'a> Host<'a> {
             self.line.came(&bytes);
             let client = *self.client.get_or_insert(from);
             let known = self.judge.check(&rules::ADDRESS, client == from, || {
-                format!("{} came from {from}, the messages before from {client}", shown(&bytes))
+                format!("expected all messages from {client}, received {} from {from}", shown(&bytes))
             });
             if known {
                 let is_message = ClientMessage::parse(&bytes).is_ok();
-                self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(&bytes)));
+                self.judge.check(&rules::FORM, is_message, || {
+                    format!("expected a message of a client, received {}", shown(&bytes))
+                });
                 return Some(bytes);
             }
         }
@@ -154,7 +156,7 @@ impl<'a> Host<'a> {
         let is_right = first == wanted.as_bytes();
         if is_right || self.name.is_none() || !self.is_hidden(rule, &rules::FIRST) {
             self.judge.check(rule, is_right, || {
-                format!("the first message was {}; '{wanted}' would be right", shown(&first))
+                format!("expected '{wanted}' as the first message, received {}", shown(&first))
             });
         }
         Ok(first)
@@ -180,7 +182,7 @@ impl<'a> Host<'a> {
             self.judge.ended_by(&rules::FIRST);
             return Err(Halt::Broken);
         }
-        self.lacking(rule, "the client sent nothing")
+        self.lacking(rule, "expected a first message, received nothing")
     }
 
     // Leaves a rule out if the other rule is broken in any game, since that hides this rule.
@@ -218,7 +220,7 @@ impl<'a> Host<'a> {
     }
 
     /// Types a key until the client sends it. Returns whether the client sends it. If not, the rule is broken.
-    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
+    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn wake(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
         let mut typed = 0;
@@ -235,7 +237,7 @@ impl<'a> Host<'a> {
                 self.unasked(&message);
             }
         }
-        let wrong = format!("'{}' was typed {typed} times and no KEY came", char::from(WAKE));
+        let wrong = format!("expected KEY '{}' for a key typed {typed} times, received none", char::from(WAKE));
         let wrong = format!("{wrong}; {}", self.state());
         self.judge.check(rule, false, || wrong);
         Ok(false)
@@ -251,7 +253,7 @@ impl<'a> Host<'a> {
                 if *rule == rules::WATCHES && self.is_hidden(rule, &rules::ADDRESS) {
                     return Ok(());
                 }
-                return self.lacking(rule, &format!("'{}' was typed{after} and no KEY came", key.escape_ascii()));
+                return self.lacking(rule, &format!("expected KEY '{}'{after}, received nothing", key.escape_ascii()));
             };
             if typed_key(&message) == Some(key) {
                 self.settled = true;
@@ -276,11 +278,11 @@ impl<'a> Host<'a> {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
             self.judge.check(&rules::ONCE, !self.settled, || {
-                format!("{} came although the client was let in", shown(message))
+                format!("expected no repetition after the server has accepted the client, received {}", shown(message))
             });
         } else if let Some(key) = typed_key(message) {
             self.judge.check(&rules::KEYS, false, || {
-                format!("{} came, but '{}' was not typed", shown(message), key.escape_ascii())
+                format!("expected KEY for typed keys only, received {}", shown(message))
             });
         }
     }
@@ -288,7 +290,7 @@ impl<'a> Host<'a> {
     /// Accepts a client whose input is a pipe, closes its input and waits for KEY Q. Returns whether KEY Q arrived.
     pub(super) fn end_input(&mut self) -> Played<bool> {
         if self.next(self.options.deadline()).is_none() {
-            let why = "the client does not play when its standard input is a pipe";
+            let why = "the client does not play if its standard input is a pipe";
             self.judge.leave_out([&rules::INPUT, &rules::LEAVES], why);
             return Ok(false);
         }
@@ -306,11 +308,14 @@ impl<'a> Host<'a> {
                 Some(message) if typed_key(&message).is_none() => {}
                 Some(message) => {
                     return self.judge.broken(&rules::INPUT, || {
-                        format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
+                        format!("expected 'KEY Q' at the end of standard input, received {}", shown(&message))
                     });
                 }
                 None if self.is_hidden(&rules::INPUT, &rules::ADDRESS) => return Ok(false),
-                None => return self.lacking(&rules::INPUT, "no KEY Q came when standard input ended"),
+                None => {
+                    return self
+                        .lacking(&rules::INPUT, "expected 'KEY Q' at the end of standard input, received nothing");
+                }
             }
         }
     }
@@ -329,7 +334,7 @@ impl<'a> Host<'a> {
     /// Sends this QUIT, after which the client must end and have printed the text. All of it is one rule, but what any QUIT shows.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
         if self.run.exit(Instant::now()).is_some() {
-            return self.lacking(rule, "the client did not wait for QUIT");
+            return self.lacking(rule, "expected the client to wait for QUIT");
         }
         self.send(message);
         let by = self.options.deadline() + LINGER;
@@ -345,8 +350,9 @@ impl<'a> Host<'a> {
         }
         self.judge.require(rule, exit.is_some() && missing.is_none(), || {
             let told = Exit::told(exit.as_ref(), "the client");
-            let missing = missing.map_or_else(String::new, |row| format!(", and a user does not see '{row}'"));
-            format!("after a QUIT of {} bytes {told}{missing}", message.len())
+            let missing =
+                missing.map_or_else(String::new, |row| format!(", and standard output lacks the line '{row}'"));
+            format!("expected an exit and the text after a QUIT of {} bytes, but {told}{missing}", message.len())
         })
     }
 
@@ -356,7 +362,7 @@ impl<'a> Host<'a> {
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         self.judge.require(&rules::QUIT, exit == Some(Exit::with(0)), || {
-            format!("after KEY Q and QUIT {}", Exit::told(exit.as_ref(), "the client"))
+            format!("expected exit status 0 after KEY Q and QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
         })?;
         let missing = self.run.missing(text.lines(), by);
         if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
@@ -364,14 +370,14 @@ impl<'a> Host<'a> {
             return Ok(());
         }
         self.judge.require(&rules::FAREWELL, missing.is_none(), || {
-            "the client sent KEY Q and ended without the text of the QUIT that answers it".to_owned()
+            "expected the text of the QUIT that answers KEY Q on standard output, received none".to_owned()
         })
     }
 
     /// Sends QUIT. The client must then exit without sending a message, and must have printed the text.
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
-            return self.lacking(&rules::QUIT, "the client did not wait for QUIT");
+            return self.lacking(&rules::QUIT, "expected the client to wait for QUIT");
         }
         if self.judge.has_failed(&rules::KEYS) {
             // Extra messages that the client sends for a key must not be attributed to QUIT.
@@ -381,16 +387,16 @@ impl<'a> Host<'a> {
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         self.judge.check(&rules::QUIT, exit == Some(Exit::with(0)), || {
-            format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
+            format!("expected exit status 0 after QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
         });
         let missing = self.run.missing(text.lines(), by);
         self.judge.check(&rules::TEXT, missing.is_none(), || {
-            format!("after QUIT a user does not see the line '{}' on standard output", missing.unwrap_or_default())
+            format!("expected the line '{}' of QUIT on standard output, received none", missing.unwrap_or_default())
         });
         if exit.is_some() {
             let more = self.next(Instant::now() + REST);
             self.judge.check(&rules::SILENT, more.is_none(), || {
-                format!("{} came after QUIT", more.as_deref().map_or_else(String::new, shown))
+                format!("expected nothing after QUIT, received {}", more.as_deref().map_or_else(String::new, shown))
             });
         }
         Ok(())
@@ -400,7 +406,7 @@ impl<'a> Host<'a> {
     pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
         self.listen(Instant::now() + REST);
         match self.run.exit(Instant::now()) {
-            Some(_) => self.lacking(rule, &format!("the client did not go on{after}")),
+            Some(_) => self.lacking(rule, &format!("expected the client to continue{after}")),
             None => self.judge.require(rule, true, String::new),
         }
     }
@@ -419,7 +425,7 @@ impl<'a> Host<'a> {
             self.judge.require(rule, came.as_deref().and_then(typed_key) == Some(key), || {
                 let came = came.as_deref().map_or_else(|| "nothing".to_owned(), shown);
                 let wanted = shown(&[b'K', b'E', b'Y', b' ', key]);
-                format!("{} keys were typed at once, and {came} came where {wanted} is due", keys.len())
+                format!("expected {wanted} for one of {} keys typed in one batch, received {came}", keys.len())
             })?;
         }
         Ok(())
@@ -442,11 +448,11 @@ impl<'a> Host<'a> {
         let hint = if self.is_at_terminal {
             ""
         } else {
-            "; its standard input or output is a pipe here: if it needs a terminal, see what it says by hand"
+            "; its standard input or output is a pipe: if it needs a terminal, run it by hand to see its errors"
         };
         match self.run.exit(Instant::now() + REST) {
-            Some(exit) => format!("it has ended with {exit}{hint}"),
-            None => "it still runs".to_owned(),
+            Some(exit) => format!("the client ended with {exit}{hint}"),
+            None => "the client is still running".to_owned(),
         }
     }
 }

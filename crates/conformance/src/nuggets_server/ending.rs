@@ -25,8 +25,9 @@ impl Party<'_> {
         // Messages after QUIT are judged too.
         self.drain();
         if told.iter().all(|&number| self.clients[number].quit.is_none()) {
-            return self
-                .lacking(&rules::OVER, || format!("no client got a QUIT after {after}, which took the last nugget"));
+            return self.lacking(&rules::OVER, || {
+                format!("expected QUIT after {after}, which took the last nugget, but no client received it")
+            });
         }
         self.end = End::Judged;
         let taken: Vec<Cell> = match &self.world {
@@ -41,7 +42,7 @@ impl Party<'_> {
             piles.into_iter().filter(|cell| !world.was_taken(*cell)).count()
         });
         self.judge.check(&rules::TOTAL, remaining == 0, || {
-            format!("no nugget is left after {after}, but {remaining} piles are")
+            format!("expected no pile after {after}, which took the last nugget, received {remaining}")
         });
         for &number in told {
             self.attend(number);
@@ -49,7 +50,9 @@ impl Party<'_> {
             let client = &self.clients[number];
             let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
             let Some(text) = text else {
-                self.judge.check(&rules::OVER, false, || format!("{who} got no QUIT when the last nugget was taken"));
+                self.judge.check(&rules::OVER, false, || {
+                    format!("{who}: expected QUIT after the last nugget, received none")
+                });
                 continue;
             };
             // DISPLAYs of earlier steps of a run still show the pile.
@@ -58,21 +61,23 @@ impl Party<'_> {
             let text = String::from_utf8_lossy(&text).into_owned();
             let begins = text.trim_start().starts_with(OVER);
             self.judge.check(&rules::OVER, begins, || {
-                format!("{who} got QUIT {} when the last nugget was taken", shown(text.as_bytes()))
+                format!("{who}: expected QUIT {OVER} after the last nugget, received QUIT {}", shown(text.as_bytes()))
             });
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let table = self.table();
             self.judge_table(&who, &lines, &table);
             let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
             let last = left == Some(0) && before.contains(&Kind::Gold);
-            self.judge
-                .check(&rules::LAST, last, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
+            self.judge.check(&rules::LAST, last, || {
+                format!("{who}: expected GOLD with 0 left before QUIT, received {}", kinds(&log))
+            });
             let shown = before.contains(&Kind::Display);
-            self.judge
-                .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
+            self.judge.check(&rules::SHOW, shown, || {
+                format!("{who}: expected DISPLAY before QUIT, received {}", kinds(&log))
+            });
             if shown && !is_shown {
                 // Alternatively, the server leaves piles where they were.
-                let wrong = || format!("{who} got {}, but no DISPLAY without the last pile", kinds(&log));
+                let wrong = || format!("{who}: expected a DISPLAY without the last pile, received {}", kinds(&log));
                 self.judge.under(&rules::SHOW, |judge| {
                     judge.check(&rules::TAKEN, false, wrong);
                     Ok(())
@@ -106,14 +111,14 @@ impl Party<'_> {
             let found = rows.iter().find(|(row, _)| row.letter == right.letter);
             if has_left {
                 self.judge.check(&rules::QUITTER_ROW, found.is_some(), || {
-                    format!("{who} got no row of player {letter}, who has quit")
+                    format!("{who}: expected a row of player {letter}, who has quit, received none")
                 });
             }
             let Some((row, line)) = found else {
                 if !has_left {
                     self.judge.check(&rules::TABLE, false, || {
                         let first = lines.get(1).map_or_else(|| "no row".to_owned(), |row| shown(row.as_bytes()));
-                        format!("{who} got no row of player {letter}; the first row is {first}")
+                        format!("{who}: expected a row of player {letter}, received none; the first row is {first}")
                     });
                 }
                 continue;
@@ -121,17 +126,17 @@ impl Party<'_> {
             let told = |what: &str| {
                 let purse = right.purse;
                 format!(
-                    "{who} got the row {}; {what} {}",
-                    shown(line.as_bytes()),
-                    format_args!("{letter} {purse:>10} {}", right.name)
+                    "{who}: expected the row '{letter} {purse:>10} {}'{what}, received {}",
+                    right.name,
+                    shown(line.as_bytes())
                 )
             };
-            self.judge.check(&rules::TABLE, row.purse == right.purse, || told("right would be"));
+            self.judge.check(&rules::TABLE, row.purse == right.purse, || told(""));
             self.judge.check(&rules::TABLE_FORM, line.starts_with(&format!("{letter} {:>10} ", row.purse)), || {
-                told("as in the example of the task it would be")
+                told(", as in the example of the task")
             });
             let rule = if right.name.len() == LONGEST_NAME { &rules::NAME_LENGTH } else { &rules::NAMES };
-            self.judge.check(rule, row.name.trim() == right.name.trim(), || told("right would be"));
+            self.judge.check(rule, row.name.trim() == right.name.trim(), || told(""));
         }
     }
 
@@ -152,7 +157,10 @@ impl Party<'_> {
         }
         let missing = open.first().map(|row| (*row).to_owned());
         self.judge.check(&rules::SUMMARY, missing.is_none(), || {
-            format!("no line with the letter and the purse '{}' was printed", missing.unwrap_or_default())
+            format!(
+                "expected a line with the letter and the purse '{}' on standard output, received none",
+                missing.unwrap_or_default()
+            )
         });
     }
 }

@@ -68,13 +68,16 @@ impl Test<'_> {
         let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| self.find_port(&mut *run));
         judge.check(&rules::PORT, is_right, || match (printed, found, &open) {
             (Some(printed), _, Some(open)) if open.is_empty() => {
-                format!("{printed} was printed, but the server listens at no UDP port{}", run.obituary())
+                format!(
+                    "expected the server's UDP port, received {printed}, but the server listens on no UDP port{}",
+                    run.obituary()
+                )
             }
             (Some(printed), _, Some(open)) => {
-                format!("{printed} was the first number printed, but the server listens at {}", ports(open))
+                format!("expected {} as the first number on standard output, received {printed}", ports(open))
             }
             (_, Some(found), _) => {
-                format!("the server listens at port {found}, but printed no line with a number on standard output")
+                format!("expected a line with port {found} on standard output, received no number")
             }
             _ => silence(&mut *run),
         });
@@ -170,7 +173,7 @@ impl Test<'_> {
         let second = self.alone(judge, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
-                "two games with the same seed and the same keys differ: the spectator was shown {} and {}, the purses held {} and {}",
+                "expected equal games from the same seed and keys, received the DISPLAYs {} and {}, and the purses {} and {}",
                 displays::shown(&first.0), displays::shown(&second.0), purses(&first.1), purses(&second.1)
             )
         });
@@ -180,10 +183,8 @@ impl Test<'_> {
 
 fn silence(run: &mut dyn Run) -> String {
     match run.exit(Instant::now()) {
-        Some(_) => format!("the server listened at no port{}", run.obituary()),
-        None => {
-            "the server listens at no UDP port and prints none; if it does listen, say where with --port".to_owned()
-        }
+        Some(_) => format!("expected a UDP port, but the server listens on none{}", run.obituary()),
+        None => "expected a UDP port, but found none; if the server has one, give it with --port".to_owned(),
     }
 }
 
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_stands_in_the_line() {
+    fn finds_port_in_line() {
         assert_eq!(port("Ready to play, waiting at port 12345"), Some(12345));
         assert_eq!(port("map 3: port=5000"), Some(5000));
         assert_eq!(port("40000"), Some(40000));

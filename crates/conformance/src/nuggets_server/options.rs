@@ -29,18 +29,18 @@ const NOTICE: Duration = Duration::from_millis(500);
 pub(super) fn scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
         scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
-        scene("a map that is not there", |judge| test.no_map(judge)).shows([&ARGUMENTS, &SAYS_WHY]),
+        scene("a missing map", |judge| test.no_map(judge)).shows([&ARGUMENTS, &SAYS_WHY]),
         scene("an empty map", |judge| test.empty_map(judge)).shows([&BAD_MAP]),
     ];
     if test.launcher.takes("seed") {
         scenes.extend([
-            scene("seeds that are no numbers", |judge| test.bad_seeds(judge)).shows([&BAD_SEED]),
+            scene("invalid seeds", |judge| test.bad_seeds(judge)).shows([&BAD_SEED]),
             scene("servers without a seed", |judge| room.without_seed(judge)).shows([&NO_SEED]),
             scene("two seeds", |judge| room.two_seeds(judge)).shows([&OTHER_SEED]),
         ]);
     }
     if test.launcher.takes(EXTRA) {
-        scenes.push(scene("one argument too many", |judge| test.extra(judge)).shows([&EXTRA_ARGUMENT]));
+        scenes.push(scene("an extra argument", |judge| test.extra(judge)).shows([&EXTRA_ARGUMENT]));
     }
     scenes
 }
@@ -50,9 +50,11 @@ impl Test<'_> {
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
         let mut run = self.start(judge, values)?;
         // A crash is not a rejection, and one error breaks one rule.
-        if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("{how} the server")) {
+        if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("the server, started {how}")) {
             let says = !run.errors().is_empty() || run.line(Instant::now() + NOTICE).is_some();
-            judge.check(&SAYS_WHY, says, || format!("{how} the server ended without a message"));
+            judge.check(&SAYS_WHY, says, || {
+                format!("the server, started {how}: expected an error message, received none")
+            });
         }
         Ok(())
     }
@@ -60,7 +62,7 @@ impl Test<'_> {
     fn no_map(&self, judge: &mut Judge) -> Played {
         let map = format!("{}.missing", self.map.path());
         let values = [("map", map.clone()), ("seed", self.seed())];
-        self.refuses(judge, &ARGUMENTS, &values, &format!("with the map {map}, which is not there,"))
+        self.refuses(judge, &ARGUMENTS, &values, &format!("with the missing map {map}"))
     }
 
     fn empty_map(&self, judge: &mut Judge) -> Played {
@@ -79,7 +81,7 @@ impl Test<'_> {
 
     fn extra(&self, judge: &mut Judge) -> Played {
         let values = [("map", self.map.path()), ("seed", self.seed()), (EXTRA, "extra".to_owned())];
-        self.refuses(judge, &EXTRA_ARGUMENT, &values, "with an argument too many")
+        self.refuses(judge, &EXTRA_ARGUMENT, &values, "with an extra argument")
     }
 
     // The initial positions of the piles, as offsets in the DISPLAY of a spectator, or else of a player that sees
@@ -109,14 +111,18 @@ impl Test<'_> {
             }
             thread::sleep(SECOND);
         }
-        judge.broken(&NO_SEED, || format!("{TRIALS} games without a seed begin with the same piles"))
+        judge.broken(&NO_SEED, || {
+            format!("expected different piles in {TRIALS} games without a seed, received the same")
+        })
     }
 
     fn two_seeds(&self, judge: &mut Judge) -> Played {
         let other = self.options.drawn(SEED) + 1;
         let first = self.piles(judge, Some(self.seed()))?;
         let second = self.piles(judge, Some(other.to_string()))?;
-        judge.require(&OTHER_SEED, first != second, || "games with two seeds begin with the same piles".to_owned())
+        judge.require(&OTHER_SEED, first != second, || {
+            "expected different piles for two seeds, received the same".to_owned()
+        })
     }
 
     // A server that is started in the background has no input.
@@ -126,7 +132,9 @@ impl Test<'_> {
             return Ok(());
         }
         if let Some(exit) = run.exit(Instant::now() + NOTICE) {
-            return judge.broken(&INPUT, || format!("the server ended with {exit} when its standard input ended"));
+            return judge.broken(&INPUT, || {
+                format!("expected the server to continue after the end of standard input, but it ended with {exit}")
+            });
         }
         let mut party = Party::new(judge, self.options, Wire::new(address), true);
         party.unwatched(&self.map.grid);

@@ -351,7 +351,7 @@ impl<'a> Party<'a> {
             // A client whose port was closed has sent nothing.
             let lost = idle.map(|idle| idle.rule).filter(|rule| **rule == rules::LOST);
             return self.judge.broken(lost.unwrap_or(&rules::RUNS), || {
-                format!("{}; no process listens at the server's port any more{after}", wrong())
+                format!("{}; no process listens on the server's port any more{after}", wrong())
             });
         }
         self.judge.broken(rule, wrong)
@@ -370,7 +370,7 @@ impl<'a> Party<'a> {
         match self.clients[number].role {
             Role::Player(letter) => format!("player {letter}"),
             Role::Spectator => "the spectator".to_owned(),
-            Role::Stranger => format!("client {number}, who does not play"),
+            Role::Stranger => format!("client {number}, which has not joined"),
         }
     }
 
@@ -415,7 +415,7 @@ impl<'a> Party<'a> {
                 idle.is_broken |= own.is_some();
             }
             self.judge.check(own.unwrap_or(&rules::SILENT), false, || {
-                format!("{who} got {} after QUIT {text}", shown(bytes))
+                format!("{who}: expected nothing after QUIT {text}, received {}", shown(bytes))
             });
             return;
         }
@@ -425,7 +425,9 @@ impl<'a> Party<'a> {
                 let first = *client.letter.get_or_insert(letter);
                 if first != letter {
                     self.idle.iter_mut().for_each(|idle| idle.is_broken = true);
-                    self.judge.check(&rules::ONCE, false, || format!("{who} got {}", shown(bytes)));
+                    self.judge.check(&rules::ONCE, false, || {
+                        format!("{who}: expected no second player, received {}", shown(bytes))
+                    });
                 }
                 Kind::Ok
             }
@@ -434,13 +436,13 @@ impl<'a> Party<'a> {
                 if let Some(idle) = self.idle.as_mut().filter(|idle| is_player && *idle.rule == rules::PLAYER_WATCHES) {
                     idle.is_broken = true;
                     self.judge.check(&rules::PLAYER_WATCHES, false, || {
-                        format!("{who} sent SPECTATE and got {}", shown(bytes))
+                        format!("{who}: expected to remain a player after SPECTATE, received {}", shown(bytes))
                     });
                 }
                 client.size = Some((rows, cols));
                 if let Some((true_rows, true_cols)) = size.filter(|_| self.is_strict) {
                     self.judge.check(&rules::GRID, (rows, cols) == (true_rows, true_cols), || {
-                        format!("{who} got GRID {rows} {cols}, but the map has {true_rows} rows of {true_cols} columns")
+                        format!("{who}: expected GRID {true_rows} {true_cols}, received GRID {rows} {cols}")
                     });
                 }
                 Kind::Grid
@@ -455,7 +457,7 @@ impl<'a> Party<'a> {
                     let wrong = misshape(text, rows, cols);
                     self.judge.check(&rules::SHAPE, wrong.is_none(), || {
                         let wrong = wrong.unwrap_or_default();
-                        format!("{who} got a DISPLAY whose text ({}) {wrong}; {rows} rows of {cols} bytes, each with a newline behind it, would be right", shown(text))
+                        format!("{who}: expected a DISPLAY of {rows} rows of {cols} bytes, each with a newline, received {}, which {wrong}", shown(text))
                     });
                 }
                 client.display = size.map_or_else(|| text.to_vec(), |(rows, cols)| fitted(text, rows, cols));
@@ -471,7 +473,7 @@ impl<'a> Party<'a> {
                         None => (&rules::EARLY, String::new()),
                     };
                     self.judge.check(rule, false, || {
-                        format!("{who} got {}{after}, although it did not quit and the game is not over", shown(bytes))
+                        format!("{who}: expected no QUIT{after} during the game, received {}", shown(bytes))
                     });
                 }
                 client.quit = Some(text.to_vec());
@@ -498,12 +500,13 @@ impl<'a> Party<'a> {
             Role::Player(_) | Role::Stranger => (&rules::COLLECT, is_right),
         };
         self.judge.check(rule, fits, || {
-            let why = if is_own { "so the second number does not fit" } else { "and took no gold" };
-            format!("{who} got {}, but had {known} nuggets before, {why}", shown(bytes))
+            let right =
+                if is_own { "the old purse plus the collected nuggets" } else { "0 collected and the old purse" };
+            format!("{who}: expected {right}, after a purse of {known}, received {}", shown(bytes))
         });
         if let Some(before) = client.left {
             self.judge.check(&rules::TOTAL, remaining <= before, || {
-                format!("{who} got {}, but only {before} nuggets were left before", shown(bytes))
+                format!("{who}: expected at most {before} nuggets left, as before, received {}", shown(bytes))
             });
         }
         (client.purse, client.left) = (purse, Some(remaining));
@@ -523,6 +526,6 @@ impl<'a> Party<'a> {
             Ok(_) | Err(_) => bytes.starts_with(b"DISPLAY\n") && !bytes.contains(&0),
         };
         self.judge
-            .check(&rules::FORM, exact, || format!("{who} got {}, which is no message of a server", shown(bytes)));
+            .check(&rules::FORM, exact, || format!("{who}: expected a message of a server, received {}", shown(bytes)));
     }
 }

@@ -39,8 +39,8 @@ pub(super) fn large(party: &mut Party<'_>, map: &MapFile) -> Played {
         return party.judge.require(&rules::LARGE_MAP, true, String::new);
     }
     party.lacking(&rules::LARGE_MAP, || match bytes {
-        0 => "SPECTATE was not answered by a DISPLAY of this map".to_owned(),
-        _ => format!("the DISPLAY of the spectator ({bytes} bytes) does not show the whole map"),
+        0 => "expected a DISPLAY of the map after SPECTATE, received none".to_owned(),
+        _ => format!("expected the whole map in the DISPLAY of the spectator, received {bytes} bytes"),
     })
 }
 

@@ -107,7 +107,7 @@ impl Party<'_> {
             self.judge.check(rule, true, String::new);
             return Ok(true);
         }
-        self.missing(rule, || format!("{who} sent KEY Q and got no QUIT")).map(|()| false)
+        self.missing(rule, || format!("{who}: expected QUIT after KEY Q, received none")).map(|()| false)
     }
 
     pub(super) fn leave(&mut self, number: usize) -> Played {
@@ -132,7 +132,7 @@ impl Party<'_> {
         let Some(text) = &self.clients[number].quit else { return };
         let text = text.trim_ascii_end();
         self.judge.check(&rules::TEXTS, text == wanted.as_bytes(), || {
-            format!("QUIT {}; the protocol says QUIT {wanted}", shown(text))
+            format!("expected QUIT {wanted}, received QUIT {}", shown(text))
         });
     }
 
@@ -278,7 +278,7 @@ impl Party<'_> {
     // Handles an action after which no client received a DISPLAY.
     fn silence(&mut self, deed: &Deed<'_>) -> Played {
         let text = self.deed_text(deed);
-        let wrong = || format!("no client got a DISPLAY after {text}");
+        let wrong = || format!("expected DISPLAY after {text}, but no client received it");
         if *deed.rule == rules::LEFT && !self.is_gone() {
             // The next DISPLAY shows whether the player has left the map.
             self.unseen_leave = Some(text);
@@ -292,7 +292,9 @@ impl Party<'_> {
             return self.missing(deed.rule, wrong);
         };
         if !self.is_gone() && !self.answers() {
-            return self.judge.broken(&rules::RUNS, || format!("the server answers nothing any more after {sent}"));
+            return self
+                .judge
+                .broken(&rules::RUNS, || format!("expected the server to answer after {sent}, received nothing"));
         }
         let played = self.lacking(rule, wrong);
         self.idle = None;
@@ -375,7 +377,7 @@ impl Party<'_> {
         for &number in &active {
             let is_told = self.clients[number].has(Kind::Display);
             found.push(Observation::new(cut_off.filter(|_| !is_told).unwrap_or(&rules::ALL), number, is_told, || {
-                format!("{} got no DISPLAY after {text}", self.who(number))
+                format!("{}: expected DISPLAY after {text}, received none", self.who(number))
             }));
         }
         let is_moved = match self.spectator().filter(|&watcher| self.clients[watcher].is_shown()) {
@@ -435,8 +437,7 @@ impl Party<'_> {
     ) -> bool {
         let (expected, display) = (world.board(), &self.clients[watcher].display);
         let got = places(display);
-        let wrong =
-            || format!("after {text} the spectator was shown: {}", differences(&world.grid, &expected, display));
+        let wrong = || format!("the spectator, after {text}: {}", differences(&world.grid, &expected, display));
         let quitters = self.joined.iter().map(|(letter, ..)| *letter).filter(|letter| self.has_left(*letter));
         for letter in quitters.filter(|letter| world.cell(*letter).is_none()) {
             let is_back = self.idle.as_ref().filter(|idle| idle.by == Some(letter)).map(|idle| idle.rule);
@@ -444,7 +445,7 @@ impl Party<'_> {
             found.push(Observation::new(is_back.filter(|_| !kept).unwrap_or(&rules::LEFT), watcher, kept, wrong));
             if let Some(leave) = self.unseen_leave.as_ref().filter(|_| kept) {
                 found.push(Observation::new(&rules::ALL, watcher, false, || {
-                    format!("no client got a DISPLAY after {leave}")
+                    format!("expected DISPLAY after {leave}, but no client received it")
                 }));
             }
         }
@@ -526,7 +527,11 @@ impl Party<'_> {
                     let at = |cell: Option<Cell>| {
                         cell.map_or_else(String::new, |cell| world.grid.position(cell).to_string())
                     };
-                    format!("after {text} player {letter} was shown at {} instead of {}", at(Some(own)), at(wanted))
+                    format!(
+                        "player {letter}, after {text}: expected '@' at {}, received it at {}",
+                        at(wanted),
+                        at(Some(own))
+                    )
                 }));
             }
         }
@@ -539,7 +544,7 @@ impl Party<'_> {
         let purses: u32 = self.clients.iter().map(|client| client.purse).fold(0, u32::saturating_add);
         (purses.checked_add(left) != Some(total)).then(|| {
             format!(
-                "{} was told that {left} nuggets are left, all purses hold {purses}, together {total} must be",
+                "{}: expected {total} nuggets in all, received {left} left and {purses} in the purses",
                 self.who(number)
             )
         })
@@ -575,7 +580,7 @@ impl Party<'_> {
                 Some(&rules::COLLECT),
                 number.unwrap_or_default(),
                 format!(
-                    "no client got a GOLD when {text} took {} piles, each of which holds a nugget",
+                    "expected GOLD after {text}, which took {} piles, but no client received it",
                     deed.effect.piles
                 ),
             ));
@@ -587,7 +592,7 @@ impl Party<'_> {
             if !deed.mover.is_some_and(|letter| client.role == Role::Player(letter)) {
                 if is_taken {
                     found.push(Observation::new(&rules::OTHERS, number, client.has(Kind::Gold), || {
-                        format!("{who} got no GOLD when {text} collected gold")
+                        format!("{who}: expected GOLD after {text}, which collected gold, received none")
                     }));
                 }
                 continue;
@@ -598,23 +603,23 @@ impl Party<'_> {
                 let rule = if is_empty { &rules::TOTAL } else { &rules::COLLECT };
                 found.push(Observation::new(rule, number, grown > 0, || {
                     let taken = deed.effect.piles;
-                    format!("{who} took {taken} piles with {text}, but its GOLD told it of {grown} nuggets")
+                    format!("{who}: expected the nuggets of {taken} piles after {text}, received {grown}")
                 }));
                 let lost = before.lefts[number].zip(client.left).and_then(|(before, now)| before.checked_sub(now));
                 if let Some(before) = self.unpaid.as_ref().filter(|_| lost == Some(client.collected)) {
                     found.push(Observation::new(&rules::TOTAL, number, false, || {
-                        format!("the pile of {before} held no nuggets, as GOLD after {text} shows")
+                        format!("expected nuggets in the pile of {before}, but GOLD after {text} shows none")
                     }));
                 }
                 let position = |wanted: Kind| client.log.iter().rposition(|&kind| kind == wanted);
                 if let (Some(gold), Some(display)) = (position(Kind::Gold), position(Kind::Display)) {
                     found.push(Observation::new(&rules::ORDER, number, gold < display, || {
-                        format!("{who} got GOLD after DISPLAY, for {text}")
+                        format!("{who}: expected GOLD before DISPLAY after {text}, received it later")
                     }));
                 }
             } else if client.has(Kind::Gold) && deed.effect.again == 0 {
                 found.push(Observation::new(&rules::COLLECT, number, grown == 0, || {
-                    format!("{who} was told that it collected {grown} nuggets, but took no pile, with {text}")
+                    format!("{who}: expected no nuggets after {text}, which took no pile, received {grown}")
                 }));
             }
         }
@@ -622,11 +627,15 @@ impl Party<'_> {
         for &number in active.iter().filter(|&&number| all_paid && self.clients[number].has(Kind::Gold)) {
             let left = self.clients[number].left.unwrap_or(0);
             let wrong = self.unbalanced(number).or_else(|| {
-                (left < piles)
-                    .then(|| format!("{} was told that {left} nuggets are left, in {piles} piles", self.who(number)))
+                (left < piles).then(|| {
+                    format!(
+                        "{}: expected at least one nugget in each of {piles} piles, received {left} left",
+                        self.who(number)
+                    )
+                })
             });
             found.push(Observation::new(&rules::TOTAL, number, wrong.is_none(), || {
-                format!("after {text} {}", wrong.unwrap_or_default())
+                format!("{}, after {text}", wrong.unwrap_or_default())
             }));
         }
     }

@@ -107,13 +107,13 @@ impl Party<'_> {
         kept.retain(|rule| wrong.iter().all(|((broken, instead), ..)| broken != rule && *instead != Some(*rule)));
         found.extend(kept.into_iter().map(|rule| Observation::new(rule, number, true, String::new)));
         found.extend(wrong.into_iter().map(|((rule, instead), count, (cell, right, got))| {
-            let more = if count > 1 { format!(" ({count} such places)") } else { String::new() };
+            let more = if count > 1 { format!(" ({count} such spots)") } else { String::new() };
             let wrong = format!(
-                "after {text}, player {letter} at {} was shown '{}' at {}; '{}' would be right{more}",
+                "player {letter} at {}, after {text}: expected '{}' at {}, received '{}'{more}",
                 world.grid.position(own),
-                got.escape_ascii(),
+                right.escape_ascii(),
                 world.grid.position(cell),
-                right.escape_ascii()
+                got.escape_ascii()
             );
             Observation::either(rule, instead, number, wrong)
         }));

@@ -47,7 +47,7 @@ fn port_must_be_announced_on_standard_output() {
     });
     let no_socket = command(SERVER, &["sh", "-c", "echo waiting at port 4242; sleep 100", "{map}{seed}"]);
     assert_eq!(no_socket.verdict("announces-port"), Some(Verdict::Failed), "{no_socket}");
-    assert!(no_socket.to_string().contains("4242 was printed, but the server listens at no UDP port"), "{no_socket}");
+    assert!(no_socket.to_string().contains("received 4242, but the server listens on no UDP port"), "{no_socket}");
 }
 
 #[test]

@@ -357,7 +357,7 @@ fn running_nuggets_server_is_tested_until_its_letters_are_given() {
     assert_eq!(report.failed(), [""; 0], "{report}");
     assert_eq!(report.verdict("any-name"), Some(Verdict::Passed), "{report}");
     let why = |report: &Report, rule: &str| report.finding(rule).map(|rule| (rule.verdict, rule.why.clone()));
-    let no_letter = (Verdict::NotTested, "the game of the running server has no letter left".to_owned());
+    let no_letter = (Verdict::NotTested, "the running server's game has no free letter".to_owned());
     assert_eq!(why(&report, "spectator-keys"), Some(no_letter.clone()), "{report}");
     // All letters of this game were assigned before.
     let report = test();

@@ -197,7 +197,8 @@ impl Player {
         };
         let code = judge.expect(rule, code)?;
         let rules = self.game.rules;
-        judge.require(&CODES, rules.allows_secret(code), || format!("expected a code for {rules}, received {code}"))?;
+        judge
+            .require(&CODES, rules.allows_secret(code), || format!("expected a code with {rules}, received {code}"))?;
         for (guess, told) in &self.game.rows {
             let right = answer(code, *guess)?;
             judge.check(&FEEDBACK, *told == right, || {

@@ -204,7 +204,7 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
         answered(judge, guess, answer(&lines), rows);
         break code;
     };
-    judge.check(&CODES, rules.allows_secret(code), || format!("expected a code for {rules}, received {code}"));
+    judge.check(&CODES, rules.allows_secret(code), || format!("expected a code with {rules}, received {code}"));
     fits(judge, code, rows)?;
     Ok(code)
 }

@@ -80,7 +80,7 @@ impl Party<'_> {
             let board = self.world()?.board();
             self.judge.check(&rules::BOARD, display == board, || {
                 format!(
-                    "the DISPLAY of a new spectator is wrong: {}",
+                    "first DISPLAY of a new spectator: {}",
                     self.world.as_ref().map_or_else(String::new, |world| differences(&world.grid, &board, &display))
                 )
             });
@@ -88,7 +88,7 @@ impl Party<'_> {
         if let Some(before) = before {
             let is_told = self.wait(|party| party.clients[before].quit.is_some());
             if !self.judge.check(&rules::REPLACED, is_told, || {
-                "the spectator got no QUIT when another client sent SPECTATE".to_owned()
+                "the spectator: expected QUIT after SPECTATE of another client, received none".to_owned()
             }) {
                 self.cast(before, Role::Stranger);
             }
@@ -104,7 +104,7 @@ impl Party<'_> {
             self.judge.check(rule, true, String::new);
             return Ok(());
         }
-        self.missing(rule, || format!("{what} was answered by {}; {wanted} must come in this order", kinds(&log)))
+        self.missing(rule, || format!("expected {wanted}, in this order, after {what}, received {}", kinds(&log)))
     }
 
     // Creates a model of the new game from the spectator's first messages.
@@ -122,9 +122,7 @@ impl Party<'_> {
                 if let Some((rows, cols)) = size.filter(|_| self.is_strict) {
                     self.judge.check(&rules::GRID, (rows, cols) == right, || {
                         let (true_rows, true_cols) = right;
-                        format!(
-                            "the server sent GRID {rows} {cols}, but its map has {true_rows} rows of {true_cols} columns"
-                        )
+                        format!("expected GRID {true_rows} {true_cols}, received GRID {rows} {cols}")
                     });
                 }
                 map.clone()
@@ -140,18 +138,22 @@ impl Party<'_> {
         let astray =
             world.piles.iter().find(|&&cell| world.grid.at(cell) != ROOM).map(|&cell| world.grid.position(cell));
         self.judge.check(&rules::PILES_IN_ROOMS, astray.is_none(), || {
-            format!("a pile lies at {}, which is no room spot", astray.map_or_else(String::new, |at| at.to_string()))
+            format!(
+                "expected piles on room spots, received one at {}",
+                astray.map_or_else(String::new, |at| at.to_string())
+            )
         });
         let board = world.board();
         self.judge.check(&rules::BOARD, board == display, || {
-            format!("the first DISPLAY of the spectator is not the map: {}", differences(&world.grid, &board, &display))
+            format!("first DISPLAY of the spectator: {}", differences(&world.grid, &board, &display))
         });
         let count = world.piles.len();
         if map.is_some() && self.is_strict {
-            self.judge
-                .check(&rules::PILES, (10..=30).contains(&count), || format!("the game began with {count} piles"));
+            self.judge.check(&rules::PILES, (10..=30).contains(&count), || {
+                format!("expected 10 to 30 piles at the start, received {count}")
+            });
             self.judge.check(&rules::TOTAL, left.is_none_or(|left| left == GOLD), || {
-                format!("the game began with {} nuggets to be found; 250 would be right", left.unwrap_or(0))
+                format!("expected 250 nuggets at the start, received {}", left.unwrap_or(0))
             });
         }
         self.total = left;
@@ -166,14 +168,14 @@ impl Party<'_> {
                 // Players of an earlier scenario could not leave. That was recorded.
                 return Err(Halt::Broken);
             }
-            let text = "a player is there already; the server must have a game without players";
+            let text = "the server's game already has players: use a server with an empty game";
             return Err(anyhow::anyhow!(text).into());
         }
         let text: Vec<u8> = display.iter().map(|&byte| if byte == b'*' { ROOM } else { byte }).collect();
         match Grid::parse(&text) {
             Ok((grid, _)) if (grid.rows(), grid.cols()) == size => Ok(grid),
             _ => self.judge.broken(&rules::BOARD, || {
-                format!("GRID {} {} and the DISPLAY of the spectator ({}) are no map", size.0, size.1, shown(display))
+                format!("expected a map, received GRID {} {} and the DISPLAY {}", size.0, size.1, shown(display))
             }),
         }
     }
@@ -203,7 +205,7 @@ impl Party<'_> {
         }
         if client.quit.is_some() || !client.has(Kind::Ok) && !client.display.contains(&b'@') {
             let log = client.log.clone();
-            let wrong = || format!("{text} was answered by {}", kinds(&log));
+            let wrong = || format!("expected OK after {text}, received {}", kinds(&log));
             // If a name ends the server, the rule about this name is broken.
             return if rule == &rules::WELCOME { self.lacking(rule, wrong) } else { self.judge.broken(rule, wrong) };
         }
@@ -220,18 +222,22 @@ impl Party<'_> {
             let world = self.world()?;
             let (at, is_free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
             self.judge.check(&rules::PLACE, is_free, || {
-                format!("player {letter} was put at {at}, which is no empty room spot")
+                format!("expected player {letter} on an empty room spot, received {at}")
             });
             if let Some(world) = &mut self.world {
                 world.place(letter, cell);
             }
         } else if is_placed {
             // Gold or another player is drawn over it.
-            self.judge.check(&rules::PLACE, false, || format!("{text}: the DISPLAYs do not show player {letter}"));
+            self.judge.check(&rules::PLACE, false, || {
+                format!("expected player {letter} in the DISPLAYs after {text}, received none")
+            });
             // Another of its keys may succeed.
             return self.uncover(number, letter).or(Ok(())).map(|()| number);
         } else {
-            self.missing(&rules::ALL, || format!("{text}: no DISPLAY shows where player {letter} is"))?;
+            self.missing(&rules::ALL, || {
+                format!("expected the place of player {letter} in a DISPLAY after {text}, received none")
+            })?;
         }
         self.settle(&Deed::of(&text, &rules::BOARD))?;
         Ok(number)
@@ -268,10 +274,10 @@ impl Party<'_> {
         };
         let is_new = self.joined.iter().all(|(other, ..)| *other != letter);
         self.judge.require(&rules::LETTER_KEPT, is_new, || {
-            format!("{text} got the letter {letter}, which another player has had")
+            format!("expected an unused letter after {text}, received {letter}")
         })?;
         self.judge.check(&rules::LETTERS, expected.is_none_or(|expected| expected == letter.byte()), || {
-            format!("{text} got the letter {letter}; {} would be next", char::from(expected.unwrap_or(b'A')))
+            format!("expected the letter {} after {text}, received {letter}", char::from(expected.unwrap_or(b'A')))
         });
         Ok(letter)
     }

@@ -57,7 +57,9 @@ pub(super) fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run
             // Errors at the end of any game are not caused by a name.
             let is_right = exit == Some(Exit::with(0))
                 || rule != &rules::EXIT && exit.as_ref().is_none_or(|exit| exit.code.is_some());
-            party.judge.check(rule, is_right, || Exit::told(exit.as_ref(), "the server"));
+            party.judge.check(rule, is_right, || {
+                format!("expected exit status 0 after the game, but {}", Exit::told(exit.as_ref(), "the server"))
+            });
             return Ok(());
         }
     }
@@ -81,7 +83,9 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
                 return Ok(count + 1);
             }
             let left = party.clients[who].left.unwrap_or_default();
-            return party.lacking(&rules::TOTAL, || format!("{left} nuggets are left, as GOLD told, but no pile"));
+            return party.lacking(&rules::TOTAL, || {
+                format!("expected a pile for the {left} nuggets left in GOLD, received none")
+            });
         }
         if world.cell(letter).is_none() {
             vain += 1;
@@ -92,8 +96,9 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
             continue;
         }
         let Some(keys) = world.hunt(letter, keys) else {
-            return party
-                .lacking(&rules::PILES_IN_ROOMS, || format!("player {letter} cannot reach the gold that is left"));
+            return party.lacking(&rules::PILES_IN_ROOMS, || {
+                format!("expected reachable gold, but player {letter} cannot reach any pile")
+            });
         };
         let Some(&key) = keys.first() else { break };
         let effect = party.key(who, key)?;

@@ -66,7 +66,9 @@ pub(in crate::nuggets_server) fn explained(party: &mut Party<'_>, map: Option<&M
     for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
         party.send(ann, datagram);
         let is_told = party.wait(|party| party.clients[ann].has(Kind::Error));
-        party.judge.check(rule, is_told, || format!("{} of player A was not answered by ERROR", shown(datagram)));
+        party
+            .judge
+            .check(rule, is_told, || format!("expected ERROR after {} of player A, received none", shown(datagram)));
     }
     leave_all(party)
 }
@@ -105,7 +107,7 @@ pub(in crate::nuggets_server) fn server_words(party: &mut Party<'_>, map: Option
         still(party, bob)?;
         let is_told = party.clients[server].log.contains(&Kind::Error);
         party.judge.check(&rules::SILENT_WORDS, !is_told, || {
-            format!("{}, which only a server sends, was answered by ERROR", shown(word))
+            format!("expected no answer to {}, which only servers send, received ERROR", shown(word))
         });
     }
     leave_all(party)

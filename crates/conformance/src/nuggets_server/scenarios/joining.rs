@@ -30,7 +30,7 @@ pub(in crate::nuggets_server) fn players(party: &mut Party<'_>, map: Option<&Map
 pub(in crate::nuggets_server) fn nameless(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
-    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of white space")] {
+    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of only white space")] {
         let play = format!("PLAY {name}");
         refused(party, play.as_bytes(), &rules::NAMELESS, what, "Sorry - you must provide player's name.")?;
         still(party, ann)?;
@@ -129,7 +129,9 @@ pub(in crate::nuggets_server) fn watches_again(party: &mut Party<'_>, map: Optio
     party.drain();
     if !is_broken(party) && !is_told(party) {
         let log = kinds(&party.clients[watcher].log);
-        party.missing(&rules::WATCH_AGAIN, || format!("a second SPECTATE of the spectator was answered by {log}"))?;
+        party.missing(&rules::WATCH_AGAIN, || {
+            format!("expected GRID, GOLD and DISPLAY after a second SPECTATE of the spectator, received {log}")
+        })?;
     }
     still(party, ann)?;
     leave_all(party)
@@ -177,7 +179,7 @@ fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, 
     party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
     let log = party.clients[number].log.clone();
     if party.clients[number].quit.is_none() {
-        party.missing(rule, || format!("{what} was answered by {} instead of QUIT", kinds(&log)))?;
+        party.missing(rule, || format!("expected QUIT after {what}, received {}", kinds(&log)))?;
     } else {
         party.judge.check(rule, true, String::new);
         party.text(number, wanted);
