@@ -52,25 +52,25 @@ type Meant = &'static [&'static Rule];
 /// Scenes after which the client still runs.
 const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
-    ("inputs that are none in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),
-    ("inputs from elsewhere", &[&ANY_ADDRESS], scenes::elsewhere),
+    ("invalid inputs in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),
+    ("inputs from another port", &[&ANY_ADDRESS], scenes::elsewhere),
     ("inputs over IPv6", &[&GUI_IPV6], scenes::over_ipv6),
     ("inputs of an observer", &[&OBSERVES, &FORWARDS], scenes::observer),
-    ("inputs from elsewhere, and pictures", &[&TO_GUI], calls::to_gui),
-    ("two inputs at once", &[&NO_DELAY], extremes::no_delay),
+    ("pictures after inputs from another port", &[&TO_GUI], calls::to_gui),
+    ("two inputs in one batch", &[&NO_DELAY], extremes::no_delay),
     ("byte by byte", &[&PIECES], scenes::pieces),
-    ("segments from the middle of messages", &[&STRADDLING], extremes::straddling),
+    ("segments that split messages", &[&STRADDLING], extremes::straddling),
     ("a late joiner", &[&LATE], scenes::late),
     ("a busy game", &[], scenes::busy),
     ("many games", &[&MANY_GAMES], extremes::many_games),
     ("a big turn", &[&BIG_TURN], scenes::big_turn),
-    ("a turn that is too big", &[&TOO_BIG], extremes::too_big),
+    ("a turn too big for a picture", &[&TOO_BIG], extremes::too_big),
     ("large numbers", &[&LARGE_NUMBERS], extremes::large_numbers),
     ("large positions", &[&LARGE_POSITIONS], extremes::large_positions),
     ("a server without a name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 0)),
     ("a server with a long name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 255)),
     ("long names", &[&LONG_NAMES], extremes::long_names),
-    ("an address that is any text", &[&ANY_TEXT], extremes::any_text),
+    ("an arbitrary text as an address", &[&ANY_TEXT], extremes::any_text),
     ("names with zero bytes", &[&ZERO_BYTES], extremes::zero_bytes),
     ("255 players", &[&MANY_PLAYERS], extremes::many_players),
     ("explosions", &[], blasts::explosions),
@@ -83,7 +83,7 @@ const SCENES: [(&str, Meant, Scene); 34] = [
     ("a turn after an explosion", &[&BLAST_OVER], blasts::blast_over),
     ("two bombs and one robot", &[&SCORE_ONCE], blasts::hit_twice),
     ("two bombs and one field", &[&TWIN_BOMBS], blasts::twin_bombs),
-    ("a block that comes again", &[&BLOCK_AGAIN], blasts::block_again),
+    ("a block that is placed again", &[&BLOCK_AGAIN], blasts::block_again),
     ("maps in another order", &[&MAP_ORDER], scenes::map_order),
 ];
 
@@ -100,19 +100,17 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         scene(name, move |judge| play(&mut Stage::called(context, judge, call)?)).shows(meant.iter().copied())
     };
     let malformed = scenes::MALFORMED_BYTES.into_iter().map(|(bytes, why, rule)| {
-        scene("malformed bytes", move |judge| scenes::malformed(context, judge, bytes, why, rule))
+        scene("invalid bytes", move |judge| scenes::malformed(context, judge, bytes, why, rule))
             .shows([rule, &EXIT_ONE])
     });
     let nonsense = extremes::NONSENSE.into_iter().map(|rule| {
         let call = Call { crash_counts: false, ..CALL };
-        scene("events that make no sense", move |judge| {
-            extremes::nonsense(&mut Stage::called(context, judge, call)?, rule)
-        })
-        .shows([rule])
+        scene("inconsistent events", move |judge| extremes::nonsense(&mut Stage::called(context, judge, call)?, rule))
+            .shows([rule])
     });
     let inputs = BAD_INPUTS.into_iter().map(|rule| {
         let call = Call { crash_counts: rule.is_required(), ..CALL };
-        scene("inputs that are none", move |judge| scenes::bad_input(&mut Stage::called(context, judge, call)?, rule))
+        scene("invalid inputs", move |judge| scenes::bad_input(&mut Stage::called(context, judge, call)?, rule))
             .shows([rule])
     });
     let names = calls::NAMES
@@ -121,7 +119,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let addresses = calls::ADDRESSES.into_iter().map(|(what, rule, calls)| {
         scene(what, move |judge| calls::addressed(context, judge, rule, calls)).shows([rule])
     });
-    let late_gui = scene("a GUI that comes late", move |judge| calls::late_gui(context, judge)).shows([&LATE_GUI]);
+    let late_gui = scene("a GUI that starts late", move |judge| calls::late_gui(context, judge)).shows([&LATE_GUI]);
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
     let refusals =
         Desk { launcher, options: *options, explains: &EXPLAINS, values: calls::values }.scenes(&calls::REFUSALS);
@@ -140,6 +138,6 @@ const ENDS: [(&str, &Rule, Ending); 5] = [
     ("a server that leaves", &CLOSED, scenes::closed),
     ("a server that leaves within a message", &CUT_OFF, scenes::cut_off),
     ("a connection that is reset", &RESET, scenes::reset),
-    ("nobody there", &UNREACHABLE, scenes::unreachable),
-    ("a port that is taken", &TAKEN_PORT, scenes::taken_port),
+    ("no server", &UNREACHABLE, scenes::unreachable),
+    ("a port in use", &TAKEN_PORT, scenes::taken_port),
 ];

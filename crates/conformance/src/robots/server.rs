@@ -64,7 +64,7 @@ static PLACEHOLDERS: &[&str] =
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let context = &Context::new(launcher, options, "server", &EXIT_ONE);
     if let Some(address) = launcher.address() {
-        return judge.play("the server that runs", |judge| running::play(context, judge, address));
+        return judge.play("the running server", |judge| running::play(context, judge, address));
     }
     // Each group uses the results of the previous groups.
     judge.side_by_side(scenes(context, &FIRST))?;
@@ -110,7 +110,7 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
                 }
                 _ if failed => {}
                 _ if crashed && !rule.is_required() => {
-                    judge.check(rule, false, || "the server crashed".to_owned());
+                    judge.check(rule, false, || "expected no crash, but the server crashed".to_owned());
                 }
                 (Ok(()), None) => {
                     judge.check(rule, true, String::new);
@@ -144,16 +144,16 @@ static FIRST: [(&str, Meant, Play); 15] = [
     ("a lobby", &[], lobby::gathering),
     ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
     ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
-    ("messages in pieces", &[&PIECES], lobby::pieces),
-    ("wrong bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
+    ("messages byte by byte", &[&PIECES], lobby::pieces),
+    ("invalid bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
     ("a name that is not UTF-8", &[&BAD_NAME], lobby::bad_name),
     ("many clients", &[&MANY_CLIENTS], lobby::many),
     ("IPv6", &[&IPV6], lobby::over_ipv6),
-    ("one robot goes around", &[&MOVE, &EDGE, &IMPOSSIBLE, &PLAYED_ONCE], game::moves),
-    ("one robot places all it can", &[&BLOCK, &BLOCK_TWICE, &BOMB, &LEAVE_BLOCK, &INTO_BLOCK], game::blocks),
+    ("moves of one robot", &[&MOVE, &EDGE, &IMPOSSIBLE, &PLAYED_ONCE], game::moves),
+    ("blocks and bombs of one robot", &[&BLOCK, &BLOCK_TWICE, &BOMB, &LEAVE_BLOCK, &INTO_BLOCK], game::blocks),
     ("several messages in a turn", &[&LAST_COUNTS, &JOIN_IN_GAME], game::several),
-    ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
-    ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
+    ("an invalid port", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
+    ("a port in use", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
     ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
     ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_for_two),
 ];
@@ -172,57 +172,57 @@ static DETAILS: [Detail; 62] = [
     ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
     ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
     ("two blocks on a field", &BOTH_BLOCK, board::both_block),
-    ("a way that a bomb opens", &FREED, board::freed),
+    ("a field freed by a bomb", &FREED, board::freed),
     ("a walk into a blast", &STOOD, board::stood),
     ("an action of a destroyed robot", &DEAD_ACT, board::dead_act),
-    ("a bomb of who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
+    ("a bomb of a player who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
     ("a bomb beside a bomb", &NO_CHAIN, board::no_chain),
     ("a bomb on a block", &ON_BOMBED_BLOCK, board::on_bombed_block),
     ("a robot on a block", &SHELTER, board::shelter),
-    ("no radius", &ZERO_RADIUS, extremes::zero_radius),
+    ("radius 0", &ZERO_RADIUS, extremes::zero_radius),
     ("the largest radius", &WIDE_BLAST, extremes::wide_blast),
     ("the shortest timer", &TIMER_ONE, extremes::timer_one),
     ("a rebirth on a block", &REBIRTH_ON_BLOCK, board::rebirth_on_block),
     ("an action before leaving", &LAST_WORDS, board::last_words),
     ("the board of the next game", &NEXT_BOARD, extremes::next_board),
     ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
-    ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
+    ("a player who sends invalid bytes", &OFFENDER, neighbours::offender),
     ("the far edges", &FAR_EDGE, board::far_edge),
     ("a block in the way", &BLOCK_STOPS, board::block_stops),
     ("no arguments", &NO_ARGUMENTS, arguments::none),
     ("missing options", &REQUIRED_OPTIONS, arguments::required),
     ("numbers below 0", &BELOW_ZERO, arguments::below_zero),
-    ("numbers that are too large", &TOO_LARGE, arguments::too_large),
-    ("words that are no numbers", &NOT_A_NUMBER, arguments::not_a_number),
-    ("a server name that is too long", &LONG_SERVER_NAME, arguments::long_name),
+    ("numbers out of range", &TOO_LARGE, arguments::too_large),
+    ("invalid numbers", &NOT_A_NUMBER, arguments::not_a_number),
+    ("a server name of 256 bytes", &LONG_SERVER_NAME, arguments::long_name),
     ("an unknown option", &UNKNOWN_OPTION, arguments::unknown),
-    ("a stray word", &STRAY_WORD, arguments::stray),
+    ("an extra word", &STRAY_WORD, arguments::stray),
     ("zeros", &ZERO, arguments::zero),
-    ("the help", &HELP, arguments::help),
+    ("help", &HELP, arguments::help),
     ("long options", &LONG_OPTIONS, arguments::long_options),
     ("the largest values", &LARGEST_VALUES, arguments::largest),
-    ("names of servers", &SERVER_NAME, bytes::server_name),
+    ("server names", &SERVER_NAME, bytes::server_name),
     ("another address", &ALL_ADDRESSES, neighbours::all_addresses),
-    ("a second server on the port", &RESTART, neighbours::restart),
+    ("restart on the same port", &RESTART, neighbours::restart),
     ("the longest name", &LONGEST_NAME, bytes::longest_name),
-    ("a name of odd characters", &NAME_BYTES, bytes::name_bytes),
+    ("a name with special characters", &NAME_BYTES, bytes::name_bytes),
     ("equal names", &EQUAL_NAMES, bytes::equal_names),
-    ("a player who comes back", &COMES_BACK, bytes::comes_back),
+    ("a player who joins again", &COMES_BACK, bytes::comes_back),
     ("half of a Join", &HALF_A_JOIN, neighbours::half_a_join),
     ("the seed 0", &SEED_ZERO, extremes::seed_zero),
     ("large seeds", &ANY_SEED, extremes::any_seed),
     ("a block on a robot", &BLOCKS_UNDER_ROBOTS, board::blocks_under_robots),
     ("the largest board", &LARGE_BOARD, extremes::large_board),
     ("a game without clients", &NOBODY_THERE, extremes::nobody_there),
-    ("a newcomer after a game", &OLD_HISTORY, extremes::old_history),
+    ("a new client after a game", &OLD_HISTORY, extremes::old_history),
     ("a game without turns", &NO_TURNS, extremes::no_turns),
     ("pieces of two messages", &OWN_BUFFERS, neighbours::own_buffers),
     ("a message and a half", &HALF_MORE, bytes::half_more),
-    ("a message before wrong bytes", &BEFORE_BAD, bytes::before_bad),
+    ("a message before invalid bytes", &BEFORE_BAD, bytes::before_bad),
     ("unknown directions", &BAD_DIRECTION, bytes::bad_direction),
-    ("names that are nearly UTF-8", &STRICT_UTF8, bytes::strict_utf8),
+    ("names that are almost UTF-8", &STRICT_UTF8, bytes::strict_utf8),
     ("connections that are reset", &RESET, neighbours::resets),
-    ("messages at once", &COALESCED, lobby::at_once),
+    ("several messages in one segment", &COALESCED, lobby::at_once),
     ("a player without a name", &EMPTY_NAME, bytes::empty_name),
 ];
 

@@ -43,13 +43,13 @@ pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
 
 /// Addresses on the command line. The client must accept one of the spellings.
 pub(super) const ADDRESSES: [(&str, &Rule, &[Call]); 4] = [
-    ("a name of the server's host", &SERVER_NAME, &[Call { server: "localhost", ..CALL }]),
+    ("a host name of the server", &SERVER_NAME, &[Call { server: "localhost", ..CALL }]),
     (
         "an IPv6 address of the server",
         &SERVER_IPV6,
         &[Call { server: "[::1]", ..CALL }, Call { server: "::1", ..CALL }],
     ),
-    ("a name of the GUI's host", &GUI_NAME, &[Call { gui: "localhost", ..CALL }]),
+    ("a host name of the GUI", &GUI_NAME, &[Call { gui: "localhost", ..CALL }]),
     ("an IPv6 address of the GUI", &GUI_ADDRESS_IPV6, &[Call { gui: "[::1]", ..CALL }, Call { gui: "::1", ..CALL }]),
 ];
 
@@ -67,7 +67,7 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     refusal(&NO_PORT, "with '-d 127.0.0.1'", &[("gui", Some("127.0.0.1"))]),
     refusal(&NO_PORT, "with '-s 127.0.0.1'", &[("server", Some("127.0.0.1"))]),
     refusal(&TRAILING, "with '-p 2023x'", &[("port", Some("2023x"))]),
-    Refusal { rule: &EXTRA, how: "with the word 'more' behind the options", values: &[], more: &["more"] },
+    Refusal { rule: &EXTRA, how: "with the word 'more' after the options", values: &[], more: &["more"] },
     Refusal { rule: &UNKNOWN_OPTION, how: "with the option -Z", values: &[], more: &["-Z"] },
 ];
 
@@ -96,7 +96,9 @@ pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static
     for &call in calls {
         match Stage::attempt(context, call, &messages)? {
             Ok(shows) if shows || call.gui == CALL.gui => return judge.require(rule, true, String::new),
-            Ok(_) => wrong.push(format!("with -d {} and a port the GUI got no picture", call.gui)),
+            Ok(_) => {
+                wrong.push(format!("with -d {} and a port: expected a picture at the GUI, received none", call.gui))
+            }
             Err(why) => wrong.push(why),
         }
     }
@@ -108,7 +110,7 @@ pub(super) fn to_gui(stage: &mut Stage<'_>) -> Played {
     begin(stage)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, stage.port))?;
-    stage.passes_on(&[3, 2], &TO_GUI, "the input Move Down from elsewhere")?;
+    stage.passes_on(&[3, 2], &TO_GUI, "Move Down from another port")?;
     stage.tell(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
 }
 
@@ -136,9 +138,9 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     let by = context.options.deadline();
     while Instant::now() < by && !has_datagram(&stage.gui)? {
         if elsewhere.recv(&mut [0]).is_ok() {
-            return stage
-                .judge
-                .broken(&TO_GUI, || "a picture went to the sender of an input and not to the GUI".to_owned());
+            return stage.judge.broken(&TO_GUI, || {
+                "expected a picture at the GUI, but the sender of an input received it".to_owned()
+            });
         }
     }
     stage.picture_of(last, &LATE_GUI)

@@ -163,15 +163,15 @@ pub(super) fn no_delay(stage: &mut Stage<'_>) -> Played {
         stage.server.delay_acknowledgements();
         stage.input(&[1]);
         stage.input(&[1]);
-        stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the game")?;
+        stage.passes_on(&[2], &FORWARDED, "PlaceBlock in the game")?;
         let first = Instant::now();
-        stage.passes_on(&[2], &FORWARDED, "the second of two inputs PlaceBlock in the game")?;
+        stage.passes_on(&[2], &FORWARDED, "the second of two PlaceBlock inputs in the game")?;
         gaps.push(first.elapsed().as_millis());
     }
     gaps.sort_unstable();
     let middle = gaps.get(PAIRS / 2).copied().unwrap_or(0);
     stage.judge.check(&NO_DELAY, middle < LATE_MS, || {
-        format!("of two inputs that came at once, the second was mostly sent {middle} ms after the first")
+        format!("expected two inputs of one batch together, received the second {middle} ms after the first (median)")
     });
     Ok(())
 }

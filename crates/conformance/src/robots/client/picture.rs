@@ -20,7 +20,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
         read_datagram(bytes, MAX_PICTURE_ITEMS).map_err(|wrong| format!("{wrong}, in {} bytes", bytes.len()))?;
     // If a player is in a map twice, it is decoded once.
     if encoded(&message).len() < bytes.len() {
-        return Err("a map has a player twice".to_owned());
+        return Err("a map contains a player twice".to_owned());
     }
     Ok(sorted(message))
 }
@@ -56,11 +56,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_player_is_in_a_map_once() {
+    fn rejects_map_with_repeated_player() {
         let player = [7, 1, b'a', 1, b'b'];
         let lobby = |players: &[u8]| [&[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0, 0], players].concat();
         assert!(read(&lobby(&[&[1][..], &player].concat())).is_ok());
         let twice = read(&lobby(&[&[2][..], &player, &player].concat()));
-        assert_eq!(twice.unwrap_err(), "a map has a player twice");
+        assert_eq!(twice.unwrap_err(), "a map contains a player twice");
     }
 }

@@ -48,9 +48,9 @@ const NO_INPUTS: [(&[u8], &Rule); 10] = [
 
 /// Invalid server messages, the error in each, and the rule that it ends the client.
 pub(super) const MALFORMED_BYTES: [(&[u8], &str, &Rule); 3] = [
-    (&[9], "after the unknown tag 9 from the server", &MALFORMED),
-    (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown tag 4 of an event from the server", &BAD_EVENT),
-    (&[1, 0, 1, 0xff, 1, b'a'], "after a name from the server that is not UTF-8", &BAD_TEXT),
+    (&[9], "after the unknown message tag 9", &MALFORMED),
+    (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown event tag 4", &BAD_EVENT),
+    (&[1, 0, 1, 0xff, 1, b'a'], "after a name that is not UTF-8", &BAD_TEXT),
 ];
 
 pub(super) fn scores(players: &[Player]) -> ServerMessage {
@@ -71,13 +71,13 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
             // If the client does not forward an input, later turns do not wait for it.
             if !stage.judge.has_failed(rule) {
                 stage.input(input);
-                stage.passes_on(right, rule, &format!("the input {name} in the game"))?;
+                stage.passes_on(right, rule, &format!("{name} in the game"))?;
             }
         }
     }
     let left = stage.server.rest();
     stage.judge.check(&FORWARDED, left.is_empty(), || {
-        format!("{} came from the client after all inputs in the game were passed on", show::bytes(&left))
+        format!("expected nothing after the last input was forwarded, received {}", show::bytes(&left))
     });
     stage.tell(&scores(&all), &ENDED)?;
     stage.judge.check(&ENDED, true, String::new);
@@ -87,7 +87,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&opening(&all), rule)?;
     stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
-    stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
+    stage.passes_on(&[2], &FORWARDED, "PlaceBlock in the second game")?;
     stage.tell(&scores(&all), &ENDED)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn bad_inputs_in_lobby(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&opening(&all), &LOBBY)?;
     stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
     stage.input(&[2, 2]);
-    stage.passes_on(&[3, 2], &BAD_INPUT, "datagrams in the lobby that are no inputs, and then Move Down in the game")
+    stage.passes_on(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
 }
 
 /// Datagrams that must be ignored in the game, for one rule.
@@ -130,7 +130,7 @@ pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     for ((bytes, _), &(input, right, name, _)) in datagrams.zip(probes.iter().cycle()) {
         stage.input(bytes);
         stage.input(input);
-        stage.passes_on(right, rule, &format!("{} as a datagram and then {name}", show::bytes(bytes)))?;
+        stage.passes_on(right, rule, &format!("the datagram {} and then {name}", show::bytes(bytes)))?;
     }
     Ok(())
 }
@@ -151,7 +151,7 @@ pub(super) fn observer(stage: &mut Stage<'_>) -> Played {
 pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
     begin(stage)?;
     stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
-    stage.passes_on(&[3, 2], &ANY_ADDRESS, "the input Move Down from another port than that of the GUI")
+    stage.passes_on(&[3, 2], &ANY_ADDRESS, "Move Down from a port other than the GUI's")
 }
 
 pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
@@ -161,7 +161,7 @@ pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
     }
     begin(stage)?;
     stage.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
-    stage.passes_on(&[3, 1], &GUI_IPV6, "the input Move Right over IPv6")
+    stage.passes_on(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
 }
 
 /// The server's messages arrive byte by byte.
@@ -257,7 +257,7 @@ pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
     let Stage { judge, mut run, mut server, .. } = stage;
     server.send(&[3, 0, 1, 0, 0, 0, 9]);
     drop(server);
-    context.ends(judge, &CUT_OFF, &mut *run, "after the connection has ended within a Turn");
+    context.ends(judge, &CUT_OFF, &mut *run, "after the connection ended within a Turn");
     Ok(())
 }
 
@@ -275,7 +275,7 @@ pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     let Stage { judge, mut run, server, .. } = stage;
     drop(server);
-    context.ends(judge, &CLOSED, &mut *run, "after the server has closed the connection");
+    context.ends(judge, &CLOSED, &mut *run, "after the server closed the connection");
     Ok(())
 }
 
@@ -296,7 +296,7 @@ fn ends(
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
     let port = free_udp_port()?.to_string();
     let nobody = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
-    let why = "although nobody listens at the address of the server";
+    let why = "started without a server";
     ends(context, judge, (&port, nobody), &UNREACHABLE, why)
 }
 
@@ -305,5 +305,5 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     // The port is taken for both families, so that a client cannot bind it on either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
-    ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")
+    ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "started on a port in use")
 }

@@ -135,7 +135,7 @@ impl<'a> Stage<'a> {
         let mut run = context.launcher.start(&values)?;
         let by = context.options.deadline();
         let Some(mut server) = Connection::accept(&listener, &mut *run, by)? else {
-            return Ok(Err(format!("{spelling} the client did not connect{}", run.obituary())));
+            return Ok(Err(format!("{spelling}: expected a connection, received none{}", run.obituary())));
         };
         for message in messages {
             server.send(&encoded(message));
@@ -161,13 +161,13 @@ impl<'a> Stage<'a> {
         let patience = if judge.has_failed(&CONNECTS) { AGAIN } else { context.options.patience };
         let mut server = Connection::accept(&listener, &mut *run, Instant::now() + patience)?;
         if server.is_none() && run.exit(Instant::now()).is_none() {
-            judge.check(&CONNECTS, false, || "the client did not connect before the first input".to_owned());
+            judge.check(&CONNECTS, false, || "expected a connection before the first input, received none".to_owned());
             gui.send_to(&[0], (Call::address(CALL.gui), port))?;
             server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
         }
         let server = server.ok_or_else(|| match run.exit(Instant::now()) {
-            Some(exit) => format!("the client ended with {exit} and did not connect"),
-            None => "the client did not connect in time".to_owned(),
+            Some(exit) => format!("expected a connection, but the client ended with {exit}"),
+            None => "expected a connection, received none in time".to_owned(),
         });
         let server = judge.expect(&CONNECTS, server)?.recorded(judge.line("the server", &show::WITH_CLIENT));
         let screen = judge.line("the GUI", &show::WITH_GUI);
@@ -248,7 +248,7 @@ impl<'a> Stage<'a> {
                         self.without_picture.push(discriminant(message));
                         self.judge.check(rule, false, || {
                             let right = show::picture(&right);
-                            format!("no picture came after {after}; {right} would be right")
+                            format!("expected {right} after {after}, received no picture")
                         });
                         self.missing.push(right);
                         return if exit.is_some() { Err(Halt::Broken) } else { Ok(()) };
@@ -262,7 +262,7 @@ impl<'a> Stage<'a> {
             if is_later(&came, &right) {
                 self.judge.check(rule, false, || {
                     let (came, right) = (show::picture(&came), show::picture(&right));
-                    format!("{came} came after {after}, and before it {right} would be right")
+                    format!("expected {right} after {after}, received {came}, which belongs after it")
                 });
                 self.ahead = Some(came);
                 return Ok(());
@@ -281,9 +281,9 @@ impl<'a> Stage<'a> {
             if quiet || again {
                 self.judge.check(&NO_PICTURE, !again, || {
                     format!(
-                        "{} came after {after}, before which no picture was due; {} would be right",
-                        show::picture(&came),
-                        show::picture(&right)
+                        "expected no picture before {} after {after}, received {}",
+                        show::picture(&right),
+                        show::picture(&came)
                     )
                 });
             }
@@ -294,7 +294,7 @@ impl<'a> Stage<'a> {
             let kept = match (&came, &right) {
                 (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule),
                 _ => self.judge.check(rule, came == right, || {
-                    format!("{} came after {after}; {} would be right", show::picture(&came), show::picture(&right))
+                    format!("expected {} after {after}, received {}", show::picture(&right), show::picture(&came))
                 }),
             };
             if kept {
@@ -310,13 +310,13 @@ impl<'a> Stage<'a> {
         let came = read(bytes);
         self.judge.check(&PICTURE_FORMAT, came.is_ok(), || {
             let wrong = came.as_ref().err().map_or("", |wrong| wrong);
-            format!("the datagram {} came after {after}: {wrong}", show::bytes(bytes))
+            format!("expected a valid picture after {after}, received the datagram {}: {wrong}", show::bytes(bytes))
         });
         came.ok().or_else(|| read_front(bytes))
     }
 
     /// Sends messages and expects the picture for the last of them. Other pictures may precede it.
-    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
+    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
         for message in front {
@@ -342,7 +342,7 @@ impl<'a> Stage<'a> {
         }
         self.judge.check(rule, latest.as_ref() == Some(&right), || {
             let came = latest.as_ref().map_or_else(|| "no picture".to_owned(), show::picture);
-            format!("{came} came after {}; {} would be right", show::message(last), show::picture(&right))
+            format!("expected {} after {}, received {came}", show::picture(&right), show::message(last))
         });
         Ok(())
     }
@@ -373,21 +373,21 @@ impl<'a> Stage<'a> {
         let (frame, other) = (frame(came), frame(right));
         let turn = right.turn;
         let mut all = self.judge.check(of(&GAME), frame == other, || {
-            format!("the Game after {after} has {}; {} would be right", show::frame(&frame), show::frame(&other))
+            format!("Game after {after}: expected {}, received {}", show::frame(&other), show::frame(&frame))
         });
         let mut differ = |rule, kept, came: String, right: String| {
             all &= self.judge.check(of(rule), kept, || {
-                format!("the Game of turn {turn}, after {after}, has {came}; {right} would be right")
+                format!("Game of turn {turn}, after {after}: expected {right}, received {came}")
             });
         };
         let (a, b) = (&came.player_positions, &right.player_positions);
-        differ(&POSITIONS, a == b, format!("the positions {}", show::positions(a)), show::positions(b));
+        differ(&POSITIONS, a == b, show::positions(a), format!("the positions {}", show::positions(b)));
         let (a, b) = (&came.blocks, &right.blocks);
         let blocks = if scene == &BLOCK_AGAIN { scene } else { &BLOCKS };
-        differ(blocks, a == b, format!("the blocks {}", show::fields(a)), show::fields(b));
+        differ(blocks, a == b, show::fields(a), format!("the blocks {}", show::fields(b)));
         let (a, b) = (&came.bombs, &right.bombs);
         let bombs = if scene == &TWIN_BOMBS { scene } else { &BOMBS };
-        differ(bombs, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b));
+        differ(bombs, a == b, show::bombs(a), format!("the bombs {}", show::bombs(b)));
         let (a, b) = (&came.explosions, &right.explosions);
         let explosions = if a != b && known.contains(&&BLOCKS) {
             // Wrong blocks lead to wrong explosions.
@@ -397,10 +397,10 @@ impl<'a> Stage<'a> {
         } else {
             &EXPLOSIONS
         };
-        differ(explosions, a == b, format!("the explosions {}", show::fields(a)), show::fields(b));
+        differ(explosions, a == b, show::fields(a), format!("the explosions {}", show::fields(b)));
         let (a, b) = (&came.scores, &right.scores);
         let scores = if scene == &SCORE_ONCE { scene } else { &SCORES };
-        differ(scores, a == b, format!("the scores {}", show::scores_of(a)), show::scores_of(b));
+        differ(scores, a == b, show::scores_of(a), format!("the scores {}", show::scores_of(b)));
         all
     }
 
@@ -422,7 +422,8 @@ impl<'a> Stage<'a> {
         };
         let events = turns.iter().map(show::message).collect::<Vec<_>>().join(", ");
         let ended = if came { String::new() } else { self.run.obituary() };
-        self.judge.require(rule, came, || format!("no Game of turn {last} came after {events}{ended}"))
+        self.judge
+            .require(rule, came, || format!("expected the Game of turn {last} after {events}, received none{ended}"))
     }
 
     pub(super) fn input(&mut self, bytes: &[u8]) {
@@ -461,14 +462,11 @@ impl<'a> Stage<'a> {
         }
         let came = self.server.buffer.to_vec();
         self.judge.check(&OBSERVES, came.first() != Some(&0), || {
-            format!("{} came from the client after an input in a game that had begun before", show::bytes(&came))
+            format!("expected no Join after an input during a game, received {}", show::bytes(&came))
         });
         self.judge.check(&FORWARDS, came.starts_with(right), || {
             let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
-            format!(
-                "{came} came from the client after an input in a game that had begun before; {} would be right",
-                show::bytes(right)
-            )
+            format!("expected {} after an input in a game that started earlier, received {came}", show::bytes(right))
         });
     }
 
@@ -504,9 +502,9 @@ impl<'a> Stage<'a> {
         let kept = came.starts_with(&right);
         let shown = || {
             format!(
-                "{} came after an input in the lobby; {}, a Join, would be right",
-                if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) },
-                show::bytes(&right)
+                "expected Join, {}, after an input in the lobby, received {}",
+                show::bytes(&right),
+                if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) }
             )
         };
         // A Join with another name also counts.
@@ -535,10 +533,7 @@ impl<'a> Stage<'a> {
         // A Join with another name was recorded and may be repeated.
         let is_known = self.judge.has_failed(&JOIN) && came.first() == Some(&0);
         self.judge.check(&JOIN, kept || is_known, || {
-            format!(
-                "{} came from the client after further inputs in the lobby; only Joins would be right",
-                show::bytes(&came)
-            )
+            format!("expected only Joins after further inputs in the lobby, received {}", show::bytes(&came))
         });
         self.joins = self.joins.saturating_sub(u32::try_from(count)?);
         self.server.buffer.clear();
@@ -546,13 +541,13 @@ impl<'a> Stage<'a> {
     }
 
     /// Requires that the client has not sent any message yet.
-    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
+    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn silent(&mut self) -> Played {
         // Earlier messages have arrived by now, since a picture has arrived later.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let came = self.server.buffer.to_vec();
         self.judge.check(&SILENT, came.is_empty(), || {
-            format!("{} came from the client before any input", show::bytes(&came))
+            format!("expected nothing before the first input, received {}", show::bytes(&came))
         });
         self.server.buffer.clear();
         Ok(())
@@ -581,7 +576,7 @@ impl<'a> Stage<'a> {
             // In the lobby, the client may react to each input once and to no other data.
             let blamed = if self.judge.has_failed(&SILENT) { &SILENT } else { &BAD_INPUT };
             self.judge.check(blamed, self.joins > 0, || {
-                "the client sent more Joins than there were valid inputs in the lobby".to_owned()
+                "expected at most one Join for each valid input in the lobby, received more".to_owned()
             });
             self.joins = self.joins.saturating_sub(1);
             self.server.buffer.advance(join.len());
@@ -589,7 +584,7 @@ impl<'a> Stage<'a> {
         let came = self.server.buffer.to_vec();
         let kept = self.judge.check(rule, came.starts_with(right), || {
             let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
-            format!("{came} came from the client after {what}; {} would be right", show::bytes(right))
+            format!("expected {} after {what}, received {came}", show::bytes(right))
         });
         if kept {
             self.server.buffer.advance(right.len());
@@ -607,7 +602,7 @@ impl<'a> Stage<'a> {
         self.server.more(Instant::now() + AGAIN);
         let rest = self.server.buffer.to_vec();
         let kept = rest.chunks(join.len()).all(|part| *part == *join);
-        self.judge.check(rule, kept, || format!("{} came from the client behind its Join", show::bytes(&rest)));
+        self.judge.check(rule, kept, || format!("expected nothing after Join, received {}", show::bytes(&rest)));
         Ok(())
     }
 }

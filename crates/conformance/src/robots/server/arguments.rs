@@ -31,7 +31,9 @@ impl Context<'_> {
         let mut run = self.start(judge, values)?;
         if self.ends(judge, rule, &mut *run, why) {
             let says = !run.errors().is_empty();
-            judge.check(&SAYS_WHY, says, || format!("the server wrote nothing on standard error {why}"));
+            judge.check(&SAYS_WHY, says, || {
+                format!("the server, {why}: expected an error message on standard error, received none")
+            });
         }
         Ok(())
     }
@@ -41,7 +43,7 @@ impl Context<'_> {
         for (name, value) in wrong {
             let mut values = usual(self)?;
             values.iter_mut().filter(|(given, _)| given == name).for_each(|(_, given)| (*value).clone_into(given));
-            self.refuses(judge, rule, &values, &format!("with the {name} '{value}'"))?;
+            self.refuses(judge, rule, &values, &format!("started with the {name} '{value}'"))?;
         }
         Ok(())
     }
@@ -53,7 +55,7 @@ fn usual(context: &Context<'_>) -> Played<Given> {
 
 /// The course starts each program without arguments.
 pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> Played {
-    context.refuses(judge, &NO_ARGUMENTS, &[], "without arguments")
+    context.refuses(judge, &NO_ARGUMENTS, &[], "started without arguments")
 }
 
 /// Options without a sensible default.
@@ -61,7 +63,7 @@ pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
     for missing in ["players", "x", "y"] {
         let mut values = usual(context)?;
         values.retain(|(name, _)| *name != missing);
-        context.refuses(judge, &REQUIRED_OPTIONS, &values, &format!("without an option for '{missing}'"))?;
+        context.refuses(judge, &REQUIRED_OPTIONS, &values, &format!("started without an option for '{missing}'"))?;
     }
     Ok(())
 }
@@ -95,7 +97,7 @@ pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
         let mut values = usual(context)?;
         values.iter_mut().filter(|(given, _)| *given == name).for_each(|(_, given)| "0".clone_into(given));
         let mut run = context.start(judge, &values)?;
-        judge.refuses(&ZERO, &mut *run, context.options.deadline(), &format!("the server, with the {name} 0,"));
+        judge.refuses(&ZERO, &mut *run, context.options.deadline(), &format!("the server, started with the {name} 0"));
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, wor
     }
     let mut values = usual(context)?;
     values.push((EXTRA, word.to_owned()));
-    context.refuses(judge, rule, &values, &format!("with the further argument '{word}'"))
+    context.refuses(judge, rule, &values, &format!("started with the extra argument '{word}'"))
 }
 
 pub(super) fn unknown(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -133,9 +135,9 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
     // A program may write its help to standard error, where it also writes errors.
     let kept = if line.is_some() { code.is_some() } else { code == Some(0) && !run.errors().is_empty() };
     judge.require(&HELP, kept, || {
-        let printed = line.map_or("nothing", |_| "a text");
-        let how = exit.map_or_else(|| "still runs".to_owned(), |exit| format!("ended with {exit}"));
-        format!("with -h the server printed {printed} on standard output and {how}")
+        let printed = line.map_or("nothing", |_| "text");
+        let how = exit.map_or_else(|| "is still running".to_owned(), |exit| format!("ended with {exit}"));
+        format!("expected help on standard output and an exit after -h, received {printed}, and the server {how}")
     })
 }
 

@@ -23,7 +23,7 @@ const LONGEST: &str = concat!(
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.",
 );
 
-const _: () = assert!(LONGEST.len() == 255, "it is the longest text that there is");
+const _: () = assert!(LONGEST.len() == 255, "the longest possible text");
 
 // Uses a name as the only one in a lobby for two players.
 fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
@@ -107,14 +107,14 @@ pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     };
     let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
     table.judge.require(&BEFORE_BAD, kept, || {
-        format!("{} came; an AcceptedPlayer of \"Bob\" would be right", show::message(&message))
+        format!("expected an AcceptedPlayer of \"Bob\", received {}", show::message(&message))
     })
 }
 
 pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
     for bytes in [[3, 4], [3, 255]] {
-        disconnected(context, &mut table, &bytes, "a Move in a direction that does not exist", &BAD_DIRECTION)?;
+        disconnected(context, &mut table, &bytes, "a Move with an unknown direction", &BAD_DIRECTION)?;
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
         (&[0xed, 0xa0, 0x80], "half of a surrogate pair"),
         (&[0xc0, 0x80], "a zero in two bytes"),
         (&[0xf4, 0x90, 0x80, 0x80], "a number above 10FFFF"),
-        (&[b'a', 0xe2, 0x82], "a character that is cut off"),
+        (&[b'a', 0xe2, 0x82], "a truncated character"),
     ];
     for (name, what) in names {
         let bytes = [&[0, u8::try_from(name.len())?][..], name].concat();

@@ -62,7 +62,7 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     judge.check(&NO_DRIFT, drift < DRIFT.as_secs_f64(), || {
         format!(
-            "after {length} turns of {} ms the turns came {:.0} ms later than at the start",
+            "expected no delay after {length} turns of {} ms, received them {:.0} ms later than at the start",
             TURN.as_millis(),
             drift * 1000.0
         )
@@ -71,8 +71,8 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     if cfg!(target_os = "linux") {
         judge.check(&NO_DELAY, is_prompt, || {
             format!(
-                "{} turns of {} ms came in {} parts where each was acknowledged at once, and in {} parts where they were \
-                 acknowledged late: later turns waited until earlier ones were acknowledged",
+                "expected each turn immediately, received {} turns of {} ms in {} parts with immediate acknowledgements, but \
+                 in {} parts with late ones: turns wait for the acknowledgement of earlier ones",
                 length / 2,
                 TURN.as_millis(),
                 parts[PROMPT],
@@ -109,7 +109,9 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
         let message = guest.expect(judge, &TURN_NUMBERS, by, &format!("turn {number}"))?;
         parts[way] += guest.reads - before;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
-        judge.require(&TURN_NUMBERS, right, || format!("{} came instead of turn {number}", show::message(&message)))?;
+        judge.require(&TURN_NUMBERS, right, || {
+            format!("expected turn {number}, received {}", show::message(&message))
+        })?;
         late.push(begin.elapsed().as_secs_f64() - TURN.as_secs_f64() * f64::from(number));
     }
     let earliest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
@@ -141,6 +143,9 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
         drawn.push(events);
     }
     judge.require(&NO_SEED, drawn.first() != drawn.last(), || {
-        format!("two servers without -s begin with {}", show::events(drawn.iter().take(1).flatten()))
+        format!(
+            "expected different draws from two servers without -s, received {} twice",
+            show::events(drawn.iter().take(1).flatten())
+        )
     })
 }

@@ -34,9 +34,9 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
                 let blamed = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
                 context.check(judge, blamed, false, || {
                     format!(
-                        "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right",
-                        show::events(events),
-                        came.len()
+                        "turn {number}: expected one PlayerMoved of player {id}, whose robot was destroyed, received {} in {}",
+                        came.len(),
+                        show::events(events)
                     )
                 });
                 right.extend(came.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
@@ -50,9 +50,9 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
                 let blamed = if is_detail { context.blamed(judge, &DRAWS) } else { &DRAWS };
                 judge.check(blamed, false, || {
                     format!(
-                        "turn {number}: player {id} is reborn at {}; {} would be right, with the players' draws in the order of ids",
-                        show::fields(&came),
-                        show::field(position)
+                        "turn {number}: expected the rebirth of player {id} at {}, with draws in the order of ids, received {}",
+                        show::field(position),
+                        show::fields(&came)
                     )
                 });
             }
@@ -77,9 +77,9 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
         if right.iter().map(without_id).ne(events.iter().map(without_id)) {
             context.check(judge, &EVENT_ORDER, false, || {
                 format!(
-                    "turn {number}: {} is not in the order of ids; {} would be right",
-                    show::events(events),
-                    show::events(&right)
+                    "turn {number}: expected {}, in the order of ids, received {}",
+                    show::events(&right),
+                    show::events(events)
                 )
             });
             return;
@@ -113,9 +113,9 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     context.check(judge, general, false, || {
         let sent = sent(robots);
         format!(
-            "turn {number}: the players' events are {}; {} would be right, since {sent}",
-            show::events(events),
-            show::events(&right)
+            "turn {number}: expected the players' events {}, since {sent}, received {}",
+            show::events(&right),
+            show::events(events)
         )
     });
 }
@@ -130,7 +130,7 @@ fn sent(robots: &[Robot]) -> String {
             format!("player {id} at {} sent {}", show::field(robot.position), show::values(actions))
         })
         .collect();
-    if sent.is_empty() { "no player had sent an action".to_owned() } else { sent.join(", ") }
+    if sent.is_empty() { "no player has sent an action".to_owned() } else { sent.join(", ") }
 }
 
 // Whether there are events, and players that have disconnected may have caused all of them.

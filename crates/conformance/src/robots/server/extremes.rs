@@ -94,7 +94,7 @@ fn started(judge: &mut Judge, guest: &mut Guest, by: Instant, rule: &'static Rul
             _ => rule,
         };
         judge.check(general, false, || {
-            format!("a late joiner got {} where GameStarted would be right", show::message(&message))
+            format!("a late joiner: expected GameStarted, received {}", show::message(&message))
         });
         if general == rule {
             return Err(Halt::Broken);
@@ -114,7 +114,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
         let message = guest.expect(table.judge, &LONG_HISTORY, by, &format!("turn {number}"))?;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
         table.judge.require(&LONG_HISTORY, right, || {
-            format!("a late joiner got {} where turn {number} would be right", show::message(&message))
+            format!("a late joiner: expected turn {number}, received {}", show::message(&message))
         })?;
     }
     Ok(())
@@ -127,13 +127,13 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, setup)?;
     table.leave(0);
     thread::sleep(duration);
-    let mut guest = context.guest(table.judge, &mut table.host, "who comes after everybody has left")?;
+    let mut guest = context.guest(table.judge, &mut table.host, "a client after all players have left")?;
     let by = context.options.deadline() + duration * 4;
     started(table.judge, &mut guest, by, &NOBODY_THERE)?;
     let mut expect = |judge: &mut Judge, what: &str, is_right: fn(&ServerMessage) -> bool| {
         let message = guest.expect(judge, &NOBODY_THERE, by, what)?;
         judge.require(&NOBODY_THERE, is_right(&message), || {
-            format!("{} came where {what} would be right", show::message(&message))
+            format!("expected {what}, received {}", show::message(&message))
         })
     };
     for _ in 0..=4 {
@@ -180,7 +180,7 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
             Got::Message(message) => show::message(message),
             Got::Wrong(_) | Got::Closed | Got::Nothing => "the end of the connection".to_owned(),
         };
-        format!("a newcomer got {came} behind Hello, although the game was over")
+        format!("a newcomer after a game: expected nothing after Hello, received {came}")
     })
 }
 
@@ -202,14 +202,14 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
                 ServerMessage::AcceptedPlayer { id: told, player } if told.0 == id => break player.name,
                 message @ ServerMessage::GameStarted { .. } => {
                     return table.judge.broken(&GAME_STARTED, || {
-                        format!("{} came after {id} of {PLAYERS} Joins", show::message(&message))
+                        format!("expected no game after {id} of {PLAYERS} Joins, received {}", show::message(&message))
                     });
                 }
                 _ => {}
             }
         };
         table.judge.require(&MANY_PLAYERS, *name == *format!("player {id}"), || {
-            format!("id {id} has the player \"{}\"; \"player {id}\" would be right", &*name)
+            format!("expected \"player {id}\" with id {id}, received \"{}\"", &*name)
         })?;
         table.guests.push(guest);
     }
@@ -221,7 +221,7 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
         match guest.expect(table.judge, &MANY_PLAYERS, by, "a game of 255 players")? {
             ServerMessage::GameStarted { players } => {
                 table.judge.require(&MANY_PLAYERS, players.len() == count, || {
-                    format!("GameStarted has {} players; {count} would be right", players.len())
+                    format!("expected {count} players in GameStarted, received {}", players.len())
                 })?;
             }
             ServerMessage::Turn { turn: 0, events } => {
@@ -229,7 +229,7 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
             }
             ServerMessage::GameEnded { .. } => {
                 return table.judge.require(&MANY_PLAYERS, moved == count, || {
-                    format!("turn 0 has {moved} robots; {count} would be right")
+                    format!("expected {count} robots in turn 0, received {moved}")
                 });
             }
             ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. } | ServerMessage::Turn { .. } => {}

@@ -132,7 +132,7 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
         table.turn(if quiet.is_some() { &OBSERVER } else { &BUSY })?;
     }
     if observer.is_none() {
-        let why = "the machine is too busy: whenever a client could have joined late, further turns had come already";
+        let why = "the machine is too busy: turns arrived faster than a client could join late";
         table.judge.leave_out([&LATE, &OBSERVER], why);
     }
     table.ended()
@@ -240,7 +240,7 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
         };
         table
             .judge
-            .require(rule, told.iter().any(is_large), || "a game came without a turn 0 with blocks".to_owned())?;
+            .require(rule, told.iter().any(is_large), || "expected a turn 0 with blocks, received none".to_owned())?;
     }
     let mut idle = context.stranger(table.judge, &mut table.host, "a client that does not read")?;
     let mut told = Vec::new();
@@ -270,13 +270,13 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
                 return table.judge.broken(&NOTHING_LOST, || {
                     let came = match &got {
                         Got::Message(message) => show::message(message),
-                        Got::Wrong(wrong) => format!("bytes that are no message ({wrong})"),
+                        Got::Wrong(wrong) => format!("invalid bytes ({wrong})"),
                         Got::Closed | Got::Nothing => "nothing".to_owned(),
                     };
                     format!(
-                        "a client that had not read got {came} as message {} behind Hello; {} would be right",
-                        number + 1,
-                        show::message(right)
+                        "a client that reads late: expected {} as message {} after Hello, received {came}",
+                        show::message(right),
+                        number + 1
                     )
                 });
             }

@@ -96,7 +96,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)?;
     let Some(message @ ServerMessage::AcceptedPlayer { player, .. }) = &message else { return Ok(()) };
     table.judge.check(&SECOND_JOIN, *player.name != *"Ann again", || {
-        format!("{} came after the second Join of one connection", show::message(message))
+        format!("expected nothing after the second Join of a connection, received {}", show::message(message))
     });
     Ok(())
 }
@@ -113,7 +113,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
         table.guests[ann].wait_until_read(&table.host, context.options.deadline());
         // The service of a client in between shows that the server has read the piece and does not block on the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
-        let what = "Hello to a second client while the first has sent a part of a Join";
+        let what = "Hello at a second client while the first has sent a part of a Join";
         other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
         others.push(other);
     }
@@ -181,10 +181,7 @@ fn closes(
         }
     };
     table.judge.require(rule, closed, || {
-        format!(
-            "a client sent {what} ({}) and its connection is still open; the server should close it",
-            show::bytes(bytes)
-        )
+        format!("expected the end of the connection after {what} ({}), but it is still open", show::bytes(bytes))
     })?;
     // A server that exits closes this connection slightly before its exit.
     table.host.suspect = Some(rule);
@@ -194,13 +191,15 @@ fn closes(
             table.judge.leave_out_for([rule], &NO_CRASH);
             return Err(Halt::Broken);
         }
-        return table.judge.broken(rule, || format!("the server ended with {exit} after a client had sent {what}"));
+        return table
+            .judge
+            .broken(rule, || format!("expected the server to continue after {what}, but it ended with {exit}"));
     }
     for guest in &mut table.guests {
         let by = Instant::now() + Duration::from_millis(1);
         let lost = !guest.connection.more(by) && guest.connection.closed;
         table.judge.require(&UNDISTURBED, !lost, || {
-            format!("the connection of {} was closed after another client had sent {what}", guest.label)
+            format!("{}: expected an open connection after another client sent {what}, but it was closed", guest.label)
         })?;
     }
     Ok(())
@@ -240,7 +239,10 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
         // A server that serves only one client also rejects a second one over IPv4.
         table.connect("a second client over IPv4")?;
         return table.judge.broken(&IPV6, || {
-            format!("the server accepts connections to {}, and none to {address}", table.host.address)
+            format!(
+                "expected connections to {} and {address}, but the server accepts only the former",
+                table.host.address
+            )
         });
     }
     table.host.address = address;
@@ -256,6 +258,6 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();
     let mut run = context.host_at(judge, &small(context), &port.to_string())?;
-    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken");
+    context.ends(judge, &TAKEN_PORT, &mut *run, "started on a port in use");
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(super) struct Mirror {
 impl Mirror {
     /// Judges turn 0, which places the robots and the blocks, and adopts these positions. `blocks` and `draws` are
     /// those of a server whose options are known. `first` is whether this is the server's first game.
-    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
+    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn begin(
         context: &Context<'_>,
         judge: &mut Judge,
@@ -71,18 +71,18 @@ impl Mirror {
             };
             if !right && wrong.is_none() {
                 wrong = Some(format!(
-                    "event {index} of turn 0 is {}; a PlayerMoved for each of {players} players by id and then a BlockPlaced for \
-                     each block would be right, on a board of {size_x} x {size_y} and no block twice",
+                    "event {index} of turn 0: expected PlayerMoved for each of {players} players by id and then BlockPlaced for \
+                     each block, none twice, on a board of {size_x} x {size_y}, received {}",
                     show::event(event)
                 ));
             }
         }
         let count = board.blocks().len();
         if wrong.is_none() && places.len() != players {
-            wrong = Some(format!("turn 0 places {} of {players} players", places.len()));
+            wrong = Some(format!("turn 0: expected {players} players, received {}", places.len()));
         }
         if wrong.is_none() && blocks.is_some_and(|blocks| count > usize::from(blocks)) {
-            wrong = Some(format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0)));
+            wrong = Some(format!("turn 0: expected at most {} blocks, received {count}", blocks.unwrap_or(0)));
         }
         context.check(judge, &TURN_0, wrong.is_none(), || wrong.unwrap_or_default());
         let positions: Vec<_> =
@@ -100,11 +100,11 @@ impl Mirror {
                     let blocks =
                         |blocks: &mut dyn Iterator<Item = Position>| show::fields(&blocks.take(5).collect::<Vec<_>>());
                     format!(
-                        "turn 0 has the robots at {} and the blocks {}; robots at {} and blocks {} would be right",
-                        show::fields(&positions),
-                        blocks(&mut board.blocks()),
+                        "turn 0: expected robots at {} and blocks {}, received robots at {} and blocks {}",
                         show::fields(&fields),
-                        blocks(&mut right.iter().copied())
+                        blocks(&mut right.iter().copied()),
+                        show::fields(&positions),
+                        blocks(&mut board.blocks())
                     )
                 },
             );
@@ -140,7 +140,7 @@ impl Mirror {
 
     /// Judges a turn and adopts its events, whether they are correct or not. If the players' events do not follow from
     /// their actions, `rule` is broken.
-    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
+    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn turn(
         &mut self,
         context: &Context<'_>,
@@ -153,7 +153,7 @@ impl Mirror {
         let last = std::mem::replace(&mut self.last, events.to_vec());
         let again = !last.is_empty() && events.starts_with(&last);
         context.check(judge, &OWN_EVENTS, !again, || {
-            format!("turn {turn}: {} begins with all events of turn {}", show::events(events), turn - 1)
+            format!("turn {turn}: expected no events of turn {}, received {}", turn - 1, show::events(events))
         });
         let events = if again { &events[last.len()..] } else { events };
         let (explosions, rest): (Vec<Event>, Vec<Event>) =
@@ -161,7 +161,10 @@ impl Mirror {
         let first = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
         if first < explosions.len() {
             context.check(judge, &EVENT_ORDER, false, || {
-                format!("turn {turn}: {} has an explosion behind an event of a player", show::events(events))
+                format!(
+                    "turn {turn}: expected explosions before the players' events, received {}",
+                    show::events(events)
+                )
             });
         }
         let destroyed = self.explode(context, judge, &explosions);
@@ -170,7 +173,7 @@ impl Mirror {
             if let Event::BombPlaced { id, .. } = event {
                 let new = !self.used.contains(id) && ids.insert(*id);
                 context.check(judge, &BOMB_IDS, new, || {
-                    format!("turn {turn}: {}, but that id was used before", show::event(event))
+                    format!("turn {turn}: expected an unused bomb id, received {}", show::event(event))
                 });
             }
         }
@@ -249,9 +252,9 @@ impl Mirror {
             let is_overdue = self.overdue.remove(id);
             if !is_due && !is_overdue {
                 context.check(judge, &BOMB_TIMER, false, || match bomb {
-                    Some((_, right)) => format!("turn {turn}: bomb {} explodes; turn {right} would be right", id.0),
+                    Some((_, right)) => format!("turn {turn}: expected the explosion of bomb {} in turn {right}, received it now", id.0),
                     None => {
-                        format!("turn {turn}: bomb {} explodes, but there is no such bomb or it has exploded", id.0)
+                        format!("turn {turn}: expected explosions of existing bombs, received one of bomb {}", id.0)
                     }
                 });
             }
@@ -271,10 +274,10 @@ impl Mirror {
             let wrong = || {
                 let robots = show::values(robots.iter().map(|id| id.0));
                 format!(
-                    "turn {turn}: {}; robots {robots} and blocks {} would be right for a bomb at {} with radius {}, with robots \
-                     at {} and blocks at {}",
-                    show::event(event),
+                    "turn {turn}: expected robots {robots} and blocks {}, received {}, for a bomb at {} with radius {}, with \
+                     robots at {} and blocks at {}",
                     show::fields(&blocks),
+                    show::event(event),
                     show::field(center),
                     self.radius,
                     show::fields(&standing),
@@ -296,7 +299,7 @@ impl Mirror {
             self.overdue.insert(id);
             context.check(judge, &BOMB_TIMER, false, || {
                 format!(
-                    "turn {turn}: bomb {} at {} does not explode, and its timer of {} turns is over",
+                    "turn {turn}: expected the explosion of bomb {} at {} after {} turns, received none",
                     id.0,
                     show::field(position),
                     self.timer
@@ -356,9 +359,9 @@ impl Mirror {
         // One turn may end between two actions of a batch. A second such turn is an error.
         context.check(judge, rule, splits == 0 || self.splits == 1, || {
             format!(
-                "turn {turn}: {} is not what the last of the actions leads to that were sent at once after turn {}",
-                show::events(events),
-                turn.saturating_sub(1)
+                "turn {turn}: expected the effect of the last action sent in one batch after turn {}, received {}",
+                turn.saturating_sub(1),
+                show::events(events)
             )
         });
         self.board = fit.board;

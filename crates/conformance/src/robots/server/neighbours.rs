@@ -63,9 +63,9 @@ fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule)
             // The connections of a crashed server are closed slightly before the system reports its exit.
             let _ = table.host.run.exit(Instant::now() + MOMENT);
         }
-        table
-            .judge
-            .require(rule, kept, || "a client got no Hello after others had reset their connections".to_owned())?;
+        table.judge.require(rule, kept, || {
+            "expected Hello after other clients reset their connections, received none".to_owned()
+        })?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
         }
         judge.require(&VISITORS, came, || {
             format!(
-                "client {number} got no Hello, after as many others had come and left one after the other{}",
+                "expected Hello after {number} clients that connected and left, received none{}",
                 host.run.obituary()
             )
         })?;
@@ -133,7 +133,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
             came
         });
         judge.check(&CROWD, came, || {
-            format!("of {MANY} connections at the same time number {} got no Hello", number + 1)
+            format!("expected Hello on {MANY} simultaneous connections, received none on number {}", number + 1)
         });
         if !came {
             break;
@@ -159,7 +159,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
         if opened.is_ok() || Instant::now() >= by {
             return judge.require(&RESTART, opened.is_ok(), || {
                 format!(
-                    "a server that was started on port {} after another one had ended there does not accept",
+                    "expected connections to a new server on port {} after another one ended there, but it accepts none",
                     address.port()
                 )
             });
@@ -187,7 +187,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
         host.address.set_ip(OTHER.into());
     }
     judge.require(&ALL_ADDRESSES, opened.is_ok(), || {
-        format!("the server accepts connections to 127.0.0.1, and none to {}", host.address)
+        format!("expected connections to 127.0.0.1 and {}, but the server accepts only the former", host.address)
     })
 }
 
@@ -209,13 +209,13 @@ pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
     let ann = table.connect("Ann")?;
-    let mut guest = context.guest(table.judge, &mut table.host, "who leaves within a Join")?;
+    let mut guest = context.guest(table.judge, &mut table.host, "a client that leaves within a Join")?;
     guest.connection.send(&[0, 5, b'H', b'a']);
     drop(guest);
     table.host.suspect = Some(&HALF_A_JOIN);
     // The service of a client in the meantime shows that the server has also detected the end.
     for _ in 0..3 {
-        drop(context.guest(table.judge, &mut table.host, "who comes after that")?);
+        drop(context.guest(table.judge, &mut table.host, "a later client")?);
     }
     table.join_for(ann, "Ann", &HALF_A_JOIN)
 }

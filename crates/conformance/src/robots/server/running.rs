@@ -26,9 +26,9 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     let known = Setup { duration: context.options.patience * 6, ..small(context) };
     let mut host = Host::new(run, address, known.parameters()?);
     let mut first = context.stranger(judge, &mut host, "the first client")?;
-    let hello = first.expect(judge, &HELLO, context.options.deadline(), "a Hello right after the connection")?;
+    let hello = first.expect(judge, &HELLO, context.options.deadline(), "Hello after connecting")?;
     let ServerMessage::Hello(parameters) = hello else {
-        return judge.broken(&HELLO, || "the first message is no Hello".to_owned());
+        return judge.broken(&HELLO, || "expected Hello as the first message, received another".to_owned());
     };
     drop(first);
     let (players, length) = (parameters.players_count, parameters.game_length);

@@ -106,7 +106,7 @@ impl Context<'_> {
         let general = host.missing_service(&HELLO);
         let mut guest = self.stranger(judge, host, label)?;
         let rule = self.blamed(judge, general);
-        let hello = guest.expect(judge, rule, self.options.deadline(), "a Hello right after the connection")?;
+        let hello = guest.expect(judge, rule, self.options.deadline(), "Hello after connecting")?;
         guest.since = Instant::now();
         let right = ServerMessage::Hello(host.parameters.clone());
         let kept = hello == right;
@@ -114,7 +114,7 @@ impl Context<'_> {
         let rule = if kept || host.is_playing { &HELLO } else { self.blamed(judge, &HELLO) };
         judge.check(rule, kept, || {
             let (came, right) = (show::message(&hello), show::message(&right));
-            format!("{label} got {came} as the first message; {right} would be right")
+            format!("{label}: expected {right} as the first message, received {came}")
         });
         if !matches!(hello, ServerMessage::Hello(_)) {
             guest.put_back(hello);
@@ -127,11 +127,13 @@ impl Context<'_> {
         let rule = self.blamed(judge, host.missing_service(&LISTENS));
         let opened = host.open(self.options.patience);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
-            Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
-            None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
+            Some(exit) => format!("{label}: expected a connection, but the server ended with {exit}"),
+            None => format!("{label}: expected a connection to {}, but connecting failed: {error}", host.address),
         });
         let (connection, is_usual) = opened.or_else(|wrong| judge.broken(rule, || wrong))?;
-        self.check(judge, &LISTENS, is_usual, || format!("the server accepts connections to {} alone", host.address));
+        self.check(judge, &LISTENS, is_usual, || {
+            format!("expected connections on all addresses, but the server accepts only {}", host.address)
+        });
         host.has_served = true;
         let connection = connection.recorded(judge.line(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
@@ -273,18 +275,21 @@ impl Guest {
                 judge.check(&WELL_FORMED, true, String::new);
                 return Some(message);
             }
-            Got::Wrong(wrong) => {
-                judge.check(&WELL_FORMED, false, || format!("{label} got bytes that are no message: {wrong}"))
-            }
+            Got::Wrong(wrong) => judge.check(&WELL_FORMED, false, || {
+                format!("{label}: expected a message of a server, received invalid bytes: {wrong}")
+            }),
             Got::Closed => judge.check(rule, false, || {
-                let part = if self.incoming.is_within_message() { " in the middle of a message" } else { "" };
-                format!("the connection of {label} was closed{part}; {what} would be right")
+                let part = if self.incoming.is_within_message() { " within a message" } else { "" };
+                format!("{label}: expected {what}, received the end of the connection{part}")
             }),
             Got::Nothing => judge.check(rule, false, || {
                 let place = self.incoming.place();
-                let part =
-                    if self.incoming.is_within_message() { format!(" but a part of {place}") } else { String::new() };
-                format!("{label} got nothing{part} in time; {what} would be right")
+                let part = if self.incoming.is_within_message() {
+                    format!(" except a part of {place}")
+                } else {
+                    String::new()
+                };
+                format!("{label}: expected {what}, received nothing{part} in time")
             }),
         };
         None

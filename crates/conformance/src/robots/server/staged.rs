@@ -40,7 +40,7 @@ impl Setup {
     pub(super) fn staged(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
-        let seed = seed.context("no seed puts the robots where a scenario needs them")?;
+        let seed = seed.context("no seed places the robots as a scenario requires")?;
         Ok(Self { seed, ..self })
     }
 
@@ -67,7 +67,7 @@ pub(super) fn begun<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: S
     for (id, name) in PlayerId::all().zip(NAMES).take(table.setup.players.into()) {
         let index = table.connect(name)?;
         table.join(index, name)?;
-        debug_assert_eq!(index, usize::from(id.0), "nobody else is there");
+        debug_assert_eq!(index, usize::from(id.0), "all clients are players");
     }
     table.start()?;
     table.walk()?;

@@ -127,7 +127,7 @@ impl<'a> Table<'a> {
         self.context.check(self.judge, general, wrong.is_none(), || {
             let Some((index, told)) = &wrong else { return String::new() };
             let (number, told, right) = (index + 2, show::message(told), show::message(&self.log[*index]));
-            format!("message {number} to {label} is {told}; {right} would be right")
+            format!("{label}: expected {right} as message {number}, received {told}")
         });
         self.guests.push(guest);
         Ok(self.guests.len() - 1)
@@ -155,7 +155,7 @@ impl<'a> Table<'a> {
                 Some(first) => {
                     self.judge.check(&SAME_FOR_ALL, canonical(first) == canonical(&message), || {
                         let (first, other) = (show::message(first), show::message(&message));
-                        format!("{} got {other} where others got {first}", self.guests[index].label)
+                        format!("{}: expected {first}, as at other clients, received {other}", self.guests[index].label)
                     });
                 }
             }
@@ -195,7 +195,7 @@ impl<'a> Table<'a> {
             };
             self.judge.check(blamed, false, || {
                 let label = &self.guests[index].label;
-                format!("{label} got {}; {what} would be right", show::message(&message))
+                format!("{label}: expected {what}, received {}", show::message(&message))
             });
             if is_next {
                 self.guests[index].put_back(message);
@@ -214,7 +214,7 @@ impl<'a> Table<'a> {
             return Ok(());
         }
         self.judge.broken(&GAME_STARTED, || {
-            format!("{} came in a lobby for {count} players, which was not full", show::message(message))
+            format!("expected no game before {count} players have joined, received {}", show::message(message))
         })
     }
 
@@ -278,8 +278,8 @@ impl<'a> Table<'a> {
         let due = PlayerId(u8::try_from(self.players.len())?);
         self.context.check(self.judge, rule, *id == due && *player.name == *name, || {
             format!(
-                "AcceptedPlayer of \"{}\" with id {} came after the Join of \"{name}\"; id {} and that name would be right",
-                &*player.name, id.0, due.0
+                "expected AcceptedPlayer of \"{name}\" with id {}, received \"{}\" with id {}",
+                due.0, &*player.name, id.0
             )
         });
         if *id != due {
@@ -287,12 +287,12 @@ impl<'a> Table<'a> {
         }
         self.judge.check(&ADDRESS, is_address(&player.address), || {
             let address = &player.address;
-            format!("the address of \"{name}\" is \"{address}\"; one like 127.0.0.1:4000 or [::1]:4000 would be right")
+            format!("expected an address such as 127.0.0.1:4000 or [::1]:4000 for \"{name}\", received \"{address}\"")
         });
         let guest = &mut self.guests[index];
         let (address, local) = (player.address.parse().ok().map(plain), plain(guest.local));
         self.judge.check(&ADDRESS_OF_PEER, address == Some(local), || {
-            format!("the address of \"{name}\" is \"{}\"; its end of the connection is {local}", player.address)
+            format!("expected the address {local} for \"{name}\", received \"{}\"", player.address)
         });
         guest.seat = Some(due.0);
         self.players.push(player.clone());
@@ -309,7 +309,7 @@ impl<'a> Table<'a> {
             self.context.check(self.judge, &GAME_STARTED, kept, || {
                 let right = show::players(&PlayerId::all().zip(self.players.iter().cloned()).collect());
                 let players = show::players(players);
-                format!("GameStarted came with {players}; the accepted players {right} would be right")
+                format!("expected GameStarted with the accepted players {right}, received {players}")
             });
         }
         let told = self.broadcast(rule, "turn 0", Kind::Turn)?;
@@ -317,7 +317,7 @@ impl<'a> Table<'a> {
         let is_next = self.games > 0;
         let general = if is_next { &NEXT_GAME } else { &GAME_STARTED };
         self.context.check(self.judge, general, *turn == 0, || {
-            format!("turn {turn} came behind GameStarted; turn 0 would be right")
+            format!("expected turn 0 after GameStarted, received turn {turn}")
         });
         self.surplus = *turn;
         let places = events.iter().filter(|event| matches!(event, Event::PlayerMoved { .. })).count();
@@ -341,7 +341,7 @@ impl<'a> Table<'a> {
             // The right fields are unknown, but those of the first game are wrong.
             let is_again = self.first.as_ref() == Some(&events);
             self.context.check(self.judge, &NOT_RESET, !is_again, || {
-                format!("a game begins as the first one did, with {}", show::events(&events))
+                format!("expected other draws than in the first game, received {} again", show::events(&events))
             });
         }
         self.first.get_or_insert_with(|| events.clone());
@@ -382,7 +382,7 @@ impl<'a> Table<'a> {
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
         self.context.check(self.judge, general, turn.wrapping_sub(self.surplus) == due, || {
             let length = self.host.parameters.game_length;
-            format!("turn {turn} came; turn {due} of {length} would be right")
+            format!("expected turn {due} of {length}, received turn {turn}")
         });
         if let Some(pace) = self.pace {
             let (least, took) = (pace * u32::from(due), self.asked.elapsed());
@@ -390,10 +390,10 @@ impl<'a> Table<'a> {
             let is_early = took + pace / 10 + Duration::from_millis(u64::from(due) + 5) < least;
             self.context.check(self.judge, &TURN_DURATION, !is_early, || {
                 format!(
-                    "turn {turn} came {} ms after the last Join; {} ms or more would be right, since turns last {} ms",
-                    took.as_millis(),
+                    "turn {turn}: expected at least {} ms after the last Join, since turns last {} ms, received after {} ms",
                     least.as_millis(),
-                    pace.as_millis()
+                    pace.as_millis(),
+                    took.as_millis()
                 )
             });
         }
@@ -498,8 +498,7 @@ impl<'a> Table<'a> {
         if kept && right.values().any(|score| *score == 0) {
             self.judge.check(&SCORE_ZEROS, true, String::new);
         }
-        let wrong =
-            || format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right));
+        let wrong = || format!("expected the scores {}, received {}", show::scores_of(&right), show::scores_of(scores));
         if *rule == SCORES {
             self.context.check(self.judge, rule, kept, wrong);
         } else {
@@ -521,7 +520,10 @@ impl<'a> Table<'a> {
             guest.drop_rest();
             has_rest = true;
             self.judge.check(&WELL_FORMED, false, || {
-                format!("{} got a GameEnded with too few scores, and bytes that are no message behind it", guest.label)
+                format!(
+                    "{}: expected a score for each player in GameEnded, received fewer, followed by invalid bytes",
+                    guest.label
+                )
             });
         }
         has_rest
@@ -548,7 +550,7 @@ impl<'a> Table<'a> {
         let by = self.context.options.deadline() + self.setup.duration * 2;
         let mut told = Vec::new();
         loop {
-            let message = self.guests[0].expect(self.judge, rule, by, "a game with its end")?;
+            let message = self.guests[0].expect(self.judge, rule, by, "a game up to GameEnded")?;
             let is_end = kind(&message) == Kind::Ended;
             told.push(message);
             if is_end {
