@@ -18,28 +18,28 @@ use crate::{
 const AFTER_HELP: &str = "\
 Examples:
   conformance dealer -- ./dealer {port} {rounds} --players {players}
-      starts ./dealer for each scenario and tests how it deals
+      starts ./dealer for each scenario and tests it
   conformance dealer --at localhost:4021
-      tests the dealer that waits there for one player
+      tests a running dealer that waits for one player
   conformance player --format html --output report.html -- ./player
-      writes a page that shows the messages before each fault
+      writes a page with the messages before each failure
   conformance dealer --list
-      lists the rules; --explain ID says more of one
+      lists the rules; --explain ID describes one
 
-Without a placeholder the command gets the arguments that its course gives to \
-such programs. docs/conformance.md lists placeholders.
+If the command has no placeholder, the usual arguments of the course are \
+appended. docs/conformance.md lists the placeholders.
 
-Exit status: 0 if all required rules were tested and kept, 1 if one is broken, \
-2 when the usage is wrong, 3 if the program cannot be started, 4 when the \
-tester cannot go on or is stopped (the report then says what it has found), 5 if none is broken but some could not be \
-tested.";
+Exit status: 0 if all required rules were tested and passed, 1 if one failed, \
+2 for wrong usage, 3 if the program cannot be started, 4 if the tester cannot \
+continue or is stopped (the report is partial), 5 if none failed but some could \
+not be tested.";
 
-/// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
+/// Test a server or a client, and report which rules of the protocol it breaks
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
           override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID\n       conformance class DIR --to DIR --kind KIND [OPTIONS] -- COMMAND...\n       conformance limits [OPTIONS]")]
 pub(crate) struct Args {
-    /// What the program under test is
+    /// The kind of program under test
     #[arg(value_name = "KIND", value_parser = kind())]
     pub(crate) tester: &'static Tester,
 
@@ -48,11 +48,11 @@ pub(crate) struct Args {
           conflicts_with_all = ["at", "list", "explain"])]
     command: Vec<String>,
 
-    /// Test the server that already runs there instead; scenarios that need one of their own are left out
+    /// Test a running server instead; scenarios that need a server of their own are skipped
     #[arg(long, value_name = "HOST:PORT", value_parser = host_port)]
     at: Option<HostPort>,
 
-    /// With --at, how many players the dealer waits for
+    /// With --at, the number of players that the dealer waits for
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=6_u8, 1), default_value = "1", requires = "at")]
     players: u8,
 
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=65_535_u16, 4021), conflicts_with = "at")]
     port: Option<u16>,
 
-    /// How long the tester waits for each answer and for the end of the program
+    /// How long the tester waits for each answer and for the program to exit
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 
@@ -79,11 +79,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "explain"])]
     output: Option<PathBuf>,
 
-    /// Report on these rules alone, with commas in between, and leave out scenarios that are meant for others
+    /// Report only these rules, separated by commas, and skip scenarios for other rules
     #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["list", "explain"])]
     only: Vec<String>,
 
-    /// What all random choices of the tester follow from
+    /// The seed of all random choices of the tester
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=2_147_483_646_u32, USUAL_SEED),
           default_value_t = USUAL_SEED)]
     seed: u32,
@@ -100,15 +100,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "secret")]
     student: Option<String>,
 
-    /// Run the whole test so many times; the report says how often each rule failed
+    /// Run the whole test this many times; the report shows how often each rule failed
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1000_u32, 5), default_value = "1", conflicts_with = "at")]
     repeat: u32,
 
-    /// Write all that was said in each scenario into a file of this directory, with standard error
+    /// Write a transcript of each scenario, with standard error, into this directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["list", "explain"])]
     transcripts: Option<PathBuf>,
 
-    /// List the rules: name, who asks for it, points, and what it says; as text, JSON or Markdown
+    /// List the rules with name, basis, points and text; as text, JSON or Markdown
     #[arg(long, conflicts_with_all = ["at", "explain"])]
     pub(crate) list: bool,
 
@@ -129,7 +129,7 @@ pub(crate) fn kind() -> impl TypedValueParser<Value = &'static Tester> {
 
 /// The rule with this name.
 pub(crate) fn rule(tester: &Tester, id: &str) -> Result<&'static Rule, UsageError> {
-    let unknown = || UsageError(format!("a {} has no rule '{id}'; --list lists all", tester.kind));
+    let unknown = || UsageError(format!("unknown rule '{id}' of a {}: --list shows all rules", tester.kind));
     tester.rule(id).ok_or_else(unknown)
 }
 
@@ -149,9 +149,11 @@ impl Args {
             return Ok(Box::new(self.terminal.of(program).with_limits(self.limits.limits()?)));
         };
         if !tester.is_server {
-            return Err(
-                UsageError(format!("a {} connects by itself; give its command behind '--'", tester.kind)).into()
-            );
+            return Err(UsageError(format!(
+                "a {} is a client: give its command after '--' instead of --at",
+                tester.kind
+            ))
+            .into());
         }
         let address = at.resolve()?.into_iter().next();
         Ok(Box::new(Remote(address.ok_or_else(|| UsageError("the host has no address".to_owned()))?)))
@@ -169,7 +171,7 @@ impl Args {
         Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })
     }
 
-    /// The file for the report. It is made before the test, which would be lost if it could not be made afterwards.
+    /// The file for the report. It is created before the test, so that a wrong path does not lose the results.
     pub(crate) fn output(&self) -> anyhow::Result<Option<File>> {
         let Some(path) = &self.output else { return Ok(None) };
         let file = File::create(path).with_context(|| format!("cannot write the report to {}", path.display()))?;

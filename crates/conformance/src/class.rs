@@ -42,24 +42,24 @@ Examples:
   conformance class submissions --to results --kind dealer --build make -- ./dealer {port} {rounds}
       builds and tests the dealer of each student
   conformance class submissions --to results --kind player --secret tulip -- python3 player.py
-      with numbers that no student can know; docs/teachers.md says how to repeat a test
+      uses secret seeds; docs/teachers.md explains how to repeat a test
 
-Each directory in DIR is of one student. It is copied before it is built; \
-{student} is its name. Results go to results.csv, results.json, index.html \
-and the folder students. Run the same command again to go on where it stopped, \
-or when students have handed in new versions. docs/teachers.md says more.
+Each directory in DIR belongs to one student. It is copied before it is built; \
+{student} is its name. The results are results.csv, results.json, index.html \
+and the directory students. Run the same command again to resume a stopped \
+test, or to test new submissions. See docs/teachers.md.
 
-Exit status: 0 if all students were tested, 1 when a file cannot be read or \
-written, 2 when the usage is wrong, 4 if some could not be tested or it was \
-stopped.";
+Exit status: 0 if all students were tested, 1 if a file cannot be read or \
+written, 2 for wrong usage, 4 if some students could not be tested or the test \
+was stopped.";
 
-/// Test what each student of a class has handed in
+/// Test the submissions of all students of a class
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
           override_usage = "conformance class DIR --to DIR --kind KIND [OPTIONS] -- COMMAND...")]
 pub(crate) struct Args {
     #[arg(value_parser = ["class"], hide = true)]
-    #[allow(dead_code, reason = "it only stands in front of the others")]
+    #[allow(dead_code, reason = "the name of the subcommand")]
     word: String,
 
     /// A directory with a directory for each student
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", last = true, required = true)]
     command: Vec<String>,
 
-    /// What the programs are
+    /// The kind of the programs
     #[arg(long, value_name = "KIND", value_parser = kind())]
     kind: &'static Tester,
 
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 
-    /// A command for the shell that builds a program, in the student's directory
+    /// A shell command that builds a program in the student's directory
     #[arg(long, value_name = "COMMAND")]
     build: Option<String>,
 
@@ -86,11 +86,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=36_000_u64, 60), default_value = "300", requires = "build")]
     build_time: u64,
 
-    /// A secret word. Each student gets other seeds, which follow from it and the file `salt` in the results, and are in no report
+    /// A secret word. It and the file `salt` in the results determine the seeds of each student, which appear in no report
     #[arg(long, value_name = "WORD")]
     secret: Option<String>,
 
-    /// Test these rules alone, with commas in between
+    /// Test only these rules, separated by commas
     #[arg(long, value_name = "ID,...", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -98,18 +98,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1024_usize, 4))]
     jobs: Option<usize>,
 
-    /// Test all again, also those whose files have not changed
+    /// Test all students again, even if their files have not changed
     #[arg(long)]
     again: bool,
 
-    /// How long a program may take for what it must do
+    /// How long the tester waits for each answer and for the program to exit
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 
     #[command(flatten)]
     limits: LimitArgs,
 
-    /// What of a program is at a pseudo-terminal
+    /// Which of the program's standard streams are at a pseudo-terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     terminal: AtTerminal,
 }
@@ -170,7 +170,7 @@ fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
     let lock = File::create(to.join(".lock")).with_context(told)?;
     match lock.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => bail!("another test writes its results to {}", to.display()),
+        Err(TryLockError::WouldBlock) => bail!("another test is writing its results to {}", to.display()),
         Err(TryLockError::Error(error)) => return Err(error).with_context(told),
     }
     bench.work.sweep();

@@ -66,20 +66,20 @@ impl Program {
     /// If there is no command, a placeholder is unknown, or a needed one is missing.
     pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
-            bail!("there is no command to test; give it behind '--'");
+            bail!("missing command: give it after '--'");
         }
         if !words.iter().any(|word| placeholders(word).next().is_some()) {
             words.extend(usual.split_whitespace().map(str::to_owned));
         }
         for name in words.iter().flat_map(|word| placeholders(word)) {
             if !known.contains(&name) {
-                bail!("the command has the unknown placeholder '{{{name}}}'; there are {{{}}}", known.join("}, {"));
+                bail!("unknown placeholder '{{{name}}}' in the command: expected one of {{{}}}", known.join("}, {"));
             }
         }
         let program = Self { is_fixed: false, ..Self::fixed(words) };
         match needed.iter().find(|name| !program.takes(name)) {
             Some(name) => {
-                bail!("the command does not say where '{{{name}}}' stands; it needs {{{}}}", needed.join("}, {"))
+                bail!("missing placeholder '{{{name}}}' in the command: expected {{{}}}", needed.join("}, {"))
             }
             None => Ok(program),
         }
@@ -179,7 +179,7 @@ impl Launcher for Program {
 
 impl Program {
     fn run(&self, usual: Terminal, words: &[String]) -> anyhow::Result<Box<dyn Run>> {
-        let (program, arguments) = words.split_first().context("the command is empty")?;
+        let (program, arguments) = words.split_first().context("empty command")?;
         let start = Start {
             program,
             arguments,
@@ -292,11 +292,11 @@ mod tests {
         assert_eq!(program(&["d", "-p", "{port}"]).unwrap().filled(&further), ["d", "-h", "x"]);
         assert!(own.takes(EXTRA) && !program(&["sh", "-c", "./d {port}"]).unwrap().takes(EXTRA));
         let told = |command: &[&str]| program(command).unwrap_err().to_string();
-        assert_eq!(told(&[]), "there is no command to test; give it behind '--'");
+        assert_eq!(told(&[]), "missing command: give it after '--'");
         assert_eq!(
             told(&["d", "{prot}"]),
-            "the command has the unknown placeholder '{prot}'; there are {port}, {rounds}"
+            "unknown placeholder '{prot}' in the command: expected one of {port}, {rounds}"
         );
-        assert_eq!(told(&["d", "{rounds}"]), "the command does not say where '{port}' stands; it needs {port}");
+        assert_eq!(told(&["d", "{rounds}"]), "missing placeholder '{port}' in the command: expected {port}");
     }
 }

@@ -9,11 +9,11 @@ use conformance::{Launcher, Limits, Program, Terminal};
 /// What programs under test may take.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LimitArgs {
-    /// Give programs another limit, as in memory=512M; `conformance limits` lists all
+    /// Change a limit of the programs, as in memory=512M; `conformance limits` lists all
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<String>,
 
-    /// Let programs use the network; without this option they have only loopback, where the system allows that
+    /// Let programs use the network; otherwise they have only loopback, if the system supports it
     #[arg(long)]
     pub(crate) network: bool,
 }
@@ -27,7 +27,7 @@ impl LimitArgs {
         Ok(limits)
     }
 
-    /// Takes this process off the network unless it is to stay. No other thread may run yet.
+    /// Disconnects this process from the network, unless programs may use it. No other thread may run yet.
     pub(crate) fn confine(&self) {
         if !self.network {
             conformance::confine();
@@ -35,10 +35,10 @@ impl LimitArgs {
     }
 }
 
-/// What of a program is at a pseudo-terminal.
+/// Which of a program's standard streams are at a pseudo-terminal.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum AtTerminal {
-    /// What its kind usually needs
+    /// As usual for its kind
     Auto,
     /// Standard input and output
     Yes,
@@ -57,11 +57,11 @@ impl AtTerminal {
 }
 
 const AFTER_HELP: &str = "\
-Limits are for one program under test with all that it starts. memory, \
-file-size and output are numbers of bytes, with K, M, G or T behind them if \
-you like; cpu and time are seconds.";
+Limits apply to one program under test with all processes that it starts. \
+memory, file-size and output are in bytes, optionally with a suffix K, M, G or \
+T; cpu and time are in seconds.";
 
-/// Say what a program under test may take, and what this system keeps it from
+/// Show the limits of programs under test and how this system enforces them
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP, override_usage = "conformance limits [OPTIONS]")]
 pub(crate) struct LimitsCommand {

@@ -73,7 +73,7 @@ pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
     pub(crate) arguments: &'a [String],
     pub(crate) folder: Option<&'a Path>,
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard sees to them"))]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard enforces them"))]
     pub(crate) limits: &'a Limits,
     pub(crate) terminal: Terminal,
 }

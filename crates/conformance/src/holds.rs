@@ -16,12 +16,16 @@ pub fn confine() {
 
 #[cfg(target_os = "linux")]
 fn confined() -> Result<(), String> {
-    if crate::guard::has_guards() { crate::guard::confine_network() } else { Err("there are no guards".to_owned()) }
+    if crate::guard::has_guards() {
+        crate::guard::confine_network()
+    } else {
+        Err("no guard process is available".to_owned())
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn confined() -> Result<(), String> {
-    Err("only Linux can do that".to_owned())
+    Err("only supported on Linux".to_owned())
 }
 
 /// The network of a program and of the sockets that it may reach.
@@ -73,7 +77,7 @@ impl Network {
 fn network() -> String {
     match NETWORK.get() {
         Some(Ok(())) => "network: only loopback".to_owned(),
-        Some(Err(error)) => format!("network: not limited, since this system does not allow it ({error})"),
+        Some(Err(error)) => format!("network: not limited (the system does not support it: {error})"),
         None => "network: not limited".to_owned(),
     }
 }
@@ -90,28 +94,29 @@ fn kept(limits: &Limits) -> Vec<String> {
     use crate::guard::{self, Mode, has_guards};
 
     if !has_guards() {
-        return vec!["all else: not limited".to_owned()];
+        return vec!["all other limits: not enforced".to_owned()];
     }
     let mode = guard::mode();
     let end = match mode {
-        Mode::Root | Mode::User => "end of the program: all that it has started ends with it (namespace of processes)",
+        Mode::Root | Mode::User => "end of the program: all its processes end with it (PID namespace)",
         Mode::Plain => {
-            "end of the program: what it has started is looked for and killed; this system allows no namespace of processes"
+            "end of the program: the tester finds and kills its remaining processes (the system supports no PID namespace)"
         }
     };
-    let processes = if mode == Mode::User { "the system refuses more" } else { "with more it is ended" };
+    let processes =
+        if mode == Mode::User { "the system refuses to start more" } else { "the program is ended if it exceeds this" };
     let how = |name| match name {
-        "memory" => "if all processes together use more, they are ended",
+        "memory" => "for all processes together; they are ended if they exceed this",
         "processes" => processes,
-        "files" => "open at a time, for each process",
+        "files" => "open at the same time, for each process",
         "file-size" => "for each file",
-        _ => "with more it is ended",
+        _ => "the program is ended if it exceeds this",
     };
     let rows = limits.rows().into_iter().map(|(name, value)| format!("{name}: {value} ({})", how(name)));
     let mut lines: Vec<String> = rows.collect();
     lines.push(end.to_owned());
     if rustix::process::geteuid().is_root() {
-        lines.push("user: root; start the tester as another user to keep programs off files".to_owned());
+        lines.push("user: root (run the tester as another user to protect files)".to_owned());
     }
     lines
 }
@@ -119,7 +124,7 @@ fn kept(limits: &Limits) -> Vec<String> {
 #[cfg(not(target_os = "linux"))]
 fn kept(limits: &Limits) -> Vec<String> {
     vec![
-        format!("output: {} (with more it is ended)", limits.value("output")),
-        "all else: not limited, which only Linux allows".to_owned(),
+        format!("output: {} (the program is ended if it exceeds this)", limits.value("output")),
+        "all other limits: not enforced (only supported on Linux)".to_owned(),
     ]
 }

@@ -61,7 +61,7 @@ impl Limits {
         let (name, value) = typed.split_once('=').unwrap_or((typed, ""));
         let Some((_, least, place)) = ROWS.iter().find(|(other, ..)| *other == name) else {
             let names = ROWS.map(|(name, ..)| name).join(", ");
-            return Err(format!("there is no limit '{name}'; give one of {names} and a value, as in memory=512M"));
+            return Err(format!("unknown limit '{name}': expected one of {names} with a value, as in memory=512M"));
         };
         let value = size(value).map_err(|error| if SIZES.contains(&name) { error } else { String::new() });
         match value {
@@ -69,7 +69,9 @@ impl Limits {
             Err(error) if !error.is_empty() => return Err(error),
             _ => {
                 let example = 4 * least.max(&25);
-                return Err(format!("give {name} a whole number of at least {least}, as in {name}={example}"));
+                return Err(format!(
+                    "invalid value: expected a whole number of at least {least}, as in {name}={example}"
+                ));
             }
         }
         Ok(())
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     fn size(typed: &str) -> Result<u64, String> {
-        typed.parse().map_err(|_| "give a number".to_owned())
+        typed.parse().map_err(|_| "expected a number".to_owned())
     }
 
     #[test]
@@ -140,9 +142,9 @@ mod tests {
         assert_eq!(parse(&limits.to_string()), Some(limits));
         assert_eq!(parse("1,2"), None);
         let mut told = |typed: &str| limits.set(typed, size).unwrap_err();
-        assert!(told("ram=3").starts_with("there is no limit 'ram'; give one of memory, cpu, "));
-        assert_eq!(told("memory=lots"), "give a number");
-        assert_eq!(told("cpu=0"), "give cpu a whole number of at least 1, as in cpu=100");
-        assert_eq!(told("cpu"), "give cpu a whole number of at least 1, as in cpu=100");
+        assert!(told("ram=3").starts_with("unknown limit 'ram': expected one of memory, cpu, "));
+        assert_eq!(told("memory=lots"), "expected a number");
+        assert_eq!(told("cpu=0"), "invalid value: expected a whole number of at least 1, as in cpu=100");
+        assert_eq!(told("cpu"), "invalid value: expected a whole number of at least 1, as in cpu=100");
     }
 }

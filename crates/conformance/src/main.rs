@@ -41,7 +41,10 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     if args.list {
         let list = conformance::list(args.tester.rules, args.format);
         return print(&list.ok_or_else(|| {
-            UsageError(format!("a list of rules is written as text, json or markdown, not as {}", args.format.word()))
+            UsageError(format!(
+                "invalid format {} for a list of rules: expected text, json or markdown",
+                args.format.word()
+            ))
         })?);
     }
     if let Some(id) = &args.explain {
@@ -50,7 +53,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
     conformance::stop_on_signal()?;
-    let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
+    let report = args.tester.run(&*launcher, &plan).context("cannot create the directory for transcripts")?;
     let written = report.write(args.format);
     let is_in_file = output.is_some();
     if let Some(mut file) = output {
@@ -86,9 +89,9 @@ fn explained(rule: &Rule) -> String {
     let Rule { id, text, points, page, hint, .. } = rule;
     let basis = match rule.basis {
         Basis::Protocol => format!("protocol ({})", rule.task),
-        Basis::Advice => "advice: a breach is noted and costs no points".to_owned(),
+        Basis::Advice => "advice (a failure is noted and costs no points)".to_owned(),
     };
     let hint = if hint.is_empty() { String::new() } else { format!("hint      {hint}\n") };
     let section = conformance::section(page).map_or_else(String::new, |section| format!("\n{section}\n"));
-    format!("{id}\n\nrule      {text}\nasked by  {basis}\npoints    {points}\n{hint}see       docs/{page}:\n{section}")
+    format!("{id}\n\nrule      {text}\nbasis     {basis}\npoints    {points}\n{hint}see       docs/{page}:\n{section}")
 }

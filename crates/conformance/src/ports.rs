@@ -35,7 +35,7 @@ mod claim {
     const CLAIMS: usize = 100;
 
     /// A port that no other tester takes. The claim ends with the process at the latest.
-    pub(super) struct Claim(#[expect(dead_code, reason = "it is held, not used")] UnixDatagram);
+    pub(super) struct Claim(#[expect(dead_code, reason = "reserves the port")] UnixDatagram);
 
     impl Claim {
         /// Claims a port, unless another tester has claimed it. The caller hands out each port only once in a while.
@@ -113,7 +113,7 @@ fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
             return Ok(port);
         }
     }
-    bail!("none of the ports {} to {} is free", PORTS.start, PORTS.end - 1)
+    bail!("no free port from {} to {}", PORTS.start, PORTS.end - 1)
 }
 
 #[cfg(test)]
@@ -147,10 +147,10 @@ mod tests {
         let (one, other) = (free_udp_port().unwrap(), free_udp_port().unwrap());
         assert_ne!(one, other);
         let claimed = Claim::of(one).map(drop);
-        assert!(claimed.is_err() || cfg!(not(target_os = "linux")), "another tester would take the port {one}");
+        assert!(claimed.is_err() || cfg!(not(target_os = "linux")), "another tester would use the port {one}");
         let every_second = free_port(|port| if port % 2 == 0 { Ok(()) } else { Err(io::ErrorKind::AddrInUse.into()) });
         assert_eq!(every_second.unwrap() % 2, 0);
         let none = free_port(|_| Err(io::ErrorKind::AddrInUse.into()));
-        assert_eq!(none.unwrap_err().to_string(), "none of the ports 20000 to 29999 is free");
+        assert_eq!(none.unwrap_err().to_string(), "no free port from 20000 to 29999");
     }
 }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs};
 
 /// The properties of a process.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard counts"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard uses it"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,

@@ -235,7 +235,11 @@ mod tests {
     #[test]
     fn alternate_screen_leaves_nothing() {
         assert_eq!(shown("before\r\n\x1b[?1049hGAME OVER\x1b[?1049lafter"), ["before", "after"]);
-        assert_eq!(shown("\x1b[?1049hGAME"), ["GAME"], "a program that does not leave it is still seen");
+        assert_eq!(
+            shown("\x1b[?1049hGAME"),
+            ["GAME"],
+            "the alternate screen of a program that does not leave it counts"
+        );
     }
 
     #[test]

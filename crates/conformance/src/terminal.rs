@@ -42,7 +42,7 @@ const WINDOW: rustix::termios::Winsize =
 pub(crate) enum Output {
     None,
     Pipe(ChildStdout),
-    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have none"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "unused on other systems"))]
     Terminal(File),
 }
 

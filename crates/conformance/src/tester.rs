@@ -157,7 +157,7 @@ impl Tester {
                 break;
             }
         }
-        all.ok_or_else(|| io::Error::other("there is no run"))
+        all.ok_or_else(|| io::Error::other("no run was made"))
     }
 
     fn once(&self, launcher: &dyn Launcher, options: Options, choice: &Choice) -> Report {

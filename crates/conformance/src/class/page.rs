@@ -101,7 +101,7 @@ fn students(table: &Table<'_>) -> String {
 
 fn rules(table: &Table<'_>) -> String {
     let mut text =
-        String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>kept<th>broken<th>not tested<th>what it says");
+        String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>passed<th>failed<th>not tested<th>text");
     for rule in &table.rules {
         let [kept, broken, open] = table.counts(rule);
         let _ = write!(
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_students_write_is_text() {
+    fn escapes_text_of_students() {
         let page = untested("<b>", "build failed\n\n</pre><script>\n");
         assert!(page.contains("<title>&lt;b&gt;</title>") && page.contains("&lt;/pre&gt;&lt;script&gt;"), "{page}");
         assert_eq!(address("Jan Kowalski/ż"), "Jan%20Kowalski%2F%C5%BC");

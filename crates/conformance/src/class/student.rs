@@ -51,7 +51,7 @@ impl Student {
         }
         students.sort_unstable();
         if students.is_empty() {
-            bail!("there is no directory of a student in {}", class.display());
+            bail!("found no student directories in {}", class.display());
         }
         Ok(students)
     }
@@ -62,7 +62,7 @@ impl Student {
         let top = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let entries = WalkDir::new(&top).min_depth(1).sort_by_file_name();
         entries.into_iter().map(move |entry| {
-            let entry = entry.context("cannot read what was handed in")?;
+            let entry = entry.context("cannot read the submission")?;
             let inside = entry.path().strip_prefix(&top)?.to_owned();
             Ok((entry, inside))
         })
@@ -88,7 +88,7 @@ impl Student {
             bytes += length;
             if bytes > MAX_BYTES || count >= max_files {
                 bail!(
-                    "more was handed in than the tester takes, which is {} MiB in {max_files} files, directories and links",
+                    "submission too large: expected at most {} MiB in {max_files} files, directories and links",
                     MAX_BYTES >> 20
                 );
             }
@@ -201,7 +201,7 @@ mod tests {
         assert!(anna.fingerprint_within(10).is_ok());
         fs::create_dir(class.path().join("anna/src/last")).unwrap();
         let error = anna.fingerprint_within(10).unwrap_err().to_string();
-        assert!(error.ends_with("which is 256 MiB in 10 files, directories and links"), "{error}");
+        assert!(error.ends_with("at most 256 MiB in 10 files, directories and links"), "{error}");
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             Student::all(empty.path(), Path::new("x"))
                 .unwrap_err()
                 .to_string()
-                .starts_with("there is no directory of a student")
+                .starts_with("found no student directories")
         );
         assert!(
             Student::all(&empty.path().join("x"), Path::new("x"))

@@ -116,7 +116,7 @@ fn own_socket() -> io::Result<UnixStream> {
 
 // Returns only if an error occurs.
 fn work(words: &[OsString]) -> io::Result<()> {
-    let task = Task::of(words).ok_or_else(|| io::Error::other("these are no arguments of a guard"))?;
+    let task = Task::of(words).ok_or_else(|| io::Error::other("invalid arguments of a guard"))?;
     if task.is_first {
         // This guard is killed when the one outside is. If the tester dies, both find their sockets closed.
         set_parent_process_death_signal(Some(Signal::KILL))?;

@@ -95,14 +95,14 @@ impl Guard {
                         Ok(())
                     }
                     ("cannot", Ok(error)) => Err(Refusal::Command(io::Error::from_raw_os_error(error))),
-                    _ => Err(Refusal::Guard(io::Error::other(format!("the guard says '{line}'")))),
+                    _ => Err(Refusal::Guard(io::Error::other(format!("unexpected message of the guard: '{line}'")))),
                 };
             }
             let left = deadline.saturating_duration_since(Instant::now());
             self.control.set_read_timeout(Some(left.max(POLL)))?;
             let mut chunk = [0; 256];
             match self.control.read(&mut chunk) {
-                Ok(0) => return Err(Refusal::Guard(io::Error::other("the guard ended before it began"))),
+                Ok(0) => return Err(Refusal::Guard(io::Error::other("the guard ended before it started the program"))),
                 Ok(count) => self.heard.extend(&chunk[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),

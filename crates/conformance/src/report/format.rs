@@ -85,7 +85,7 @@ pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
                 let text = markdown::escaped(rule.text);
                 format!("| `{}` | {} | {} | {text} |\n", rule.id, rule.basis.word(), rule.points)
             };
-            let head = "| rule | asked by | points | what it says |\n| --- | --- | ---: | --- |\n".to_owned();
+            let head = "| rule | basis | points | text |\n| --- | --- | ---: | --- |\n".to_owned();
             Some(head + &rows.map(row).collect::<String>())
         }
         Format::Junit | Format::Tap | Format::Html => None,

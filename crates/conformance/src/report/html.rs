@@ -60,7 +60,7 @@ fn body(report: &Report, out: &mut String) -> fmt::Result {
     writeln!(out, "<h2>All rules</h2>")?;
     writeln!(
         out,
-        "<table>\n<thead><tr><th>verdict</th><th>rule</th><th>points</th><th>what it says</th></tr></thead>\n<tbody>"
+        "<table>\n<thead><tr><th>verdict</th><th>rule</th><th>points</th><th>text</th></tr></thead>\n<tbody>"
     )?;
     for rule in &report.rules {
         row(report, rule, out)?;

@@ -14,7 +14,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         writeln!(out, "**The report is not complete:** {}\n", escaped(&trouble.to_string()))?;
     }
     writeln!(out, "{}; {}\n", escaped(&lines::summary(report)), escaped(&lines::settings(report)))?;
-    writeln!(out, "| verdict | rule | points | what it says |\n| --- | --- | ---: | --- |")?;
+    writeln!(out, "| verdict | rule | points | text |\n| --- | --- | ---: | --- |")?;
     for rule in &report.rules {
         let verdict = if rule.word() == "FAIL" { "**FAIL**" } else { rule.word() };
         let often = lines::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" ({often})"));

@@ -213,7 +213,7 @@ pub struct Scenario {
 impl Scenario {
     /// If the scenario ended early: why it did not test the remaining rules.
     pub(crate) fn why(&self) -> Option<String> {
-        self.ended_by.as_ref().map(|rule| format!("'{}' ended early, at {rule}", self.name))
+        self.ended_by.as_ref().map(|rule| format!("'{}' ended early because {rule} failed", self.name))
     }
 }
 
@@ -235,7 +235,7 @@ impl Trouble {
     pub(crate) const fn in_short(&self) -> &'static str {
         match self {
             Self::CannotStart(_) => "the program cannot be started",
-            Self::Tester(_) => "the tester could not go on",
+            Self::Tester(_) => "the tester could not continue",
             Self::Stopped => "the test was stopped",
         }
     }
@@ -245,7 +245,7 @@ impl std::fmt::Display for Trouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::CannotStart(error) => f.write_str(error),
-            Self::Tester(error) => write!(f, "the tester could not go on: {error}"),
+            Self::Tester(error) => write!(f, "the tester could not continue: {error}"),
             Self::Stopped => f.write_str("the test was stopped"),
         }
     }

@@ -120,11 +120,11 @@ impl Page {
         self.line(&format!("\n{word}  {}{points}{often}", rule.id));
         let mut breaches = rule.breaches.iter();
         if let Some(breach) = breaches.next() {
-            self.field("came", &lines::what(breach));
-            self.field("expected", &rule.text);
+            self.field("failure", &lines::what(breach));
+            self.field("rule", &rule.text);
             self.field("where", &lines::place(breach));
         } else {
-            self.field("expected", &rule.text);
+            self.field("rule", &rule.text);
         }
         if !rule.hint.is_empty() {
             self.field("likely cause", &rule.hint);

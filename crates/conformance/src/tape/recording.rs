@@ -250,7 +250,7 @@ impl Recording {
             at_ms: millis(self.begin.elapsed()),
             channel: channel.name.clone(),
             sender: Sender::Program,
-            text: format!("({count} bytes of a message that is not complete)"),
+            text: format!("({count} bytes of an incomplete message)"),
             bytes: Some(bytes),
             wrong: None,
         })
@@ -282,7 +282,7 @@ fn told(channels: &[Channel], said: &Said, most: usize) -> Message {
             speech.map(|speech| (speech.tell)(bytes)).map_or_else(Default::default, |told| (told.text, told.wrong))
         }
         What::Wrong(bytes, at, why) => ("(no message)".to_owned(), Some(((*at).min(bytes.len()), why.clone()))),
-        What::Raw(bytes) => (format!("({} bytes that cannot be read as messages)", bytes.len()), None),
+        What::Raw(bytes) => (format!("({} bytes that are not messages)", bytes.len()), None),
         What::Note(text) => (text.clone(), None),
     };
     if let Some((end, _)) = text.char_indices().nth(most * LETTERS) {

@@ -105,7 +105,7 @@ impl Transcript {
         }
         let written = if length > self.left {
             self.left = 0;
-            writeln!(self.file, "(the transcript ends here: it has {MOST} bytes)")
+            writeln!(self.file, "(the transcript is truncated at {MOST} bytes)")
         } else {
             self.left -= length;
             writeln!(self.file, "{line}")

@@ -1,7 +1,7 @@
 //! Dealers and players like those of students. A deviation in one respect breaks its rule, and all other rules are
 //! judged.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use conformance::{Outcome, Report, Verdict};
 
@@ -25,28 +25,28 @@ fn required(report: &Report, verdict: Verdict) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn dealer_without_zero_bytes_breaks_grammar_alone() {
+#[ignore = "runs the whole kit: just prove"]
+fn dealer_without_zero_bytes_breaks_only_grammar() {
     let report = dealer("forgets-the-zero");
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
     assert_eq!(required(&report, Verdict::NotTested), [""; 0], "{report}");
     let breaches = &report.finding("grammar").unwrap().breaches;
-    assert_eq!(breaches.len(), 1, "it is reported once: {report}");
+    assert_eq!(breaches.len(), 1, "expected one report: {report}");
     assert!(breaches[0].text.ends_with("messages are not terminated by a zero byte"), "{report}");
     assert!(!report.to_string().contains("hint: JOIN"), "{report}");
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn dealer_with_lines_instead_of_zero_bytes_breaks_grammar_alone() {
+#[ignore = "runs the whole kit: just prove"]
+fn dealer_with_lines_instead_of_zero_bytes_breaks_only_grammar() {
     let report = dealer("newline-for-zero");
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
     assert_eq!(required(&report, Verdict::NotTested), [""; 0], "{report}");
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn dealer_for_one_player_that_is_seeded_by_the_second_and_starts_slowly_has_all_points() {
+#[ignore = "runs the whole kit: just prove"]
+fn slow_dealer_seeded_with_the_time_earns_all_points() {
     for fault in ["seeded-by-the-second", "slow-start"] {
         let report = dealer(fault);
         assert_eq!((report.points().0, report.outcome()), (report.points().1, Outcome::Passed), "{fault}: {report}");
@@ -54,8 +54,8 @@ fn dealer_for_one_player_that_is_seeded_by_the_second_and_starts_slowly_has_all_
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn player_that_takes_a_read_for_a_message_has_all_points() {
+#[ignore = "runs the whole kit: just prove"]
+fn player_that_treats_each_read_as_a_message_earns_all_points() {
     let report =
         run("player", ["{name}", "{host}", "{port}", "--fault", "takes-a-read-for-a-message"], &plan(PATIENCE));
     assert_eq!(report.points().0, report.points().1, "{report}");
@@ -65,8 +65,8 @@ fn player_that_takes_a_read_for_a_message_has_all_points() {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn player_without_zero_bytes_breaks_grammar_alone() {
+#[ignore = "runs the whole kit: just prove"]
+fn player_without_zero_bytes_breaks_only_grammar() {
     let report = run("player", ["{name}", "{host}", "{port}", "--fault", "forgets-the-zero"], &plan(PATIENCE));
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
     assert_eq!(required(&report, Verdict::NotTested), [""; 0], "{report}");
@@ -81,13 +81,13 @@ const RANKING: &[&[&str]] = &[
 ];
 
 #[test]
-#[ignore = "each is a whole run of the kit; .ci/run runs them"]
-fn deviating_dealers_are_ranked_as_a_teacher_would() {
+#[ignore = "runs the whole kit; run by .ci/run"]
+fn deviating_dealers_rank_as_teachers_expect() {
     let mut above = u32::MAX;
     for &faults in RANKING {
         let points: Vec<u32> = faults.iter().map(|fault| dealer(fault).points().0).collect();
         let (least, most) = (points.iter().min().unwrap(), points.iter().max().unwrap());
-        assert!(*most <= above, "{faults:?} have {points:?} points; those before have at least {above}");
+        assert!(*most <= above, "expected at most {above} points for {faults:?}, received {points:?}");
         above = *least;
     }
     let nothing = crate::references::nothing("dealer", 1_000);
@@ -95,7 +95,7 @@ fn deviating_dealers_are_ranked_as_a_teacher_would() {
 }
 
 #[test]
-fn program_that_does_nothing_or_only_joins_earns_nothing() {
+fn program_that_is_idle_or_only_joins_earns_no_points() {
     for kind in ["dealer", "player"] {
         let report = crate::references::nothing(kind, 500);
         assert_eq!(report.points().0, 0, "{report}");
@@ -109,8 +109,8 @@ time.sleep(1000)";
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit: just prove"]
-fn extra_messages_of_a_dealer_break_their_own_rule() {
+#[ignore = "runs the whole kit: just prove"]
+fn extra_dealer_messages_break_their_own_rule() {
     for (fault, rule) in [("welcomes", "grammar"), ("shows-the-hidden-card", "deal"), ("no-begin", "round-begins")] {
         let report = run_with("dealer", fault, &plan(PATIENCE));
         assert_eq!(required(&report, Verdict::Failed), [rule], "{fault}: {report}");

@@ -1,6 +1,6 @@
 //! `conformance class`: a table of students' submissions.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     collections::BTreeSet,
@@ -77,7 +77,7 @@ impl Class {
 }
 
 #[test]
-fn a_class_is_tested_and_only_what_changed_is_tested_again() {
+fn class_is_retested_only_where_submissions_changed() {
     let class = Class::new();
     let faulty = "sys.argv += ['--fault', 'counts-digits-twice']";
     class.hands_in("anna", "");
@@ -128,10 +128,10 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn programs_of_two_students_cannot_reach_each_other() {
+fn programs_of_different_students_cannot_connect() {
     let limits = Command::new(env!("CARGO_BIN_EXE_conformance")).arg("limits").output().unwrap();
     if !text(&limits.stdout).starts_with("network: only loopback") {
-        eprintln!("skipped: this system has no namespaces, so the programs share a network");
+        eprintln!("skipped: without namespaces, the programs share a network");
         return;
     }
     let class = Class::new();
@@ -170,7 +170,7 @@ if not os.path.exists(told):
 }
 
 #[test]
-fn students_whose_programs_share_a_network_are_tested_one_after_the_other() {
+fn students_on_a_shared_network_are_tested_sequentially() {
     let class = Class::new();
     let log = class.path("log");
     for student in ["anna", "ben"] {
@@ -186,7 +186,7 @@ fn students_whose_programs_share_a_network_are_tested_one_after_the_other() {
 }
 
 #[test]
-fn of_a_long_build_the_last_lines_are_shown() {
+fn last_lines_of_a_failed_build_are_shown() {
     let class = Class::new();
     class.hands_in("eve", "");
     let build = "yes 'a warning that the compiler repeats' | head -c 2000000; echo the mistake itself; exit 1";
@@ -198,7 +198,7 @@ fn of_a_long_build_the_last_lines_are_shown() {
 }
 
 #[test]
-fn a_class_that_was_stopped_goes_on() {
+fn stopped_class_resumes() {
     let class = Class::new();
     class.hands_in("anna", "");
     class.hands_in("ben", "import time; time.sleep(1000)");
@@ -212,7 +212,7 @@ fn a_class_that_was_stopped_goes_on() {
             && fs::read_dir(class.path("results/work")).is_ok_and(|mut folders| folders.next().is_some())
     });
     let busy = class.tested(&options);
-    assert!(text(&busy.stderr).contains("another test writes its results to "), "{}", text(&busy.stderr));
+    assert!(text(&busy.stderr).contains("another test is writing its results to "), "{}", text(&busy.stderr));
     let asked = Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap();
     assert!(asked.success());
     assert_eq!(first.wait().unwrap().code(), Some(4));
@@ -225,7 +225,7 @@ fn a_class_that_was_stopped_goes_on() {
 }
 
 #[test]
-fn secret_seeds_are_in_no_report_and_the_teacher_can_repeat_a_test() {
+fn secret_seeds_are_unreported_but_repeatable() {
     let class = Class::new();
     for student in ["anna", "ben"] {
         fs::create_dir(class.path("class").join(student)).unwrap();
@@ -276,7 +276,7 @@ fn without_rights() -> &'static [&'static str] {
 }
 
 #[test]
-fn closed_directories_of_earlier_runs_end_no_run() {
+fn inaccessible_directories_of_earlier_runs_are_tolerated() {
     let class = Class::new();
     // The program makes a directory inaccessible, and the parent of all work directories read-only.
     class.hands_in(
@@ -299,7 +299,7 @@ fn closed_directories_of_earlier_runs_end_no_run() {
 }
 
 #[test]
-fn names_of_students_act_on_neither_terminal_nor_spreadsheet() {
+fn student_names_are_escaped_in_terminal_and_spreadsheet() {
     let class = Class::new();
     let steering = "=1\u{1b}[2J\u{9b}1m\u{202e}b";
     let long = "ż".repeat(125);
@@ -326,7 +326,7 @@ fn names_of_students_act_on_neither_terminal_nor_spreadsheet() {
 }
 
 #[test]
-fn a_wrong_usage_is_said_before_anything_is_tested() {
+fn wrong_usage_is_reported_before_any_test() {
     let class = Class::new();
     class.hands_in("anna", "");
     let results = class.path("results");
@@ -343,8 +343,8 @@ fn a_wrong_usage_is_said_before_anything_is_tested() {
 }
 
 #[test]
-#[ignore = "it plays all scenarios with a dealer in Python, which are some ten seconds of work; .ci/run runs it"]
-fn the_commands_of_the_page_for_teachers_work() {
+#[ignore = "tests a Python dealer with all scenarios; run by .ci/run"]
+fn commands_in_teachers_md_work() {
     let page = include_str!("../../../../docs/teachers.md");
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");

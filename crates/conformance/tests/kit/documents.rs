@@ -7,11 +7,11 @@ use conformance::{TESTERS, section};
 const PAGE: &str = include_str!("../../../../docs/conformance.md");
 
 #[test]
-fn the_page_says_of_every_kind_its_placeholders() {
+fn page_lists_placeholders_of_every_kind() {
     for tester in TESTERS {
         let front = format!("| `{}` | ", tester.kind);
         let rows: Vec<&str> = PAGE.lines().filter(|line| line.starts_with(&front)).collect();
-        let [row] = rows[..] else { panic!("one row for {}: {rows:?}", tester.kind) };
+        let [row] = rows[..] else { panic!("expected one row for {}: {rows:?}", tester.kind) };
         for placeholder in tester.known {
             assert!(row.contains(&format!("{{{placeholder}}}")), "{placeholder}: {row}");
         }
@@ -19,7 +19,7 @@ fn the_page_says_of_every_kind_its_placeholders() {
 }
 
 #[test]
-fn every_rule_has_a_name_of_its_own_and_a_section_that_exists() {
+fn rules_have_unique_names_and_existing_sections() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     for tester in TESTERS {
         let names: BTreeSet<_> = tester.rules.iter().map(|rule| rule.id).collect();

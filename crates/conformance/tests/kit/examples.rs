@@ -1,6 +1,6 @@
 //! The programs from which students start earn at least a given score, in Python and in Rust.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     path::{Path, PathBuf},
@@ -47,7 +47,7 @@ fn reaches(kind: &str, file: &str, in_python: u32, in_rust: u32) {
     for (command, least) in [(python, in_python), (rust, in_rust)] {
         let what = command.last().unwrap().clone();
         let report = tested(kind, command);
-        assert!(report.points().0 >= least, "{what} is to have at least {least} points: {report}");
+        assert!(report.points().0 >= least, "expected at least {least} points for {what}: {report}");
     }
 }
 
@@ -55,7 +55,7 @@ macro_rules! examples {
     ($($test:ident: $kind:literal $file:literal $python:literal $rust:literal;)*) => {
         $(
             #[test]
-            #[ignore = "the whole kit twice for each kind takes two minutes, mostly of waiting; .ci/run runs it"]
+            #[ignore = "runs the whole kit twice for each kind; run by .ci/run"]
             fn $test() {
                 reaches($kind, $file, $python, $rust);
             }

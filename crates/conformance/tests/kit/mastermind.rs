@@ -1,6 +1,6 @@
 //! Mastermind text games like those of students: with more or fewer line ends, and with prompts of `input`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use conformance::{Outcome, Verdict};
 
@@ -13,7 +13,7 @@ use crate::{
 const PATIENCE: u64 = 20_000;
 
 #[test]
-fn prompts_and_answers_are_understood_with_any_ends_of_lines() {
+fn accepts_any_line_ends_around_prompts_and_answers() {
     for fault in [
         "prompt-ends-the-line",
         "empty-line-behind-the-prompt",
@@ -36,13 +36,13 @@ fn missing_prompt_is_reported_once_with_a_count() {
 }
 
 #[test]
-fn crash_at_a_wrong_length_breaks_one_rule() {
+fn crash_after_invalid_length_breaks_one_rule() {
     let report = run_with("mastermind-text", "length-is-not-checked", &plan(PATIENCE));
     assert_eq!(report.failed(), ["lengths"], "{report}");
 }
 
 #[test]
-fn program_that_does_nothing_earns_nothing() {
+fn idle_program_earns_no_points() {
     for kind in ["mastermind-text", "mastermind-server", "mastermind-client"] {
         let report = nothing(kind, 500);
         assert_eq!(report.points().0, 0, "{report}");

@@ -1,6 +1,6 @@
 //! Nuggets programs with the deviations of typical student programs get the verdicts that a teacher would give.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{collections::BTreeMap, thread};
 
@@ -57,7 +57,7 @@ fn port_may_be_announced_without_a_line_feed() {
 }
 
 #[test]
-fn server_whose_port_is_not_on_standard_output_is_judged_by_all_other_rules() {
+fn server_that_hides_its_port_is_tested_for_all_other_rules() {
     side_by_side(["prints-no-port", "prints-42", "port-on-standard-error"], |fault| {
         let rules = ["name-required", "small-q"];
         assert_eq!(verdicts(SERVER, fault, &rules, PATIENCE), [Some(Verdict::Passed); 2], "{fault}");
@@ -65,7 +65,7 @@ fn server_whose_port_is_not_on_standard_output_is_judged_by_all_other_rules() {
 }
 
 #[test]
-fn program_that_does_nothing_earns_nothing() {
+fn idle_program_earns_no_points() {
     let kinds = [(SERVER, "{map}{seed}"), (CLIENT, "{host}{port}{name}")];
     let scripts = ["exit 0", "sleep 1000"];
     side_by_side(kinds.iter().flat_map(|kind| scripts.map(|script| (kind, script))), |((kind, values), script)| {
@@ -75,7 +75,7 @@ fn program_that_does_nothing_earns_nothing() {
 }
 
 #[test]
-fn server_may_take_the_process_id_or_the_time_for_its_seed() {
+fn server_may_seed_with_process_id_or_time() {
     let expected =
         [("seeds-by-pid", Verdict::Passed), ("seeds-by-time", Verdict::Passed), ("no-seed-is-1", Verdict::Failed)];
     side_by_side(expected, |(fault, verdict)| {
@@ -84,7 +84,7 @@ fn server_may_take_the_process_id_or_the_time_for_its_seed() {
 }
 
 #[test]
-fn server_must_accept_names_without_letters_and_go_on_without_input() {
+fn server_must_accept_names_without_letters_and_run_without_input() {
     let rules = ["any-name", "end-of-input"];
     for (fault, index) in [("needs-letters", 0), ("ends-with-its-input", 1)] {
         let mut expected = [Some(Verdict::Passed); 2];
@@ -132,7 +132,7 @@ const APART: [(&str, &[&str]); 7] = [
 ];
 
 #[test]
-fn state_that_a_server_shows_is_adopted() {
+fn tester_adopts_the_state_that_a_server_shows() {
     side_by_side(APART, |(fault, rules)| {
         assert_eq!(verdicts(SERVER, fault, rules, PATIENCE), vec![Some(Verdict::Passed); rules.len()], "{fault}");
     });
@@ -148,14 +148,14 @@ fn crash_breaks_the_rule_that_the_server_keeps_running() {
 }
 
 #[test]
-fn pushed_players_are_judged_only_where_players_change_places() {
+fn pushed_players_are_tested_only_if_players_change_places() {
     let report = run_with(SERVER, "walks-through-players", &with_rules(SERVER, &["pushed-player"], PATIENCE));
     let pushed = report.finding("pushed-player").map(|rule| (rule.verdict, &*rule.why));
-    assert_eq!(pushed, Some((Verdict::NotTested, "it shows only where swap is kept")), "{report}");
+    assert_eq!(pushed, Some((Verdict::NotTested, "because swap failed")), "{report}");
 }
 
 #[test]
-fn players_in_passages_that_let_sight_through_break_the_rule_about_passages() {
+fn sight_through_passages_breaks_the_passage_rule() {
     let mut plan = with_rules(SERVER, &["sight", "passage-sight", "full-game"], PATIENCE);
     // With this seed, the player that sees too much is in a room.
     plan.options.seed = Seed::Number(2);
@@ -164,7 +164,7 @@ fn players_in_passages_that_let_sight_through_break_the_rule_about_passages() {
 }
 
 #[test]
-fn text_of_quit_counts_if_a_user_sees_it_in_the_end() {
+fn text_of_quit_counts_if_it_is_visible_at_exit() {
     let rules = ["quit-text", "exact-text", "refused"];
     let (passed, untested) = (Some(Verdict::Passed), Some(Verdict::NotTested));
     let expected = [
@@ -178,18 +178,18 @@ fn text_of_quit_counts_if_a_user_sees_it_in_the_end() {
 }
 
 #[test]
-fn client_gets_keys_only_when_its_screen_is_up() {
+fn client_receives_keys_only_after_it_draws_its_screen() {
     let rules = ["keys-as-typed", "any-key", "quit-text"];
     assert_eq!(verdicts(CLIENT, "forgets-early-keys", &rules, PATIENCE), [Some(Verdict::Passed); 3]);
 }
 
 #[test]
-fn client_has_a_window_for_the_largest_map() {
+fn client_terminal_fits_the_largest_map() {
     assert_eq!(verdicts(CLIENT, "measures-its-window", &["big-map"], PATIENCE), [Some(Verdict::Passed)]);
 }
 
 #[test]
-fn spectator_need_not_send_other_keys_than_q() {
+fn spectator_need_not_send_keys_other_than_q() {
     let rules = ["spectates", "watches"];
     assert_eq!(verdicts(CLIENT, "spectators-type-only-q", &rules, PATIENCE), [Some(Verdict::Passed); 2]);
     assert_eq!(verdicts(CLIENT, "waits-for-ok", &rules, LESS), [Some(Verdict::Passed), Some(Verdict::Failed)]);
@@ -209,8 +209,8 @@ const SMALL: [&str; 5] = [
 ];
 
 #[test]
-#[ignore = "each is a whole run of the kit; .ci/run runs them"]
-fn deviating_servers_are_ranked_by_what_works() {
+#[ignore = "runs the whole kit; run by .ci/run"]
+fn deviating_servers_rank_by_working_features() {
     let faults = FORGIVEN.into_iter().chain(SMALL).chain(["ends-with-a-quitter", "one-client-only"]);
     let runs: Vec<_> =
         faults.map(|fault| (fault, thread::spawn(move || run_with(SERVER, fault, &plan(PATIENCE))))).collect();

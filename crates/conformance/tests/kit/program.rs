@@ -1,6 +1,6 @@
 //! The executable: its exit status, and its output that does not depend on a test.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_is_no_rule_that_was_broken() {
+fn program_that_cannot_start_breaks_no_rule() {
     let ended = conformance(&["dealer", "--", "./there-is-no-such-dealer"]);
     let report = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(3), "{report}");
@@ -31,7 +31,7 @@ fn a_program_that_cannot_be_started_is_no_rule_that_was_broken() {
 }
 
 #[test]
-fn how_a_program_ended_and_what_it_said_stands_in_the_report() {
+fn report_contains_exit_status_and_standard_error() {
     let ended = conformance(&[
         "player",
         "--patience",
@@ -59,7 +59,7 @@ fn how_a_program_ended_and_what_it_said_stands_in_the_report() {
 fn rules_are_listed_and_explained() {
     let listed = text(&conformance(&["dealer", "--list"]).stdout);
     let row = listed.lines().find(|line| line.starts_with("soft-17 ")).unwrap();
-    assert!(row.ends_with(" protocol   1  The dealer stands on a soft 17 as on any other"), "{listed}");
+    assert!(row.ends_with(" protocol   1  The dealer stands on a soft 17 as on any other 17"), "{listed}");
     let explained = text(&conformance(&["dealer", "--explain", "soft-17"]).stdout);
     for part in ["\nhint      Some casinos", "\nsee       docs/protocols/blackjack.md#cards-and-rules:\n\n", "soft 17"]
     {
@@ -69,7 +69,7 @@ fn rules_are_listed_and_explained() {
 }
 
 #[test]
-fn a_report_in_a_file_stands_on_standard_output_as_text() {
+fn output_file_does_not_replace_text_on_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.xml");
     let file = path.to_str().unwrap();
@@ -90,7 +90,7 @@ fn a_report_in_a_file_stands_on_standard_output_as_text() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn rejects_contradictory_options() {
     for arguments in [
         &["dealer", "--only", "listens,nonsense", "--", "d"][..],
         &["dealer", "--repeat", "0", "--", "d"],
@@ -104,7 +104,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_test_that_is_stopped_says_what_it_has_found() {
+fn stopped_test_reports_results_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("started");
     let script = format!("echo > {}; sleep 1000", note.display());
@@ -113,7 +113,7 @@ fn a_test_that_is_stopped_says_what_it_has_found() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    eventually("it is not started", || note.exists());
+    eventually("it did not start", || note.exists());
     let kill = format!("kill {}", tester.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = tester.wait_with_output().unwrap();
@@ -123,7 +123,7 @@ fn a_test_that_is_stopped_says_what_it_has_found() {
 }
 
 #[test]
-fn a_list_is_written_for_programs_and_pages_too() {
+fn rules_are_listed_as_json_and_markdown() {
     let json = text(&conformance(&["player", "--list", "--format", "json"]).stdout);
     let rules: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&rules[0]["rule"], &rules[0]["asked_by"]), (&"joins".into(), &"protocol".into()));

@@ -1,6 +1,6 @@
 //! The reference programs in Python pass all rules, and each of their faults fails exactly the rules that it breaks.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -78,7 +78,7 @@ fn patience(kind: &str, fault: &str) -> u64 {
 
 fn interpreter() -> String {
     let python =
-        programs::python().expect("these tests need python3, as CONTRIBUTING.md says; it could not be started");
+        programs::python().expect("these tests need python3, see CONTRIBUTING.md");
     python.to_str().unwrap().to_owned()
 }
 
@@ -141,15 +141,15 @@ for program, of in faults.FAULTS.items():
 fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Option<String> {
     let failed: BTreeSet<&str> = report.failed().into_iter().collect();
     let rules: BTreeSet<&str> = rules.iter().map(String::as_str).collect();
-    speaks_the_language_of_the_protocol(report, name);
+    uses_terms_of_the_protocol(report, name);
     let is_required = |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
     let fails = rules.iter().any(is_required);
     (failed != rules || (report.outcome() == Outcome::Failed) != fails)
-        .then(|| format!("{failed:?} failed instead of {rules:?}:\n{report}"))
+        .then(|| format!("expected failures of {rules:?}, received {failed:?}:\n{report}"))
 }
 
 // A report does not reveal the implementation language of the tester.
-fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
+fn uses_terms_of_the_protocol(report: &Report, fault: &str) {
     let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
     let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
     for text in breaches().map(|breach| &breach.text).chain(messages) {
@@ -161,7 +161,7 @@ fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
 
 // Tests programs with these faults of a kind, with the given number in parallel. Returns those that do not break
 // exactly their rules.
-fn not_found(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
+fn undetected(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
     let open = Mutex::new(faults.into_iter());
     let next = || open.lock().unwrap().next();
     let wrong = Mutex::new(Vec::new());
@@ -172,7 +172,7 @@ fn not_found(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[S
                     let began = Instant::now();
                     let report = run_with(kind, &name, &plan(&name, &rules));
                     let disagreement = disagreement(kind, &name, &rules, &report);
-                    let verdict = disagreement.as_deref().unwrap_or("is found");
+                    let verdict = disagreement.as_deref().unwrap_or("is detected");
                     eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
                     wrong.lock().unwrap().extend(disagreement.map(|_| (name, rules)));
                 }
@@ -188,7 +188,7 @@ fn meant_for(kind: &str, rules: &[String]) -> Plan {
 }
 
 #[test]
-fn each_rule_is_broken_by_a_fault_of_the_reference() {
+fn every_rule_has_a_fault_that_breaks_it() {
     let faults = faults();
     for (kind, _, _) in PROGRAMS {
         let broken: BTreeSet<&str> = faults[*kind].iter().flat_map(|(_, rules)| rules).map(String::as_str).collect();
@@ -208,14 +208,14 @@ const SOME: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn some_faults_are_found_by_the_scenarios_that_are_meant_for_their_rules() {
+fn selected_scenarios_detect_faults_of_their_rules() {
     let mut faults = faults();
     thread::scope(|scope| {
         for (kind, some) in SOME {
             let mut of_kind = faults.remove(*kind).unwrap();
             of_kind.retain(|(name, _)| some.contains(&name.as_str()));
             assert_eq!(of_kind.len(), some.len(), "of a {kind}");
-            scope.spawn(|| assert_eq!(not_found(kind, of_kind, AT_ONCE, |_, rules| meant_for(kind, rules)), []));
+            scope.spawn(|| assert_eq!(undetected(kind, of_kind, AT_ONCE, |_, rules| meant_for(kind, rules)), []));
         }
     });
 }
@@ -235,7 +235,7 @@ const SHOWN_ELSEWHERE: &[&str] = &[
 ];
 
 // Selects for each rule the fault that breaks the fewest others. `just prove` tests all faults with all scenarios.
-fn each_rule_is_seen(kind: &str) {
+fn every_rule_detects_a_fault(kind: &str) {
     let mut faults = faults().remove(kind).unwrap();
     faults.sort_by_key(|(_, rules)| rules.len());
     let mut seen = BTreeSet::new();
@@ -248,13 +248,13 @@ fn each_rule_is_seen(kind: &str) {
         if SHOWN_ELSEWHERE.contains(&name) { plan(patience(kind, name)) } else { meant_for(kind, rules) }
     };
     // A busy machine may have caused a timeout, so each gets a second attempt without parallel tests.
-    let wrong = not_found(kind, not_found(kind, faults, AT_ONCE, plan), 1, plan);
-    assert_eq!(wrong, [], "these faults of a {kind} do not fail exactly their rules");
+    let wrong = undetected(kind, undetected(kind, faults, AT_ONCE, plan), 1, plan);
+    assert_eq!(wrong, [], "faults of a {kind} that do not fail exactly their rules");
 }
 
-fn each_fault_is_found(kind: &str) {
-    let wrong = not_found(kind, faults().remove(kind).unwrap(), AT_ONCE, |name, _| plan(patience(kind, name)));
-    assert_eq!(wrong, [], "these faults of a {kind} do not fail exactly their rules");
+fn every_fault_is_detected(kind: &str) {
+    let wrong = undetected(kind, faults().remove(kind).unwrap(), AT_ONCE, |name, _| plan(patience(kind, name)));
+    assert_eq!(wrong, [], "faults of a {kind} that do not fail exactly their rules");
 }
 
 fn passes_whole(kind: &str) {
@@ -270,7 +270,7 @@ fn passes_whole(kind: &str) {
             let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
             is_played && scenario.observed.contains(&rule.id)
         });
-        assert!(shown, "with --only {} no scenario shows it", rule.id);
+        assert!(shown, "not detected with --only {}", rule.id);
     }
 }
 
@@ -278,21 +278,21 @@ macro_rules! references {
     ($($kind:literal: $passes:ident $rules:ident $faults:ident;)*) => {
         $(
             #[test]
-            #[ignore = "each is a whole run of the kit; .ci/run runs them"]
+            #[ignore = "runs the whole kit; run by .ci/run"]
             fn $passes() {
                 passes_whole($kind);
             }
 
             #[test]
-            #[ignore = "they start hundreds of programs in Python; .ci/run runs them"]
+            #[ignore = "starts hundreds of Python programs; run by .ci/run"]
             fn $rules() {
-                each_rule_is_seen($kind);
+                every_rule_detects_a_fault($kind);
             }
 
             #[test]
-            #[ignore = "they take many minutes: just prove"]
+            #[ignore = "takes many minutes: just prove"]
             fn $faults() {
-                each_fault_is_found($kind);
+                every_fault_is_detected($kind);
             }
         )*
     };
@@ -317,8 +317,8 @@ fn untested(report: &Report) -> (Vec<&str>, Outcome) {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
-fn the_player_passes_whole_without_a_table() {
+#[ignore = "runs the whole kit; run by .ci/run"]
+fn player_without_table_passes_whole() {
     let report = run("player", ["{name}", "{host}", "{port}"], &plan(PATIENCE));
     let of_tables = tester("player").rules.iter().filter(|rule| rule.page == "blackjack.md#tables");
     let of_tables: Vec<_> = of_tables.map(|rule| rule.id).collect();
@@ -326,15 +326,15 @@ fn the_player_passes_whole_without_a_table() {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
-fn the_nuggets_client_passes_whole_as_a_spectator() {
+#[ignore = "runs the whole kit; run by .ci/run"]
+fn nuggets_spectator_passes_whole() {
     let report = run(NUGGETS_CLIENT.kind, ["{host}", "{port}"], &plan(PATIENCE));
     assert_eq!(untested(&report).0, ["short-name", "odd-name"], "{report}");
     assert_eq!(report.failed(), [""; 0], "{report}");
 }
 
 #[test]
-fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
+fn running_dealer_is_tested_with_its_current_game() {
     let (words, _) = command("dealer");
     let dealer = Process::start(Command::new(&words[0]).args(&words[1..]).args(["0", "5", "--players", "2"]));
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, dealer.port()));
@@ -346,7 +346,7 @@ fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
 }
 
 #[test]
-fn running_nuggets_server_is_tested_until_its_letters_are_given() {
+fn running_nuggets_server_is_tested_until_no_letter_is_free() {
     let (words, _) = command("nuggets-server");
     let map = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/main.txt");
     let server = Process::start(Command::new(&words[0]).args(&words[1..]).args([map, "2021"]));

@@ -1,6 +1,6 @@
 //! Reports: their content, their formats and the user's options.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 mod conversation;
 mod formats;

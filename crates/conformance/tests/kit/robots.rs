@@ -1,6 +1,6 @@
 //! Robots servers and clients with the deviations of typical student programs, and their verdicts.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{path::Path, thread};
 
@@ -97,12 +97,12 @@ fn missing_hello_on_one_connection_costs_one_rule() {
 }
 
 #[test]
-fn refused_empty_name_costs_one_rule() {
+fn rejected_empty_name_costs_one_rule() {
     breaks(&ROBOTS_SERVER, "no-empty-names", &["empty-name"], GAME);
 }
 
 #[test]
-fn abort_is_no_orderly_end_and_costs_one_rule() {
+fn abort_counts_as_crash_and_costs_one_rule() {
     let rules = ["taken-port", "exit-status-1", "no-crash", "hello"];
     breaks(&ROBOTS_SERVER, "aborts-at-a-taken-port", &["no-crash"], &rules);
     let rules = ["wrong-arguments", "too-large", "no-arguments", "exit-status-1", "no-crash"];
@@ -131,19 +131,19 @@ fn faults_of_later_lobbies_cost_one_rule() {
 }
 
 #[test]
-fn game_that_starts_early_costs_one_rule_and_names_it_where_others_are_not_tested() {
+fn early_game_costs_one_rule_which_untested_rules_name() {
     let rules = ["accepted", "newcomer-in-lobby", "game-started", "equal-names", "comes-back", "own-buffers"];
     let report = tested(&ROBOTS_SERVER, "starts-with-its-first-player", &rules);
     assert_eq!(report.failed(), ["game-started"], "{report}");
     let equal_names = report.finding("equal-names").unwrap();
-    assert_eq!(equal_names.why, "'equal names' ended early, at game-started", "{report}");
+    assert_eq!(equal_names.why, "'equal names' ended early because game-started failed", "{report}");
 }
 
 #[test]
-fn rules_that_an_unreadable_message_hides_name_it() {
+fn rules_hidden_by_invalid_message_name_its_rule() {
     let report = tested(&ROBOTS_SERVER, "counts-no-scores", &["well-formed", "scores", "score-once", "score-zeros"]);
     assert_eq!(report.failed(), ["well-formed"], "{report}");
-    assert_eq!(report.finding("scores").unwrap().why, "it shows only where well-formed is kept", "{report}");
+    assert_eq!(report.finding("scores").unwrap().why, "because well-formed failed", "{report}");
 }
 
 #[test]
@@ -152,29 +152,29 @@ fn early_turn_costs_one_rule() {
 }
 
 #[test]
-fn server_that_is_seeded_with_seconds_draws_something_else_each_time() {
+fn server_seeded_with_seconds_passes_seed_rule() {
     breaks(&ROBOTS_SERVER, "seeds-by-time", &[], &["no-seed"]);
     breaks(&ROBOTS_SERVER, "one-seed-for-all", &["draws", "no-seed"], &["draws", "no-seed"]);
 }
 
 #[test]
-fn server_that_starts_slowly_keeps_all_rules() {
+fn slow_server_passes_all_rules() {
     breaks(&ROBOTS_SERVER, "slow-start", &[], GAME);
 }
 
 #[test]
-fn scenario_is_repeated_when_the_tester_falls_behind() {
+fn scenario_is_repeated_if_tester_cannot_keep_up() {
     breaks(&ROBOTS_SERVER, "bombs-are-walls-and-turns-late", &["over-bombs"], &["over-bombs", "shared-field"]);
 }
 
 #[test]
-fn server_may_greet_a_client_and_read_from_it_in_two_threads() {
+fn server_may_send_hello_and_read_in_two_threads() {
     let rules = [GAME, &["half-more", "coalesced", "own-buffers", "pieces", "before-bad-bytes"]].concat();
     breaks(&ROBOTS_SERVER, "misses-joins-while-it-greets", &[], &rules);
 }
 
 #[test]
-fn rules_about_many_clients_do_not_need_one_that_leaves_at_once() {
+fn rules_about_many_clients_need_no_immediate_disconnect() {
     let rules = ["ipv6", "many-clients", "crowd", "visitors"];
     breaks(&ROBOTS_SERVER, "ends-when-a-client-leaves-before-hello", &[], &rules);
 }
@@ -205,13 +205,13 @@ fn client_may_forward_inputs_only_as_a_player_of_its_own_name() {
 }
 
 #[test]
-fn client_that_cuts_names_at_zero_bytes_breaks_advice() {
+fn client_that_truncates_names_at_zero_bytes_breaks_advice() {
     breaks(&ROBOTS_CLIENT, "c-strings", &["zero-bytes"], PLAY);
     assert!(!ROBOTS_CLIENT.rule("zero-bytes").unwrap().is_required());
 }
 
 #[test]
-fn client_that_draws_no_lobby_after_hello_breaks_one_rule() {
+fn client_without_picture_after_hello_breaks_one_rule() {
     breaks(&ROBOTS_CLIENT, "draws-no-hello", &["hello-picture"], PLAY);
 }
 
@@ -223,7 +223,7 @@ fn ipv6_addresses_may_be_written_with_and_without_brackets() {
 }
 
 #[test]
-fn programs_that_do_nothing_earn_nothing() {
+fn idle_programs_earn_no_points() {
     thread::scope(|scope| {
         for tester in [&ROBOTS_SERVER, &ROBOTS_CLIENT] {
             for code in ["", "import time; time.sleep(1000)"] {
@@ -249,8 +249,8 @@ fn points_follow_from_playing_whole_matches() {
 }
 
 #[test]
-#[ignore = "it is eight whole runs of the kit: just prove"]
-fn deviating_servers_are_ranked_as_a_teacher_ranks_them() {
+#[ignore = "runs the whole kit eight times: just prove"]
+fn deviating_servers_rank_as_teachers_expect() {
     // Sorted from best to worst. Servers in one row have the same score, and those in the first row have no faults.
     let ranks: [&[&str]; 7] = [
         &["seeds-by-time", "slow-start"],

@@ -1,6 +1,6 @@
 //! Programs that misbehave towards the machine are judged, and none of their processes remain.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     fs,
@@ -57,7 +57,7 @@ fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&s
     for part in texts {
         assert!(report.contains(part), "{part}: {report}");
     }
-    eventually(&format!("{word} still runs"), || !is_left(word));
+    eventually(&format!("{word} is still running"), || !is_left(word));
     report
 }
 
@@ -74,18 +74,18 @@ sys.exit(3)
 ";
 
 #[test]
-fn what_leaves_the_group_ends_too() {
+fn processes_that_leave_the_group_are_ended() {
     judged(&[], "a-daemon-of-the-tests", DAEMON, &[], &["FAIL  joins", "it ended with exit status 3"]);
 }
 
 #[test]
-fn what_leaves_the_group_ends_where_there_are_no_namespaces() {
+fn processes_that_leave_the_group_are_ended_without_namespaces() {
     if !has_no_namespaces() {
         // The other test has covered this case.
         return;
     }
     let holds = text(&conformance(&WITHOUT_NAMESPACES, &["limits"]).stdout);
-    assert!(holds.contains("network: not limited") && holds.contains("looked for and killed"), "{holds}");
+    assert!(holds.contains("network: not limited") && holds.contains("finds and kills"), "{holds}");
     judged(&WITHOUT_NAMESPACES, "another-daemon-of-the-tests", DAEMON, &[], &["it ended with exit status 3"]);
 }
 
@@ -98,7 +98,7 @@ fn has_no_namespaces() -> bool {
 #[test]
 fn killing_or_stopping_the_guard_leaves_no_process() {
     let before: &[&str] = if has_no_namespaces() { &WITHOUT_NAMESPACES } else { &[] };
-    if !text(&conformance(before, &["limits"]).stdout).contains("looked for and killed") {
+    if !text(&conformance(before, &["limits"]).stdout).contains("finds and kills") {
         // A program cannot signal its guard here.
         return;
     }
@@ -139,26 +139,26 @@ fn consecutive_programs_have_different_process_ids() {
 }
 
 #[test]
-fn a_program_that_does_nothing_is_not_waited_for_longer_than_it_may_take() {
+fn idle_program_is_ended_at_its_time_limit() {
     let tested = |options: &[&str]| {
         let command = ["--", "sh", "-c", "sleep 9753 & wait", "{host}{port}"];
         text(&conformance(&[], &[&["player"], options, &command].concat()).stdout)
     };
     let report = tested(&["--patience", "1"]);
-    assert!(report.contains("it did not connect") && !is_left("9753"), "{report}");
+    assert!(report.contains("expected a connection to ") && !is_left("9753"), "{report}");
     let report = tested(&["--patience", "600", "--limit", "time=1"]);
     assert!(report.contains("exceeded the limit time, which is 1 s") && !is_left("9753"), "{report}");
 }
 
 #[test]
-fn nothing_is_left_of_a_tester_that_is_killed() {
+fn killed_tester_leaves_no_process() {
     let mut tester = Command::new(env!("CARGO_BIN_EXE_conformance"));
     tester.args(["player", "--patience", "600", "--", "sh", "-c", "sleep 9754 & wait", "{host}{port}"]);
     let mut tester = tester.stdout(Stdio::null()).spawn().unwrap();
-    eventually("it never runs", || is_left("9754"));
+    eventually("it did not start", || is_left("9754"));
     tester.kill().unwrap();
     tester.wait().unwrap();
-    eventually("it still runs", || !is_left("9754"));
+    eventually("it is still running", || !is_left("9754"));
 }
 
 #[test]
@@ -226,7 +226,7 @@ def take():
 }
 
 #[test]
-fn a_program_that_floods_is_not_followed() {
+fn program_that_floods_output_is_ended() {
     for stream in ["stdout", "stderr"] {
         let code = format!("import sys\nwhile True: sys.{stream}.write('why ' * 1000 + '\\n')");
         let texts = ["FAIL  no-crash", "exceeded the limit output, which is 1 MiB"];
@@ -235,7 +235,7 @@ fn a_program_that_floods_is_not_followed() {
 }
 
 #[test]
-fn a_file_that_grows_is_stopped() {
+fn file_size_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let code = "
 import os, sys
@@ -253,7 +253,7 @@ with open(os.path.join(sys.argv[2], str(os.getpid()) + sys.argv[3].replace('/', 
 }
 
 #[test]
-fn a_program_that_forks_without_end_is_stopped() {
+fn fork_bomb_is_limited() {
     // The loop is finite, in case the limit does not work.
     let code = "
 import os, time
@@ -275,12 +275,12 @@ fn programs_have_only_loopback_where_the_system_allows_it() {
 }
 
 #[test]
-fn limits_are_said_in_the_report() {
+fn report_lists_limits() {
     let report = judged(&[], "an-empty-program-of-the-tests", "", &["--limit", "files=77"], &["Limits: network: "]);
     assert!(report.contains("; files: 77; file-size: 64 MiB; output: 64 MiB; end of the program: "), "{report}");
     let wrong = conformance(&[], &["player", "--limit", "ram=1", "--", "x"]);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("--limit ram=1: there is no limit 'ram'"), "{}", text(&wrong.stderr));
+    assert!(text(&wrong.stderr).contains("--limit ram=1: unknown limit 'ram'"), "{}", text(&wrong.stderr));
 }
 
 fn reference(name: &str) -> String {
@@ -302,7 +302,7 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
 }
 
 #[test]
-fn output_that_would_stay_in_a_buffer_is_read_at_a_terminal() {
+fn buffered_output_is_read_at_a_terminal() {
     // Like `printf` in C, which buffers all output unless it writes to a terminal. Such a server is of no use to a
     // tester that waits for its port.
     let front = "
@@ -324,7 +324,7 @@ sys.stdout.isatty() or sys.exit('this is no terminal')
 }
 
 #[test]
-fn a_client_that_needs_a_terminal_gets_one() {
+fn client_that_needs_a_terminal_runs_at_one() {
     let front = "sys.stdin.isatty() and sys.stdout.isatty() or sys.exit('this is no terminal')";
     let arguments = ["{host}", "{port}", "{name}"];
     let options = ["--patience", "20", "--only", "first-message"];
@@ -339,7 +339,7 @@ fn a_client_that_needs_a_terminal_gets_one() {
 }
 
 #[test]
-fn what_a_text_game_does_at_a_terminal_is_not_tested_where_all_is_played_at_one() {
+fn terminal_rule_is_untested_if_all_scenarios_use_a_terminal() {
     let rules = ["--only", "terminal,shown", "--patience", "20"];
     let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &rules, &[]);
     assert!(code == Some(0) && report.contains("\u{2713} terminal "), "{report}");

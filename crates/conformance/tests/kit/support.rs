@@ -1,5 +1,5 @@
 //! Programs under test that run as threads of the test.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     str::FromStr,

@@ -252,7 +252,9 @@ impl Mirror {
             let is_overdue = self.overdue.remove(id);
             if !is_due && !is_overdue {
                 context.check(judge, &BOMB_TIMER, false, || match bomb {
-                    Some((_, right)) => format!("turn {turn}: expected the explosion of bomb {} in turn {right}, received it now", id.0),
+                    Some((_, right)) => {
+                        format!("turn {turn}: expected the explosion of bomb {} in turn {right}, received it now", id.0)
+                    }
                     None => {
                         format!("turn {turn}: expected explosions of existing bombs, received one of bomb {}", id.0)
                     }

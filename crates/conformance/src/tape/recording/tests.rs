@@ -26,7 +26,7 @@ fn bytes_become_messages_wherever_they_are_cut() {
     }
     recording.add(channel, Sender::Tester, b"yes.no.");
     recording.focus = Some(channel);
-    let beginning = "(2 bytes of a message that is not complete)";
+    let beginning = "(2 bytes of an incomplete message)";
     assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
     // Messages that the tester has not read yet are omitted, except where reading stops.
     recording.took(channel, 2);
@@ -44,7 +44,7 @@ fn report_has_the_messages_of_its_connection() {
     let (one, other) = (recording.open("one", &STOPS), recording.open("other", &STOPS));
     recording.add(other, Sender::Program, b"aside.");
     recording.focus = Some(one);
-    assert_eq!(texts(&mut recording), ["aside."], "its connection has carried nothing");
+    assert_eq!(texts(&mut recording), ["aside."], "its connection has carried no data");
     for number in 0..20 {
         recording.add(one, Sender::Program, format!("{number}.").as_bytes());
         recording.add(other, Sender::Program, b"aside.");
@@ -72,5 +72,5 @@ fn memory_is_bounded_whatever_comes() {
     let pending = recording.channels[channel].program.pending.len();
     assert!(pending <= LONGEST + endless.len() && recording.said.len() <= KEPT, "{pending}");
     assert!(recording.bytes <= KEPT_BYTES + LONGEST + endless.len());
-    assert!(texts(&mut recording).iter().any(|text| text.contains("cannot be read as messages")));
+    assert!(texts(&mut recording).iter().any(|text| text.contains("that are not messages")));
 }

@@ -35,11 +35,11 @@ fn dealer(values: Values<'_>, _: &Console) -> i32 {
 }
 
 #[test]
-fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before() {
+fn report_shows_wrong_byte_and_preceding_messages() {
     let (report, conversation, last) = breach(&DEALER, dealer, "grammar", 2_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (16, Some(22), Some(b'o')), "{report}");
-    assert_eq!(wrong.text, "'arts' would be right");
+    assert_eq!(wrong.text, "expected 'arts'");
     let told: Vec<_> = conversation
         .iter()
         .filter(|message| message.channel == "seat 1")
@@ -51,7 +51,7 @@ fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before()
     );
     assert!(last.bytes.unwrap().hex.starts_with("43 41 52 44 20"));
     let text = report.to_string();
-    assert!(text.contains("WRONG at byte 16 (byte 22 of the connection): 6f 'o'; 'arts' would be right"), "{text}");
+    assert!(text.contains("WRONG at byte 16 (byte 22 of the connection): 6f 'o'; expected 'arts'"), "{text}");
 }
 
 // Sends a correct Hello, and then a Turn whose second event has an unknown tag.
@@ -74,7 +74,7 @@ fn robots(values: Values<'_>, _: &Console) -> i32 {
 }
 
 #[test]
-fn a_binary_message_is_told_as_names_and_fields_up_to_where_decoding_stops() {
+fn binary_messages_are_shown_as_fields_up_to_the_decoding_error() {
     let (report, conversation, last) = breach(&ROBOTS_SERVER, robots, "well-formed", 2_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.byte), (12, Some(9)), "{report}");
@@ -97,10 +97,10 @@ fn nuggets(_: Values<'_>, console: &Console) -> i32 {
 }
 
 #[test]
-fn a_datagram_is_shown_with_its_wrong_byte() {
+fn report_shows_wrong_byte_of_datagram() {
     let (report, conversation, last) = breach(&NUGGETS_SERVER, nuggets, "message-form", 1_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (8, None, Some(b'x')), "{report}");
-    assert_eq!((&*last.text, &*wrong.text), ("GRID 15 x32", "a digit would be right"));
+    assert_eq!((&*last.text, &*wrong.text), ("GRID 15 x32", "expected a digit"));
     assert!(conversation.iter().any(|message| message.text == "SPECTATE" && message.sender == Sender::Tester));
 }

@@ -50,7 +50,11 @@ fn finding(id: &str, asked_by: Basis, points: u32, verdict: Verdict) -> Finding 
         page: "protocols/blackjack.md#messages".into(),
         hint: "Look twice.".into(),
         verdict,
-        why: if verdict == Verdict::NotTested { "'a whole game' ended early, at broken".into() } else { String::new() },
+        why: if verdict == Verdict::NotTested {
+            "'a whole game' ended early because broken failed".into()
+        } else {
+            String::new()
+        },
         count: 20,
         tested_in: 5,
         failed_in: if failed { 2 } else { 0 },
@@ -87,7 +91,7 @@ fn acts(letter: char) -> bool {
 }
 
 #[test]
-fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
+fn reports_contain_no_control_characters_of_programs() {
     for format in Format::ALL {
         let written = hostile().write(format);
         // A JSON report contains the original output of the program.
@@ -99,11 +103,11 @@ fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
 }
 
 #[test]
-fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
+fn every_format_contains_score_seed_and_failure_counts() {
     for format in Format::ALL {
         let written = hostile().write(format);
         // The reason why a rule was not tested is included too, with quotes as the format requires.
-        assert!(written.contains("ended early, at broken"), "{format:?}");
+        assert!(written.contains("ended early because broken failed"), "{format:?}");
         let parts: &[&str] = match format {
             Format::Json => &["\"points\":29", "\"of\":31", "\"score\":93", "\"seed\":99", "\"failed_in\":2"],
             Format::Junit => &["29 of 31 points", "name=\"seed\" value=\"99\"", "failed in 2 of 5 runs"],
@@ -117,7 +121,7 @@ fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
 }
 
 #[test]
-fn no_format_has_a_seed_that_is_secret() {
+fn no_format_contains_a_secret_seed() {
     for format in Format::ALL {
         let written = Report { seed: None, ..hostile() }.write(format);
         let part = match format {
@@ -130,7 +134,7 @@ fn no_format_has_a_seed_that_is_secret() {
 }
 
 #[test]
-fn a_report_that_is_not_complete_says_so_and_why_in_every_format() {
+fn every_format_marks_incomplete_reports_with_the_reason() {
     let troubles = [
         (Trouble::Tester("no <socket>".into()), Outcome::Unfinished, "no "),
         (Trouble::Stopped, Outcome::Unfinished, "stopped"),
@@ -157,7 +161,7 @@ fn a_report_that_is_not_complete_says_so_and_why_in_every_format() {
 }
 
 #[test]
-fn text_has_verdict_then_broken_rules_then_others() {
+fn text_shows_verdict_then_failed_rules_then_others() {
     let mut report = hostile();
     report.rules.truncate(2);
     let broken = &mut report.rules[1];
@@ -168,15 +172,15 @@ fn text_has_verdict_then_broken_rules_then_others() {
     breach.conversation[0].channel = "seat 1".into();
     breach.conversation[0].text = "BEGIN?".into();
     breach.conversation[0].wrong =
-        Some(WrongByte { offset: 5, stream_offset: Some(11), byte: Some(b'?'), text: "its end would be right".into() });
+        Some(WrongByte { offset: 5, stream_offset: Some(11), byte: Some(b'?'), text: "expected its end".into() });
     assert_eq!(
         report.to_string(),
         "dealer: failed, 29 of 30 points (96 %)\n\
          1 passed, 1 failed; seed 99, 5 runs\n\
          \n\
          FAIL  broken (1 point), failed in 2 of 5 runs\n\
-         \x20 came          seat 1: it is wrong\n\
-         \x20 expected      The rule\n\
+         \x20 failure       seat 1: it is wrong\n\
+         \x20 rule          The rule\n\
          \x20 where         a whole game, after 1.234 s, seat 1, byte 11 of the connection\n\
          \x20 likely cause  Look twice.\n\
          \x20 also          19 more\n\
@@ -184,7 +188,7 @@ fn text_has_verdict_then_broken_rules_then_others() {
          \x20 program       standard error: why\n\
          \x20      1.234 s  seat 1  program  BEGIN?\n\
          \x20                                bytes: 00 1b\n\
-         \x20                                WRONG at byte 5 (byte 11 of the connection): 3f '?'; its end would be right\n\
+         \x20                                WRONG at byte 5 (byte 11 of the connection): 3f '?'; expected its end\n\
          \n\
          Passed\n\
          \x20 \u{2713} kept    The rule\n\
@@ -211,7 +215,7 @@ fn text_at_a_terminal_is_wrapped_and_coloured() {
 }
 
 #[test]
-fn what_only_we_ask_for_is_noted_and_what_was_not_tested_is_neither_kept_nor_broken() {
+fn failed_advice_is_noted_and_untested_rules_neither_pass_nor_fail() {
     let report = |rules: Vec<Finding>| Report { rules, ..hostile() };
     let kept = || finding("one", Basis::Protocol, 3, Verdict::Passed);
     let noted = report(vec![kept(), finding("two", Basis::Advice, 0, Verdict::Failed)]);
@@ -228,7 +232,7 @@ fn what_only_we_ask_for_is_noted_and_what_was_not_tested_is_neither_kept_nor_bro
 }
 
 #[test]
-fn a_report_is_read_from_its_json() {
+fn report_round_trips_through_json() {
     for trouble in [None, Some(Trouble::Stopped), Some(Trouble::Tester("x".into()))] {
         let report = Report { trouble, ..hostile() };
         let written = report.write(Format::Json);
@@ -259,7 +263,7 @@ fn junit_is_xml_with_a_test_case_for_each_rule() {
 }
 
 #[test]
-fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
+fn tap_has_a_test_point_for_each_rule_and_yaml_for_failures() {
     let written = hostile().write(Format::Tap);
     let mut lines = written.lines();
     assert_eq!((lines.next(), lines.next()), (Some("TAP version 14"), Some("1..4")));
@@ -288,13 +292,13 @@ fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
             "ok 1 - kept: The rule",
             "not ok 2 - broken: The rule",
             "not ok 3 - noted: The rule # TODO advice",
-            "ok 4 - unseen: The rule # SKIP 'a whole game' ended early, at broken"
+            "ok 4 - unseen: The rule # SKIP 'a whole game' ended early because broken failed"
         ]
     );
 }
 
 #[test]
-fn markdown_has_a_row_for_each_rule_and_what_programs_wrote_stays_within_its_fences() {
+fn markdown_has_a_row_for_each_rule_and_fences_program_output() {
     let mut report = hostile();
     report.kind = HOSTILE.concat();
     report.trouble = Some(Trouble::Tester(HOSTILE.concat()));
@@ -329,7 +333,7 @@ fn markdown_has_a_row_for_each_rule_and_what_programs_wrote_stays_within_its_fen
 }
 
 #[test]
-fn html_is_one_page_without_scripts_or_anything_from_elsewhere() {
+fn html_is_one_page_without_scripts_or_external_resources() {
     let mut report = hostile();
     report.trouble = Some(Trouble::Tester(HOSTILE.concat()));
     let written = report.write(Format::Html);
@@ -355,7 +359,7 @@ fn html_is_one_page_without_scripts_or_anything_from_elsewhere() {
 }
 
 #[test]
-fn a_line_of_a_megabyte_is_cut() {
+fn lines_of_a_megabyte_are_truncated() {
     let mut report = hostile();
     let breach = &mut report.rules[1].breaches[0];
     breach.text = "x".repeat(1 << 20);

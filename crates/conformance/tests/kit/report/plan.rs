@@ -32,7 +32,7 @@ fn late(values: Values<'_>, console: &Console) -> i32 {
 }
 
 #[test]
-fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
+fn rule_that_fails_in_some_runs_fails_with_a_count() {
     // The program plays no game to its end. A program that takes part in no game keeps no rule if all rules are
     // selected.
     let only = Some(support::only(&DEALER, ["listens", "round-begins", "closes"]));
@@ -42,12 +42,15 @@ fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
     assert_eq!((report.runs, report.outcome()), (2, Outcome::Failed));
     assert!(report.to_string().contains("failed in 1 of 2 runs"), "{report}");
     let unseen = report.finding("closes").unwrap();
-    assert_eq!((unseen.verdict, &*unseen.why), (Verdict::NotTested, "'a whole game' ended early, at listens"));
+    assert_eq!(
+        (unseen.verdict, &*unseen.why),
+        (Verdict::NotTested, "'a whole game' ended early because listens failed")
+    );
     assert_eq!(report.finding("round-begins").map(|rule| (rule.tested_in, rule.failed_in)), Some((1, 0)));
 }
 
 #[test]
-fn scenarios_that_are_meant_for_other_rules_are_left_out() {
+fn scenarios_for_other_rules_are_skipped() {
     let only = |ids: &[&'static str]| Plan { only: Some(support::only(&DEALER, ids.iter().copied())), ..plan(200) };
     let played = |ids: &[&'static str]| {
         let report = planned(&DEALER, closes, &only(ids));
@@ -56,7 +59,8 @@ fn scenarios_that_are_meant_for_other_rules_are_left_out() {
     };
     let seeded = played(&["seeded"]);
     assert!(
-        seeded.contains(&"two dealers that start together".to_owned()) && !seeded.contains(&"many rounds".to_owned())
+        seeded.contains(&"two dealers that start at the same time".to_owned())
+            && !seeded.contains(&"many rounds".to_owned())
     );
     let odds = played(&["grammar", "wins"]);
     assert!(odds.contains(&"many rounds".to_owned()) && !odds.contains(&"a player joins twice".to_owned()), "{odds:?}");
@@ -79,7 +83,7 @@ fn noting(values: Values<'_>, _: &Console) -> i32 {
 }
 
 #[test]
-fn what_a_program_is_given_follows_from_the_seed() {
+fn seed_determines_the_values_of_a_program() {
     let seeds = |seed: Option<u32>| {
         let mut plan = plan(500);
         let seed = seed.unwrap_or(2021);
@@ -120,7 +124,7 @@ fn babbles(_: Values<'_>, console: &Console) -> i32 {
 }
 
 #[test]
-fn a_transcript_has_all_that_was_said_and_how_the_program_ended() {
+fn transcript_contains_all_messages_and_the_exit_status() {
     let folder = tempfile::tempdir().unwrap();
     let transcripts = folder.path().join("new/folder");
     let runs = NonZero::new(2).unwrap();
@@ -157,7 +161,7 @@ impl Launcher for Faulty {
 }
 
 #[test]
-fn a_fault_of_the_tester_leaves_a_report() {
+fn tester_panic_leaves_a_report() {
     let report = DEALER.run(&Faulty, &plan(100)).unwrap();
     let Some(Trouble::Tester(why)) = &report.trouble else { panic!("{report}") };
     assert_eq!(why, "in the scenario 'a whole game': internal error: a fault of the tester");
