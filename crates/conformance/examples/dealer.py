@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A dealer of blackjack for one player: `dealer.py PORT ROUNDS`. docs/protocols/blackjack.md has the rest."""
+"""A blackjack dealer for one player: `dealer.py PORT ROUNDS`. docs/protocols/blackjack.md has the rest."""
 
 import random
 import socket
@@ -10,7 +10,7 @@ SUITS = "Clubs Diamonds Hearts Spades".split()
 
 
 def total(hand):
-    """What a hand counts. An ace counts 11 as long as that is not too much."""
+    """Returns the total of a hand. An ace counts 11 unless the total would exceed 21."""
     values = [min(RANKS.index(card.split()[0]) + 1, 10) for card in hand]
     return sum(values) + (10 if 1 in values and sum(values) <= 11 else 0)
 
@@ -23,7 +23,7 @@ class Player:
         self.connection.sendall(text.encode() + b"\0")
 
     def hear(self):
-        """The next message. A read may bring a part of one, or several."""
+        """Returns the next message. A read may return a part of a message, or several."""
         while b"\0" not in self.arrived:
             more = self.connection.recv(4096)
             if not more or len(self.arrived) > 256:
@@ -34,7 +34,7 @@ class Player:
 
 
 def play(player):
-    """One round."""
+    """Plays one round."""
     deck = [f"{rank} of {suit}" for suit in SUITS for rank in RANKS]
     random.shuffle(deck)
     hand, dealer = [deck.pop(), deck.pop()], [deck.pop(), deck.pop()]

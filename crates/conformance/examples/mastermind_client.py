@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A client of mastermind: `mastermind_client.py NAME HOST PORT [GAMES]`.
+"""A mastermind client: `mastermind_client.py NAME HOST PORT [GAMES]`.
 
-It guesses a code that fits the answers.
+It guesses a code that fits all answers.
 """
 
 import itertools
@@ -15,7 +15,7 @@ def feedback(code, guess):
 
 
 def lines(connection):
-    """The messages of the server. A read may bring a part of one, or several."""
+    """Yields the server's messages. A read may return a part of a message, or several."""
     arrived = b""
     while more := connection.recv(4096):
         arrived += more

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A solo room of mastermind: `mastermind_server.py PORT`.
+"""A mastermind server with a solo room: `mastermind_server.py PORT`.
 
-It has no lifelines and no hints yet; docs/protocols/mastermind.md has.
+Lifelines and hints are left to you (docs/protocols/mastermind.md).
 """
 
 import asyncio
 import secrets
 import sys
 
-seats, games = {}, 0  # the writer and the lines of each seat
+seats, games = {}, 0  # the messages about each seat, and the number of games
 
 
 def tell(line, to=None):
@@ -22,7 +22,7 @@ def record(seat, line):
 
 
 def begin(seat, length, repeats):
-    """Begins a game. Returns what is to be known of it: code and turn."""
+    """Starts a game. Returns its code and turn."""
     global games
     games += 1
     digits = list("12345678")
@@ -83,7 +83,7 @@ async def serve(reader, writer):
     except asyncio.LimitOverrunError:
         tell("BYE a line has at most 64 bytes", writer)
     except (asyncio.IncompleteReadError, OSError):
-        pass  # it has left
+        pass  # the client has disconnected
     writers.remove(writer)
     writer.close()
     if seats.pop(seat, None):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The text game of mastermind. docs/mastermind.md#the-dialogue says what it prints; the words around it are yours."""
+"""The mastermind text game. docs/mastermind.md#the-dialogue defines its output, and the words around it are up to you."""
 
 import random
 import sys
 
-COSTS = {1: 2, 2: 3}  # turns that a lifeline takes
+COSTS = {1: 2, 2: 3}  # turns that each lifeline takes
 
 
 def ask(prompt):
-    print(prompt, end="", flush=True)  # what stays in the buffer, nobody sees
+    print(prompt, end="", flush=True)  # buffered output is not visible
     line = sys.stdin.readline()
     return line.strip() if line else sys.exit(0)
 
@@ -20,7 +20,7 @@ def ask_yes(prompt):
 
 
 def feedback(code, guess):
-    """Exact matches first; then each other digit of the code pays for one of the guess."""
+    """Counts exact matches first. Then each remaining digit of the code matches at most one of the guess."""
     red = sum(map(str.__eq__, code, guess))
     return red, sum(min(code.count(digit), guess.count(digit)) for digit in set(guess)) - red
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A client of nuggets: `nuggets_client.py HOST PORT [NAME]`.
+"""A nuggets client: `nuggets_client.py HOST PORT [NAME]`.
 
-It sends what is typed, key by key, and shows the newest picture.
+It sends typed keys one by one, and shows the latest picture.
 
-Without a name it watches. `yes hjkl | tr -d '\\n' | nuggets_client.py localhost 2021 Ann` walks about.
+Without a name it is a spectator. `yes hjkl | tr -d '\\n' | nuggets_client.py localhost 2021 Ann` moves around.
 """
 
 import atexit
@@ -15,20 +15,20 @@ import termios
 import time
 import tty
 
-REPEATS = (1, 3, 7, 15)  # seconds after which the first message is sent once more; at the last one it gives up
+REPEATS = (1, 3, 7, 15)  # seconds until the first message is repeated; at the last one, the client exits
 
 
 def main(host, port, *name):
     if not (port.isdecimal() and 0 < int(port) < 65536):
         sys.exit(f"{port} is no port")
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.connect((host, int(port)))  # takes datagrams of this address only
+    server.connect((host, int(port)))  # receives datagrams only from this address
     greeting = b"PLAY " + os.fsencode(name[0]) if name else b"SPECTATE"
     server.send(greeting)
     if sys.stdin.isatty():
         modes = termios.tcgetattr(sys.stdin)
         atexit.register(termios.tcsetattr, sys.stdin, termios.TCSANOW, modes)
-        tty.setcbreak(sys.stdin)  # single keys, which do not appear on the screen
+        tty.setcbreak(sys.stdin)  # single keys without echo
     start, repeats, is_in, leaves = time.monotonic(), list(REPEATS), False, None
     while True:
         now = time.monotonic()
@@ -38,7 +38,7 @@ def main(host, port, *name):
             repeats.pop(0)
             server.send(greeting)
         if leaves and now > leaves:
-            server.send(b"KEY Q")  # the first one or its answer was lost
+            server.send(b"KEY Q")  # the key or its answer was lost
             return
         ready, _, _ = select.select([server] + [sys.stdin] * (is_in and not leaves), [], [], 0.1)
         if sys.stdin in ready:
@@ -49,7 +49,7 @@ def main(host, port, *name):
             try:
                 message = server.recv(65536).decode("latin-1")
             except ConnectionError:
-                continue  # the server may be away for a moment
+                continue  # the server may be unreachable for a moment
             repeats = []
             kind = message.replace("\n", " ").split(" ")[0]
             if kind == "DISPLAY":

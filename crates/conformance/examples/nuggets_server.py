@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server of nuggets: `nuggets_server.py MAP [SEED]`. Players see the whole map: sight is left to you."""
+"""A nuggets server: `nuggets_server.py MAP [SEED]`. Players see the whole map: sight is left to you."""
 
 import random
 import socket
@@ -14,7 +14,7 @@ SPOTS = [(row, column) for row, line in enumerate(ROWS) for column, what in enum
 
 
 class Client:
-    """A player, or without a letter the spectator."""
+    """A player or, without a letter, the spectator."""
 
     def __init__(self, address, letter=None, name=None, spot=None):
         self.address, self.letter, self.name, self.spot = address, letter, name, spot
@@ -22,7 +22,7 @@ class Client:
 
 
 def bury():
-    """250 nuggets in at least 10 piles."""
+    """Places 250 nuggets in up to 10 piles."""
     spots = DICE.sample(SPOTS, min(10, len(SPOTS) - 1))
     cuts = [0, *sorted(DICE.sample(range(1, 250), len(spots) - 1)), 250]
     return {spot: cuts[at + 1] - cuts[at] for at, spot in enumerate(spots)}
@@ -40,7 +40,7 @@ def send(client, text):
 
 
 def show(clients):
-    """Sends pictures."""
+    """Sends these clients a DISPLAY."""
     letters = {player.spot: player.letter for player in players if player.is_here}
     for client in clients:
         own = letters | ({client.spot: "@"} if client.letter else {})
@@ -78,7 +78,7 @@ def join(name, address):
 
 
 def step(player, key):
-    """Moves by one spot, and changes places with whoever stands there. Returns what it found, or None if it could not."""
+    """Moves a player by one spot and swaps places with a player there. Returns the gold found, or None if blocked."""
     spot = tuple(map(sum, zip(player.spot, STEPS[key])))
     if not (0 <= spot[0] < len(ROWS) and 0 <= spot[1] < len(ROWS[0])) or ROWS[spot[0]][spot[1]] not in ".#":
         return None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A player of blackjack: `player.py NAME HOST PORT`. Make it better: it stands on 17, whatever the dealer shows."""
+"""A blackjack player: `player.py NAME HOST PORT`. Make it better: it stands on 17, whatever the dealer shows."""
 
 import socket
 import sys
@@ -8,13 +8,13 @@ RANKS = "Ace Two Three Four Five Six Seven Eight Nine Ten Jack Queen King".split
 
 
 def total(hand):
-    """What a hand counts. An ace counts 11 as long as that is not too much."""
+    """Returns the total of a hand. An ace counts 11 unless the total would exceed 21."""
     values = [min(RANKS.index(rank) + 1, 10) for rank in hand]
     return sum(values) + (10 if 1 in values and sum(values) <= 11 else 0)
 
 
 def messages(connection):
-    """What the dealer says. A read may bring a part of a message, or several."""
+    """Yields the dealer's messages. A read may return a part of a message, or several."""
     arrived = b""
     while more := connection.recv(4096):
         arrived += more

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A client of robots: `robots_client.py -d GUI -n NAME -p PORT -s SERVER`.
+"""A robots client: `robots_client.py -d GUI -n NAME -p PORT -s SERVER`.
 
-It joins and passes keys on. Of pictures it has only the lobby yet.
+It joins and forwards keys. It draws only the lobby: the pictures of the game are left to you.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 
 
 class Reader:
-    """Reads from bytes. Where they end too early, IndexError or struct.error says so."""
+    """Reads values from bytes. If bytes are missing, it raises IndexError or struct.error."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -44,7 +44,7 @@ class Reader:
             self.skip_items(lambda: self.skip(4))
 
     def message(self):
-        """The tag of the next message, and what follows. Keep more of it: a picture of the game needs it."""
+        """Reads the next message. Storing more of its content is left to you: a picture of the game needs it."""
         tag = self.number("B")
         start = self.at
         if tag > 4:
@@ -83,7 +83,7 @@ while True:
     if keys in ready:
         key = keys.recv(65536)
         if key in (b"\0", b"\1") or len(key) == 2 and key[0] == 2 and key[1] < 4:
-            # In the lobby each key joins. In a game it is passed on: tags are one more there.
+            # In the lobby, each key joins. In a game, it is forwarded with its tag increased by one.
             server.sendall(bytes([key[0] + 1]) + key[1:] if plays else bytes([0, len(name)]) + name)
     if server in ready:
         more = server.recv(65536)
@@ -100,4 +100,4 @@ while True:
                 if tag in (0, 1, 4):
                     screen.sendto(b"\0" + hello + struct.pack(">I", len(players)) + b"".join(players), gui[4])
         except (IndexError, struct.error):
-            pass  # the rest has not arrived yet
+            pass  # the message is incomplete

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server of robots with the options of the course.
+"""A robots server with the options of the course.
 
 Robots move and place blocks; bombs are left to you (docs/protocols/robots.md).
 """
@@ -18,7 +18,7 @@ args = parser.parse_args()
 NAME = args.n.encode()
 HELLO = b"\0" + bytes([len(NAME)]) + NAME + struct.pack(">B5H", args.c, args.x, args.y, args.l, args.e, args.b)
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
-# For each connection its robot and what it did last; then players as in messages, and what newcomers are told.
+# The robot and the last action of each connection, the encoded players, and the messages for new clients.
 clients, players, history, games, state = {}, [], [], [], args.s
 
 
@@ -97,10 +97,10 @@ async def serve(reader, writer):
             act = bytes([tag]) + (await reader.readexactly(1) if tag == 3 else b"")
             if act[-1] > 3:
                 break
-            if len(players) == args.c:  # the last one counts, and nothing before the game
+            if len(players) == args.c:  # the last action counts, and none before the game
                 clients[writer][1] = act
     except (OSError, EOFError, UnicodeDecodeError):
-        pass  # it is gone, or sends no messages
+        pass  # the client has disconnected or sends invalid bytes
     del clients[writer]
     writer.close()
 

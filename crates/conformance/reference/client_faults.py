@@ -1,4 +1,4 @@
-"""What the reference client of nuggets does wrong on purpose; see faults.py."""
+"""Deliberate faults of the reference client of nuggets; see faults.py."""
 
 from faults import faulty
 
@@ -27,7 +27,7 @@ PORT = """    if not (word.isascii() and word.isdecimal() and 1 <= int(word) <= 
 CONNECT = """        connection.connect((args.host, args.port))
 """
 
-# Each with the rules that it breaks, and pairs of a text of the program and what stands there instead.
+# Each row has the rules that the fault breaks, and pairs of program text and its replacement.
 faulty("nuggets-client", [
     ("cuts-names", "first-message", GREETING, GREETING + "        self.greeting = self.greeting[:25]\n"),
     ("needs-two-letters", "short-name", GREETING, GREETING + "        self.greeting = self.greeting.ljust(7, b'_')\n"),

@@ -3,9 +3,9 @@
 
     python3 dealer.py PORT ROUNDS [--players COUNT]
 
-It speaks the text dialect. Port 0 is any free one; the port is printed on standard output.
+It uses the text dialect. Port 0 selects any free port. The port is printed on standard output.
 
-The file reads from the rules of the game, over the messages, to the table where both meet.
+The file contains the rules of the game, the messages, and the table, in this order.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def card_name(card):
 
 
 def points(hand):
-    """The total of a hand, and whether it is soft: an ace still counts 11."""
+    """Returns the total of a hand, and whether it is soft: an ace still counts 11."""
     ranks = [(card - 1) % 13 + 1 for card in hand]
     total = sum(11 if rank == 1 else min(rank, 10) for rank in ranks)
     elevens = ranks.count(1)
@@ -44,7 +44,7 @@ def total(hand):
 
 
 def shuffled_deck():
-    """A fresh deck, each order of which is equally likely: Fisher and Yates draw each card from those that are left."""
+    """Returns a full deck in random order (Fisher-Yates): each card is drawn from the remaining ones."""
     deck = list(range(1, 53))
     for last in range(51, 0, -1):
         other = secrets.randbelow(last + 1)
@@ -53,7 +53,7 @@ def shuffled_deck():
 
 
 def dealer_draws(hand):
-    """The dealer stands on 17 or more, also on a soft 17."""
+    """Whether the dealer stands: on 17 or more, including a soft 17."""
     return total(hand) < DEALER_STANDS
 
 
@@ -67,40 +67,40 @@ def verdict(hand, dealer):
 
 # ---- Messages --------------------------------------------------------------------------------------------------------
 
-LONGEST = 256  # bytes of a message without its zero byte
-PATIENCE = 30  # seconds for JOIN and for each answer
+LONGEST = 256  # maximum bytes of a message without its zero byte
+PATIENCE = 30  # seconds to wait for JOIN and for each answer
 
 
 class Violation(Exception):
-    """The player did something else than the protocol says."""
+    """The player broke the protocol."""
 
 
 class Line:
-    """A connection that carries messages, each ended by a zero byte.
+    """A connection that carries messages, each terminated by a zero byte.
 
-    TCP carries bytes: one `recv` may return half a message or several. So bytes are collected, and split at the zeros.
+    TCP is a byte stream: one `recv` may return a part of a message or several. Bytes are collected and split at zeros.
     """
 
     def __init__(self, connection):
         connection.settimeout(PATIENCE)
-        # Without this the system holds small messages back to put them into one segment.
+        # Otherwise the system delays small messages to merge them into one segment.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connection = connection
         self.bytes = b""
 
     def fileno(self):
-        """What `select` waits for."""
+        """The descriptor for `select`."""
         return self.connection.fileno()
 
     def say(self, text):
-        """Sends a message. Whether the player is still there is found when it is listened to."""
+        """Sends a message. A disconnected player is detected by the next read."""
         try:
             self.connection.sendall(text.encode("ascii") + b"\0")
         except OSError:
             pass
 
     def read(self):
-        """Takes in what has arrived, or what arrives next."""
+        """Reads the available bytes, or waits for the next ones."""
         try:
             arrived = self.connection.recv(4096)
         except TimeoutError as error:
@@ -112,7 +112,7 @@ class Line:
         self.bytes += arrived
 
     def message(self):
-        """The first complete message, or None when it is not complete yet."""
+        """Returns the first complete message, or None if it is not complete yet."""
         text, zero, rest = self.bytes.partition(b"\0")
         if len(text) > LONGEST:
             raise Violation(f"more than {LONGEST} bytes without a zero byte")
@@ -122,7 +122,7 @@ class Line:
         return text
 
     def listen(self):
-        """Waits for the next message. Who sends single bytes must be done in time, too."""
+        """Waits for the next message. The timeout also limits a player that sends single bytes."""
         end = time.monotonic() + PATIENCE
         while (text := self.message()) is None:
             if time.monotonic() > end:
@@ -133,7 +133,7 @@ class Line:
     def close(self):
         try:
             self.connection.setblocking(False)
-            # Bytes that were never read would make the system reset the connection, and QUIT would be lost with it.
+            # Unread bytes would make the system reset the connection, which would lose QUIT.
             while self.connection.recv(4096):
                 pass
         except OSError:
@@ -152,8 +152,8 @@ class Seat:
         self.line.say("CARD " + card_name(card))
 
     def ask(self):
-        """Asks for a decision. Returns whether the player takes a card."""
-        # What is there before the question answers nothing.
+        """Sends DECISION. Returns whether the player takes a card."""
+        # Discard input that arrived before the question.
         if select.select([self.line], [], [], 0)[0]:
             self.line.read()
         if self.line.bytes:
@@ -174,7 +174,7 @@ class Seat:
 
 
 def name_in(text):
-    """The name in a JOIN."""
+    """Returns the name in a JOIN."""
     word, _, name = text.partition(b" ")
     if word != b"JOIN":
         raise Violation(f"{text[:40]!r} is no JOIN")
@@ -184,7 +184,7 @@ def name_in(text):
 
 
 def gather(listener, count):
-    """Waits until as many players have joined. Somebody who says nothing keeps nobody waiting."""
+    """Waits until all seats are taken. A silent client does not delay the others."""
     seats, waiting = [], {}
     while len(seats) < count:
         timeout = max(0, min(waiting.values()) - time.monotonic()) if waiting else None
@@ -212,7 +212,7 @@ def gather(listener, count):
 
 
 def play_round(seats):
-    """Plays a round with all seats. Returns those that are still there."""
+    """Plays a round with all seats. Returns the seats of the remaining players."""
     deck = shuffled_deck()
     for seat in seats:
         seat.hand = []
@@ -255,7 +255,7 @@ def play(listener, rounds, players):
 
 
 def number(lowest, highest):
-    """A whole number in a range, for an argument."""
+    """Parses an argument as a whole number in a range."""
 
     def parse(word):
         if not (word.isascii() and word.isdecimal() and lowest <= int(word) <= highest):
@@ -282,7 +282,7 @@ def main():
 
 if __name__ == "__main__":
     if "--fault" in sys.argv:
-        # To test the tester: with `--fault NAME` the program does one thing wrong.
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
         faults.begin("dealer", globals())

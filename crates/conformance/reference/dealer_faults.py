@@ -1,4 +1,4 @@
-"""What the reference dealer does wrong on purpose: with cards, by the rules of the game, and where few words are wrong; see faults.py."""
+"""Deliberate faults of the reference dealer in cards, rules, and short replacements; see faults.py."""
 
 import random
 import secrets
@@ -16,7 +16,7 @@ def shuffled(deck=range(1, 53)):
 
 
 def deals(name, *rules):
-    """A dealer that makes its deck like this. The last card is dealt first."""
+    """Builds the deck in this way. The last card is dealt first."""
 
     def add(make):
         fault("dealer", name, *rules)(lambda names: names.update(shuffled_deck=make))
@@ -35,13 +35,13 @@ def _():
     return deck[::-1]
 
 
-# Other numbers in each run.
+# Different numbers in each run.
 own = secrets.randbelow(1 << 30)
 
 
 @deals("reseeded-by-the-second", "shuffled")
 def _():
-    """Seeds the generator for each shuffle. The pause stands for those that dealers make between messages."""
+    """Seeds the generator for each shuffle. The pause represents those that dealers make between messages."""
     time.sleep(0.4)
     random.seed(int(time.time()) ^ own)
     deck = list(range(1, 53))
@@ -60,7 +60,7 @@ rest = []
 
 @deals("deals-on-from-the-rest", "whole-deck")
 def _():
-    """Shuffles only when the cards of the last round would not do for another."""
+    """Shuffles only when too few cards remain for another round."""
     if len(rest) < 30:
         rest[:] = shuffled()
     return rest
@@ -68,7 +68,7 @@ def _():
 
 @deals("same-cards-in-each-run", "fresh-cards", "seeded")
 def _():
-    """Forgets to seed the generator."""
+    """Does not seed the generator."""
     global generator
     generator = generator or random.Random(1)
     return generator.sample(range(1, 53), 52)
@@ -85,7 +85,7 @@ def _():
 
 @deals("seeded-by-the-second", "seeded")
 def _():
-    """As srand(time(NULL)) when the program starts, which is good enough unless two start together."""
+    """Seeds like srand(time(NULL)) at startup, which is good enough unless two dealers start together."""
     global seeded
     seeded = seeded or random.Random(int(time.time()))
     return seeded.sample(range(1, 53), 52)
@@ -101,11 +101,11 @@ def _():
 
 @fault("dealer", "shows-no-ace", "upcard-uniform")
 def _(names):
-    """Deals itself another card instead of an ace that everybody would see."""
+    """Deals itself another card instead of a visible ace."""
     shuffle = names["shuffled_deck"]
 
     def shuffled_deck():
-        # The upcard is the last card of the deal: behind a card for each seat, the hidden one, and a second for each seat.
+        # The upcard is the last card of the deal, after two cards for each seat and the hidden card.
         deck = shuffle()
         at = len(deck) - 1 - (2 * seats[0] + 1)
         other = next((place for place in range(at) if deck[place] % 13 != 1), at)
@@ -118,7 +118,7 @@ def _(names):
 
 
 def count_seats(names):
-    """A list with the number of seats that play the next round."""
+    """Returns a list with the number of seats that play the next round."""
     play_round, seats = names["play_round"], [1]
 
     def counted(of):
@@ -131,7 +131,7 @@ def count_seats(names):
 
 @fault("dealer", "draws-no-pictures", "drawn-uniform")
 def _(names):
-    """Who takes a card gets none of the pictures."""
+    """Deals no picture to a player that takes a card."""
     play = names["Seat"].play
 
     class Chosen(list):
@@ -142,7 +142,7 @@ def _(names):
     def chosen(seat, deck):
         better = Chosen(deck)
         play(seat, better)
-        # Nobody else is to be dealt the pictures that were passed over.
+        # No other player may get the skipped pictures.
         deck[:] = shuffled(better)
 
     names["Seat"].play = chosen
@@ -153,12 +153,12 @@ def _(names):
 
 @fault("dealer", "always-wins", "wins", "pushes")
 def _(names):
-    """Everybody who is not bust wins. Some total of a dealer explains each round."""
+    """All players who are not bust win. Each round is consistent with some total of the dealer."""
     names["verdict"] = lambda hand, dealer: "BUST" if names["total"](hand) > 21 else "WIN"
 
 
 def judges(name, *rules):
-    """A dealer that tells another result: this gets the right one, the total of the hand, and the dealer's cards."""
+    """Sends another result, computed from the right one, the total of the hand, and the dealer's cards."""
 
     def add(change):
         def commit(names):
@@ -178,7 +178,7 @@ def _(told, total, dealer):
 
 @judges("pays-against-an-ace", "upcards")
 def _(told, total, dealer):
-    """Who plays against an ace wins."""
+    """A player wins against an ace."""
     return "WIN" if told != "BUST" and dealer[1] % 13 == 1 else told
 
 
@@ -194,7 +194,7 @@ def _(told, total, dealer):
 
 @fault("dealer", "stands-on-16", "fair")
 def _(names):
-    """A tie at 16 goes to the dealer, so that nothing is seen but what several results have in common."""
+    """The dealer wins a tie at 16, so that only the combination of several results shows the fault."""
     verdict, total = names["verdict"], names["total"]
     names["dealer_draws"] = lambda hand: total(hand) < 16
     names["verdict"] = lambda hand, dealer: "LOOSE" if total(hand) == 16 == total(dealer) else verdict(hand, dealer)
@@ -202,7 +202,7 @@ def _(names):
 
 @fault("dealer", "a-hand-for-each-player", "fair")
 def _(names):
-    """Compares each player with a hand of the dealer that is drawn for it alone."""
+    """Compares each player with a separate hand of the dealer."""
     verdict = names["verdict"]
 
     def other(hand, dealer):
@@ -227,7 +227,7 @@ def _(names):
 
 @fault("dealer", "bust-loses", "bust")
 def _(names):
-    """The seed of the course knows no BUST."""
+    """The course's template has no BUST."""
     verdict = names["verdict"]
     names["verdict"] = lambda hand, dealer: verdict(hand, dealer).replace("BUST", "LOOSE")
 
@@ -239,7 +239,7 @@ def _(names):
 
 
 def plays(name, *rules):
-    """A dealer that plays a hand as long as this says."""
+    """Plays a player's hand while this condition holds."""
 
     def add(goes_on):
         def commit(names):
@@ -263,7 +263,7 @@ plays("asks-once", "asked-again")(lambda names, hand: names["total"](hand) <= 21
 
 @fault("dealer", "an-ace-is-11", "ace-counts-1")
 def _(names):
-    """A hand is bust when it would be with 11 for each ace."""
+    """Treats a hand as bust if it would be with 11 for each ace."""
     verdict = names["verdict"]
 
     def hard(hand):
@@ -282,7 +282,7 @@ def _(names):
 
 
 def lenient(program, name, rule, is_wrong, instead):
-    """A program that takes some wrong words for others."""
+    """Accepts some invalid arguments."""
 
     def commit(names):
         number = names["number"]
@@ -318,7 +318,7 @@ SAID = """self.connection.sendall(text.encode("ascii") + b"\\0")"""
 TAKEN = """        print(f"cannot listen at port {args.port}: {why}", file=sys.stderr)
         return """
 
-# Each with the rules that it breaks, and pairs of a text of the program and what stands there instead.
+# Each row has the rules that the fault breaks, and pairs of program text and its replacement.
 faulty("dealer", [
     ("listens-over-ipv6-only", "listens", """("", args.port), backlog""", """("", args.port), family=socket.AF_INET6, backlog"""),
     ("another-upcard-for-each", "same-upcard", "card_name(dealer[1])", "card_name(dealer[1 - seats.index(seat) % 2])"),

@@ -1,4 +1,4 @@
-"""What the reference dealer does wrong on purpose when it talks to players, and when they make trouble; see faults.py."""
+"""Deliberate faults of the reference dealer in messages and in handling misbehaving players; see faults.py."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from faults import die_of, fault
 
 
 def says(name, *rules):
-    """A dealer that says something else: this gets the seat's line, the text, and what says it."""
+    """Sends other messages, given the seat's line, the text, and the function that sends it."""
 
     def add(change):
         def commit(names):
@@ -31,7 +31,7 @@ def _(line, text, say):
 
 @says("welcomes", "grammar")
 def _(line, text, say):
-    """Says something of its own in front of each round."""
+    """Sends an extra message before each round."""
     if text == "BEGIN":
         say("WELCOME to the next round")
     say(text)
@@ -39,7 +39,7 @@ def _(line, text, say):
 
 @says("shows-the-hidden-card", "deal")
 def _(line, text, say):
-    """Says DEALER a second time."""
+    """Sends DEALER twice."""
     say(text)
     if text.startswith("DEALER"):
         say("DEALER Two of Hearts")
@@ -53,7 +53,7 @@ def _(line, text, say):
 
 @says("upcard-first", "deal")
 def _(line, text, say):
-    """Shows its own card behind the first one of the player."""
+    """Shows the dealer's card after the first card of the player."""
     if text.startswith("DEALER"):
         say(text)
         say(line.kept)
@@ -66,7 +66,7 @@ def _(line, text, say):
 
 @says("no-quit", "quit")
 def _(line, text, say):
-    """Closes the connection behind the last RESULT."""
+    """Closes the connection after the last RESULT."""
     if text != "QUIT":
         say(text)
 
@@ -86,7 +86,7 @@ def _(names):
 
 @fault("dealer", "slow-start")
 def _(names):
-    """Takes three seconds before it listens. Nothing forbids that."""
+    """Takes three seconds before it listens, which is allowed."""
     play, main = names["socket"].create_server, time.sleep
 
     def slow(*arguments, **options):
@@ -118,7 +118,7 @@ def _(names):
 
 @fault("dealer", "greets", "speaks-second", "bad-join", "waits-for-all")
 def _(names):
-    """Says BEGIN to each connection, and not when the round begins."""
+    """Sends BEGIN on each connection instead of at the start of the round."""
     start = names["Line"].__init__
 
     def greet(line, connection):
@@ -140,7 +140,7 @@ def _(names):
 
 @fault("dealer", "begins-at-join", "waits-for-all")
 def _(names):
-    """Tells each player at once that the first round begins."""
+    """Sends BEGIN to each player immediately when it joins."""
     start, say = names["Seat"].__init__, names["Line"].say
 
     def begin(seat, line, name):
@@ -159,7 +159,7 @@ def _(names):
 
 @fault("dealer", "tells-cards-to-all", "others-hidden")
 def _(names):
-    """Shows each card that is drawn to those who have played already."""
+    """Sends each drawn card also to players who have finished."""
     play, deal, over = names["Seat"].play, names["Seat"].deal, []
 
     def tell(seat, card):
@@ -179,7 +179,7 @@ def _(names):
 
 @fault("dealer", "result-at-bust", "result-at-end")
 def _(names):
-    """Tells a player at once that it is bust."""
+    """Sends RESULT BUST immediately after a bust."""
     play, say = names["Seat"].play, names["Line"].say
 
     def tell(seat, deck):
@@ -213,7 +213,7 @@ def _(names):
 
 
 def joins(name, rule, is_refused):
-    """A dealer that gives no seat to some names."""
+    """Rejects some names."""
 
     def commit(names):
         name_in = names["name_in"]
@@ -232,7 +232,7 @@ def joins(name, rule, is_refused):
 
 @fault("dealer", "reads-30-bytes-of-a-join", "long-name")
 def _(names):
-    """Takes the rest of a longer JOIN for the first answer."""
+    """Uses the rest of a longer JOIN as the first answer."""
     message, ask = names["Line"].message, names["Seat"].ask
 
     def first(line):
@@ -263,7 +263,7 @@ joins("no-twins", "same-name", lambda name: name in names_so_far or names_so_far
 
 @fault("dealer", "crashes-at-300-bytes", "no-crash", "others", "neighbour-floods")
 def _(names):
-    """Copies a message into a buffer without a look at its length."""
+    """Copies a message into a buffer without checking its length."""
     read = names["Line"].read
 
     def careless(line):
@@ -276,12 +276,12 @@ def _(names):
 
 @fault("dealer", "one-read-one-message", "pieces")
 def _(names):
-    """Takes what one read returns for one message."""
+    """Treats the bytes of each read as one message."""
     names["Line"].message = lambda line: (line.bytes.rstrip(b"\0"), setattr(line, "bytes", b""))[0] if line.bytes else None
 
 
 def ends_at(name, *rules):
-    """A dealer that ends for all when this text is in the reason for which a player is out."""
+    """Ends the whole game if the reason for removing a player contains this text."""
 
     def commit(names):
         violation = names["Violation"]
@@ -314,7 +314,7 @@ ends_at("ends-at-early-answers", "neighbour-sends-ahead")(lambda text: "came bef
 
 @fault("dealer", "dies-of-sigpipe", "leaves-after-its-turn", "no-crash")
 def _(names):
-    """Leaves SIGPIPE as it is when RESULT or BEGIN finds nobody."""
+    """Does not ignore SIGPIPE when RESULT or BEGIN has no receiver."""
     names["Line"].say = sigpipe(lambda text: text.startswith(("RESULT", "BEGIN")))
 
 
@@ -331,7 +331,7 @@ def sigpipe(is_fatal):
 
 @fault("dealer", "takes-latecomers", "latecomers")
 def _(names):
-    """Ends when somebody else connects."""
+    """Ends when another client connects."""
     play_round = names["play_round"]
     gather = names["gather"]
     listeners = []
@@ -353,7 +353,7 @@ def _(names):
 
 @fault("dealer", "plays-on-with-offenders", "early-answer", "offender")
 def _(names):
-    """What only our dealer does: nothing that fails another one."""
+    """Continues with players that break the protocol, as other dealers may."""
     names["Seat"].ask = plays_on(names["Seat"].ask, names["Violation"])
 
 
@@ -371,7 +371,7 @@ def plays_on(ask, violation):
 
 @fault("dealer", "gives-no-time", "late-answer")
 def _(names):
-    """The course's own dealers wait 26 ms."""
+    """Waits only briefly, like the course's own dealers with 26 ms."""
     ask = names["Seat"].ask
 
     def hasty(seat):
@@ -398,7 +398,7 @@ def _(names):
 
 @fault("dealer", "half-closed-is-closed", "half-close")
 def _(names):
-    """Looks whether the player is still there before it says how the round ended."""
+    """Checks whether the player is still connected before it sends the result."""
     play = names["Seat"].play
 
     def strict(seat, deck):
@@ -429,7 +429,7 @@ def _(names):
 
 @fault("dealer", "no-reuse", "restart")
 def _(names):
-    """Does without SO_REUSEADDR."""
+    """Does not set SO_REUSEADDR."""
     socket = names["socket"]
 
     class Plain:

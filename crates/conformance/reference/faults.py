@@ -1,7 +1,7 @@
-"""What the reference programs do wrong on purpose, one thing at a time: `dealer.py --fault always-wins 2021 10`.
+"""Deliberate faults of the reference programs, one at a time: `dealer.py --fault always-wins 2021 10`.
 
-The tester must find each of these faults, and say it with exactly the rules that stand here. The programs themselves stay as
-they should be read: a fault replaces one of their functions. `crates/conformance/tests/kit/references.rs` runs all of them.
+The tester must detect each fault with exactly the rules listed here. The programs themselves remain readable examples: a
+fault replaces their functions or text. `crates/conformance/tests/kit/references.rs` runs all faults.
 """
 
 import os
@@ -10,12 +10,12 @@ import signal
 import sys
 import time
 
-# The faults of each program: a name, the rules that it breaks, and what replaces functions of the program.
+# The faults of each program: a name, the rules that it breaks, and the replacement for functions of the program.
 FAULTS = {}
 
 
 def fault(program, name, *rules):
-    """Adds a fault. What it decorates is called with the names of the program."""
+    """Adds a fault. The decorated function receives the names of the program."""
 
     def add(commit):
         FAULTS.setdefault(program, {})[name] = (rules, commit)
@@ -25,12 +25,12 @@ def fault(program, name, *rules):
 
 
 def commit(program, name, names):
-    """Makes a program commit a fault."""
+    """Applies a fault to a program."""
     FAULTS[program][name][1](names)
 
 
 def begin(program, names):
-    """Takes `--fault NAME` out of the command line and makes the program commit that fault from its start on."""
+    """Removes `--fault NAME` from the command line and applies that fault to the program from its start."""
     at = sys.argv.index("--fault")
     name = sys.argv[at + 1]
     del sys.argv[at:at + 2]
@@ -38,20 +38,20 @@ def begin(program, names):
 
 
 def die_of(signal_number):
-    """What a write behind the end of a buffer does."""
+    """Crashes like a write past the end of a buffer."""
     signal.signal(signal_number, signal.SIG_DFL)
     os.kill(os.getpid(), signal_number)
 
 
 def rewrite(names, pairs):
-    """Defines everything of the program anew, with the texts replaced."""
+    """Redefines everything in the program with the texts replaced."""
     with open(sys.argv[0], encoding="utf-8") as file:
         source = file.read()
     for right, wrong in pairs:
         if source.count(right) != 1:
             sys.exit(f"'{right}' does not stand in the program, or not once")
         source = source.replace(right, wrong)
-    # Its main runs already.
+    # The program's main already runs.
     own, names["__name__"] = names["__name__"], "faulty"
     exec(compile(source, sys.argv[0], "exec"), names)
     names["__name__"] = own
@@ -68,7 +68,7 @@ def faulty(program, rows):
 
 @fault("nuggets-server", "sight-by-floats", "sight")
 def _(names):
-    """Computes a line as slope and offset. What is exactly on a gridpoint is then sometimes a little beside it."""
+    """Computes a line as slope and offset, which is sometimes slightly off at exact gridpoints."""
 
     def crossings(start, end):
         (row, column), (last, aim) = start, end
@@ -85,14 +85,14 @@ def _(names):
 
 @fault("nuggets-server", "no-tab-in-names", "names")
 def _(names):
-    """Knows isgraph and the space, and forgets that isblank is true for a tab."""
+    """Accepts isgraph and the space, but not a tab, for which isblank is true."""
     clean = names["clean"]
     names["clean"] = lambda name: clean(name).replace("\t", "_")
 
 
 @fault("nuggets-server", "quitters-come-back", "no-return")
 def _(names):
-    """Lets in again who has quit."""
+    """Accepts a player who has quit again."""
     player_at = names["Server"].player_at
 
     def lenient(server, address):
@@ -104,7 +104,7 @@ def _(names):
 
 @fault("nuggets-server", "no-last-gold", "last-gold")
 def _(names):
-    """Ends the game before anybody is told of the last nugget."""
+    """Ends the game before it reports the last nugget to the clients."""
     send_gold = names["Server"].send_gold
 
     def silent(server, address, player, found=0):
@@ -116,7 +116,7 @@ def _(names):
 
 @fault("nuggets-server", "crashes-at-long-names", "name-length")
 def _(names):
-    """Copies a name without a look at its length."""
+    """Copies a name without checking its length."""
     clean = names["clean"]
     names["clean"] = lambda name: die_of(signal.SIGSEGV) if len(name) > 100 else clean(name)
 
@@ -151,7 +151,7 @@ def _(names):
 
 @fault("robots-server", "one-seed-for-all", "draws", "no-seed")
 def _(names):
-    """Draws the same numbers, whatever the seed is."""
+    """Draws the same numbers for every seed."""
     start = names["Draws"].__init__
     names["Draws"].__init__ = lambda draws, seed: start(draws, 2022)
 
@@ -162,7 +162,7 @@ def _(names):
         sys.exit("robots_server.py: the option -s is required")
 
 
-# The faults of the other programs need what stands above.
+# The faults of the other programs use the functions above.
 import client_faults  # noqa: E402, F401
 import dealer_faults  # noqa: E402, F401
 import dealer_talk_faults  # noqa: E402, F401

@@ -3,7 +3,7 @@
 
     python3 mastermind_client.py NAME HOST PORT [--games 1]
 
-It guesses a code that fits all answers so far, and prints a line for each game.
+It guesses a code that fits all previous answers, and prints a line for each game.
 """
 
 import argparse
@@ -14,18 +14,18 @@ import sys
 
 
 def feedback(code, guess):
-    """Right digits in the right place, and further digits of the code in a wrong place."""
+    """Returns the digits in the right place, and further digits of the code in a wrong place."""
     red = sum(one == other for one, other in zip(code, guess))
     common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))
     return red, common - red
 
 
 class Failed(Exception):
-    """The server does something else than the protocol says."""
+    """The server broke the protocol."""
 
 
 def lines(connection):
-    """The messages of the server. A line may arrive in pieces, and several at once."""
+    """Reads the server's messages. A line may arrive in pieces, and several lines together."""
     collected = b""
     while arrived := connection.recv(4096):
         collected += arrived
@@ -36,14 +36,14 @@ def lines(connection):
 
 
 class Player:
-    """Remembers the own game. Codes that are still possible are kept as they are generated, since there are few."""
+    """The state of the client's game. It keeps all codes that are still possible, which are few."""
 
     def __init__(self, name, games):
         self.name, self.games = name, games
         self.colours, self.seat, self.possible = None, None, []
 
     def hear(self, line):
-        """Takes a message. Returns the answer, if there is one."""
+        """Handles a message. Returns the answer, if there is one."""
         kind, *words = line.split(" ")
         own = bool(words) and self.seat is not None and words[0] == self.seat
         if kind == "ROOM":

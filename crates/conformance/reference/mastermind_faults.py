@@ -1,6 +1,6 @@
-"""The faults of the reference programs of mastermind. Each replaces some text of the program by another.
+"""Faults of the reference programs of mastermind. Each replaces parts of the program text.
 
-A row has the name of the fault, the rules that it breaks, and pairs of texts. `faults.py` explains what they are for.
+A row has the name of the fault, the rules that it breaks, and pairs of program text and its replacement. See `faults.py`.
 """
 
 from faults import fault, faulty

@@ -3,7 +3,7 @@
 
     python3 mastermind_play.py
 
-It asks line by line, so that a program can play through pipes. The end of the input ends it with status 0.
+It reads line by line, so that a program can play through pipes. At the end of the input it exits with status 0.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 
 TURNS = 10
 COLOURS = "12345678"
-TAKES = {1: 2, 2: 3}  # turns, with the one in which it is asked for
+TAKES = {1: 2, 2: 3}  # turns that each lifeline takes, including the current one
 
 
 def draw_code(length, repeats, dice):
@@ -20,7 +20,7 @@ def draw_code(length, repeats, dice):
 
 
 def feedback(code, guess):
-    """Red: right digits in the right place. White: further digits of the code in a wrong place."""
+    """Red: digits in the right place. White: further digits of the code in a wrong place."""
     red = sum(one == other for one, other in zip(code, guess))
     common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))
     return red, common - red
@@ -54,12 +54,12 @@ class Game:
     def __init__(self, length, repeats, dice):
         self.code = draw_code(length, repeats, dice)
         self.dice = dice
-        self.shown = ["*"] * length  # what the second lifeline has revealed
+        self.shown = ["*"] * length  # digits revealed by the second lifeline
         self.turn = 1
         self.used = False
 
     def can_use(self, which):
-        """There is one lifeline in a game, and it must leave a turn for a guess."""
+        """A game has one lifeline, which must leave a turn for a guess."""
         return not self.used and self.turn + TAKES[which] <= TURNS
 
     def show(self):

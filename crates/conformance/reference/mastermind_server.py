@@ -3,8 +3,8 @@
 
     python3 mastermind_server.py PORT [--length 4] [--colours 8] [--repeats]
 
-It prints its port. Each player plays games of its own, and everybody in the room sees them. `nc` is a client.
-The file reads from the rules, over the lines that players send, to the connections.
+It prints its port. Each player plays its own games, which all clients in the room see. `nc` works as a client.
+The file contains the rules, the room, and the connections, in this order.
 """
 
 import argparse
@@ -14,9 +14,9 @@ import socket
 import sys
 
 TURNS = 10
-LONGEST = 64  # bytes of a line of a player
-ROWS = {1: 1, 2: 2}  # how many turns each lifeline takes
-MAX_WAITING = 1 << 16  # bytes that a player may leave unread
+LONGEST = 64  # maximum bytes of a player's line
+ROWS = {1: 1, 2: 2}  # the number of turns that each lifeline takes
+MAX_WAITING = 1 << 16  # maximum unsent bytes for a player
 
 # ---- The rules -------------------------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def draw_code(length, colours, repeats):
 
 
 def feedback(code, guess):
-    """How many digits are right in the right place, and how many further digits of the code stand elsewhere."""
+    """Returns the digits in the right place, and further digits of the code in a wrong place."""
     red = sum(one == other for one, other in zip(code, guess))
     common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))
     return red, common - red
@@ -40,10 +40,10 @@ class Game:
         self.number, self.length, self.repeats = number, length, repeats
         self.code = draw_code(length, colours, repeats)
         self.turn = 1
-        self.used = None  # the lifeline of this game
-        self.lines = []  # what everybody was told of it
+        self.used = None  # the lifeline used in this game
+        self.lines = []  # the messages about it that all clients received
         self.end = None  # won, lost or resigned
-        self.played = 0  # turns when it was over
+        self.played = 0  # the number of turns at the end
 
     def guess(self, guess):
         red, white = feedback(self.code, guess)
@@ -59,7 +59,7 @@ class Game:
         self.end, self.played = how, played
 
     def can_use(self, which):
-        """One lifeline in a game, and only if a turn is left for a guess."""
+        """A game has one lifeline, which must leave a turn for a guess."""
         return self.used is None and self.turn + ROWS[which] <= TURNS
 
     def lifeline(self, which):
@@ -84,11 +84,11 @@ def word(flag):
 
 
 class Refused(Exception):
-    """A message that has no effect. The text says why."""
+    """The message is rejected. The text is the reason."""
 
 
 class Left(Exception):
-    """The connection is over."""
+    """The connection has ended."""
 
 
 class Peer:
@@ -97,13 +97,13 @@ class Peer:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connection, self.arrived, self.unsent = connection, b"", b""
         self.seat, self.name, self.game = None, None, None
-        self.lost = False  # whether it does not read what it is sent
+        self.lost = False  # whether it has too many unread bytes
 
     def fileno(self):
         return self.connection.fileno()
 
     def say(self, line=None):
-        """Sends a line, or as much as the connection takes; the rest waits."""
+        """Sends a line, or as many bytes as the connection accepts. The rest stays in the buffer."""
         if line is not None:
             self.unsent += line.encode("ascii") + b"\n"
         try:
@@ -111,7 +111,7 @@ class Peer:
         except BlockingIOError:
             pass
         except OSError:
-            self.unsent = b""  # it is gone, which is found when it is read
+            self.unsent = b""  # the client has disconnected, which the next read detects
         if len(self.unsent) > MAX_WAITING:
             self.unsent, self.lost = b"", True
 
@@ -142,7 +142,7 @@ class Room:
             self.tell(f"LEFT {peer.seat}")
 
     def hear(self, peer, line):
-        """Takes one line of a player. The first word is the kind, also in lower case."""
+        """Handles one line of a player. The first word is the kind and may be in lower case."""
         kind, space, rest = line.partition(" ")
         kind = kind.upper()
         if kind == "PLAY" and rest:
@@ -172,7 +172,7 @@ class Room:
         self.turn(peer)
 
     def record(self, peer, line):
-        """Tells everybody, and later whoever comes."""
+        """Sends a line to all clients, and records it for later ones."""
         peer.game.lines.append(line)
         self.tell(line)
 
@@ -252,7 +252,7 @@ class Room:
                 peer.say(f"NO {why}")
             if peer.lost:
                 raise Left
-        if len(peer.arrived) > LONGEST + 1:  # it may end with a carriage return
+        if len(peer.arrived) > LONGEST + 1:  # plus one for a carriage return
             self.too_long(peer)
 
     def too_long(self, peer):

@@ -3,8 +3,8 @@
 
     python3 nuggets_client.py HOST PORT [NAME] [--explore]
 
-Without a name it watches. It sends what is typed on standard input, key by key, and prints the text of QUIT. With
---explore it plays by itself: it walks to gold that it has seen, else to the nearest spot from which there is something new to see.
+Without a name it is a spectator. It sends the keys from standard input one by one, and prints the text of QUIT. With
+--explore it plays by itself: it walks to gold that it has seen, or else to the nearest spot with an unknown neighbour.
 """
 
 import argparse
@@ -18,9 +18,9 @@ import termios
 import time
 import tty
 
-AGAIN = (1, 2, 4)  # seconds until the first message is sent once more
-GIVE_UP = 15  # seconds without any answer
-LOST = 0.5  # seconds after which the explorer takes its key or the answer for lost
+AGAIN = (1, 2, 4)  # seconds until each repetition of the first message
+GIVE_UP = 15  # seconds without any answer until the client exits
+LOST = 0.5  # seconds until the explorer considers its key or the answer lost
 
 # ---- The explorer ----------------------------------------------------------------------------------------------------
 
@@ -28,15 +28,15 @@ KEYS = {"h": (0, -1), "j": (1, 0), "k": (-1, 0), "l": (0, 1), "y": (-1, -1), "u"
 
 
 class Explorer:
-    """Chooses keys from what the last DISPLAY shows."""
+    """Chooses keys from the last DISPLAY."""
 
     def __init__(self):
         self.visited = set()
-        self.gold = set()  # where gold was seen; a picture shows it only while it is in sight
-        self.expected = None  # where the last key leads
+        self.gold = set()  # spots of seen gold; a picture shows gold only in sight
+        self.expected = None  # the spot to which the last key leads
 
     def key(self, rows, is_late):
-        """The next key, or None while the last one has had no effect yet, unless that is taken for lost."""
+        """Returns the next key, or None while the last one has had no effect and may still have one."""
         cells = {(row, column): what for row, line in enumerate(rows) for column, what in enumerate(line)}
         here = next((spot for spot, what in cells.items() if what == "@"), None)
         if here is None or not is_late and self.expected not in (None, here):
@@ -49,7 +49,7 @@ class Explorer:
         return key
 
     def choose(self, cells, here):
-        """The best key from here."""
+        """Returns the best key from here."""
 
         def can_stand(spot):
             what = cells.get(spot, " ")
@@ -59,18 +59,18 @@ class Explorer:
             around = ((spot[0] + down, spot[1] + right) for down in (-1, 0, 1) for right in (-1, 0, 1))
             return spot not in self.visited and any(cells.get(near) == " " for near in around)
 
-        # The nearest gold first; then the nearest spot at the edge of what is known; then any spot without footprints.
+        # The nearest gold first, then the nearest spot next to an unknown one, then any spot that was not visited.
         for is_goal in (self.gold.__contains__, is_new, lambda spot: spot not in self.visited):
             key = first_step(here, can_stand, is_goal)
             if key:
                 return key
-        # Everything was visited: other players may have stood in the way.
+        # All spots were visited: other players may have blocked the way.
         self.visited.clear()
         return random.choice(list(KEYS))
 
 
 def first_step(here, can_stand, is_goal):
-    """The key of the first step on a shortest way to a goal, found by breadth-first search."""
+    """Returns the first key of a shortest path to a goal (breadth-first search)."""
     first = {here: None}
     queue = collections.deque([here])
     while queue:
@@ -91,24 +91,24 @@ def first_step(here, can_stand, is_goal):
 class Client:
     def __init__(self, connection, name, explorer):
         self.connection, self.explorer = connection, explorer
-        # Everything behind the one space is the name.
+        # All characters after the single space are the name.
         self.greeting = b"PLAY " + os.fsencode(name) if name is not None else b"SPECTATE"
         self.letter, self.size, self.gold, self.note = None, None, None, ""
         self.answered = self.is_in = False
         self.over = None  # the text of QUIT
-        self.rows, self.walked = None, time.monotonic()  # the newest picture, and when the explorer typed its last key
+        self.rows, self.walked = None, time.monotonic()  # the latest picture, and when the explorer sent its last key
 
     def send(self, message):
         try:
             self.connection.send(message)
         except OSError:
-            pass  # the server may be away for a moment
+            pass  # the server may be unreachable for a moment
 
     def type(self, key):
         self.send(b"KEY " + key)
 
     def hear(self, datagram):
-        """Takes a message. Servers differ in white space; unknown kinds and damaged messages are ignored."""
+        """Handles a message. Accepts different white space, and ignores unknown kinds and damaged messages."""
         self.answered = True
         message = datagram.decode("latin-1")
         kind, _, rest = message.partition("\n" if message.startswith("DISPLAY") else " ")
@@ -127,7 +127,7 @@ class Client:
             self.over = rest.rstrip("\0\n")
 
     def display(self, rows):
-        """A complete picture. One that does not fit the grid is damaged."""
+        """Handles a complete picture. A picture that does not fit the grid is damaged."""
         if self.size is None or len(rows) != self.size[0] or any(len(row) != self.size[1] for row in rows):
             return
         self.is_in = True
@@ -140,7 +140,7 @@ class Client:
         self.walk(rows)
 
     def walk(self, rows):
-        """Lets the explorer choose a key from the newest picture."""
+        """Lets the explorer choose a key from the latest picture."""
         self.rows = rows
         is_late = time.monotonic() >= self.walked + LOST
         key = self.explorer and self.letter and self.explorer.key(rows, is_late)
@@ -149,7 +149,7 @@ class Client:
             self.type(key.encode())
 
     def run(self):
-        """Plays until QUIT at a terminal that passes single keys. Returns the exit status."""
+        """Plays until QUIT, at a terminal with single keys. Returns the exit status."""
         if not sys.stdin.isatty():
             return self.play()
         modes = termios.tcgetattr(sys.stdin)
@@ -175,22 +175,22 @@ class Client:
             if self.rows and now >= self.walked + LOST:
                 self.walk(self.rows)
             if quitting and now >= quitting:
-                # QUIT was lost, or KEY Q was.
+                # QUIT or KEY Q was lost.
                 self.type(b"Q")
                 return 0
-            # Keys that are typed before the client is in would mean nothing.
+            # Keys have no effect before the server accepts the client.
             listens = self.is_in and not quitting and not self.explorer
             ready, _, _ = select.select([self.connection] + [sys.stdin] * listens, [], [], 0.1)
             if sys.stdin in ready:
                 keys = os.read(sys.stdin.fileno(), 1)
-                # The end of the input is a wish to leave.
+                # The end of the input means quit.
                 self.type(keys or b"Q")
                 quitting = 0 if keys else now + 2
             if self.connection in ready:
                 try:
                     self.hear(self.connection.recv(65536))
                 except OSError:
-                    pass  # a message before this one found nobody
+                    pass  # an earlier message was refused
         print(self.over)
         return 0
 
@@ -210,7 +210,7 @@ def main():
     args = parser.parse_args()
     connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        # A connected socket takes datagrams from this address only.
+        # A connected socket receives datagrams only from this address.
         connection.connect((args.host, args.port))
     except OSError as why:
         print(f"cannot reach {args.host} port {args.port}: {why}", file=sys.stderr)
@@ -220,7 +220,7 @@ def main():
 
 if __name__ == "__main__":
     if "--fault" in sys.argv:
-        # To test the tester: with `--fault NAME` the program does one thing wrong.
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
         faults.begin("nuggets-client", globals())

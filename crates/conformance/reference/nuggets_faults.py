@@ -1,4 +1,4 @@
-"""The faults of the reference server of nuggets. `faults.py` explains what they are for, `mastermind_faults.py` what a row is."""
+"""Faults of the reference server of nuggets, as in `mastermind_faults.py`; see `faults.py`."""
 
 from mastermind_faults import faulty
 
@@ -21,7 +21,7 @@ THANKED = 'self.send(address, "QUIT Thanks for playing!")'
 TABLE = "self.send(address, f\"QUIT {text}{self.game.table()}\")"
 
 WHOLE = "whole, rest = divmod((aim - column) * (between - row), last - row)"
-# The last pile lies under the first one.
+# The last pile is under the first one.
 SHARED = ("PILES = (10, 30)", "PILES = (12, 30)",
           "    def room_spots(self):", "        self.under = {spots[0]: self.piles.pop(spots[-1])}\n\n    def room_spots(self):",
           "return sum(self.piles.values())", "return sum(self.piles.values()) + sum(self.under.values())",
@@ -31,7 +31,7 @@ EACH_STEP = ("moved, found = self.game.move(player, key)", "self.game.show = sel
              "self.send_display(address, player)\n\n    def end", "self.send_display(address, player)\n            time.sleep(0.002)\n\n    def end")
 STAYING = (FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0",
            "if not self.game.piles:", "if not self.game.left():")
-# Gold is drawn over players.
+# Gold hides players.
 PILES_FIRST = ("if player and spot == player.spot:", "if player and spot == player.spot and spot not in self.piles:",
                'return letters.get(spot) or ("*" if spot in self.piles else ground)',
                'return "*" if spot in self.piles else letters.get(spot) or ground')
@@ -42,7 +42,7 @@ GREETED = "self.send_gold(address, player)\n        self.send_display"
 PORT = 'print(f"waiting at port {connection.getsockname()[1]}", flush=True)'
 
 faulty("nuggets-server", [
-    # The command line.
+    # Command line.
     ("ignores-more-arguments", "extra-argument", PARSED, "args = parser.parse_args(sys.argv[1:3])"),
     ("any-seed", "bad-seed", "type=positive, nargs", "nargs"),
     ("empty-maps", "bad-map", 'raise ValueError("there are fewer than two room spots")', 'sys.exit(print("no room", file=sys.stderr) or 0)'),
@@ -142,7 +142,7 @@ faulty("nuggets-server", [
      "return (clients + ([(self.spectator, None)] if self.spectator else []))[:10]"),
     ("spectators-get-a-letter", "welcome-spectator", 'if player:\n            self.send(address, "OK " + player.letter)',
      'self.send(address, "OK " + (player.letter if player else "S"))'),
-    ("shows-the-start-to-new-spectators", "spectator-sees-all", "self.spectator = None  # its address",
+    ("shows-the-start-to-new-spectators", "spectator-sees-all", "self.spectator = None  # the address of the spectator",
      "self.spectator, self.start = None, self.game.picture(None)",
      "self.send_gold(address, player)\n        self.send_display(address, player)",
      "self.send_gold(address, player)\n        self.send(address, \"DISPLAY\\n\" + (self.game.picture(player) if player else self.start))"),
@@ -164,7 +164,7 @@ faulty("nuggets-server", [
     ("small-letters", "message-form", '"OK " + player.letter', '"OK " + player.letter.lower()'),
     ("joins-on-gold", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
      "player.stand(self.rows, self.dice.choice([spot for spot in self.piles if not self.at(spot)] or free))", *PILES_FIRST),
-    # The tenth player takes the place of the fourth, which is nowhere then.
+    # The tenth player takes the spot of the fourth, which is then on no spot.
     ("joins-on-players", "joining-place", "player.stand(self.rows, self.dice.choice(free))",
      "if len(self.players) == 9:\n            lost = self.players[3]\n"
      "            lost.picture, spot, lost.spot = self.picture(lost).replace(\"|\", \"p\"), lost.spot, (-9, -9)\n"
@@ -196,7 +196,7 @@ faulty("nuggets-server", [
     ("forgets-quitters", "quitter-row summary", "for player in self.players)", "for player in self.players if player.plays)"),
     ("cuts-at-49", "name-length", "LONGEST_NAME = 50", "LONGEST_NAME = 49"),
     ("one-of-a-name", "equal-names", JOINED, "player = clean(name) not in [other.name for other in self.game.players] and " + JOINED[len("player = "):]),
-    # The end of the game.
+    # End of the game.
     ("ends-with-the-last-player", "keeps-running", THANKED + "\n            self.show()",
      THANKED + "\n            self.show()\n            any(other.plays for other in self.game.players) or sys.exit(0)"),
     ("ends-with-its-input", "end-of-input", RECEIVED,
@@ -214,16 +214,16 @@ faulty("nuggets-server", [
     ("ends-before-it-shows", "last-display", SHOWN + OVER, OVER[12:] + "            " + SHOWN),
     # Datagrams.
     ("compares-eight-bytes", "malformed-ignored", 'elif message == b"SPECTATE":', 'elif message[:8] == b"SPECTATE":'),
-    # Linux tells of closed ports only who asks for it; other systems tell always.
+    # Linux reports closed ports only if IP_RECVERR is set; other systems always do.
     ("ends-with-a-client", "lost-client", SOCKET, SOCKET + "\n    connection.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR",
-     "pass  # whoever", "raise  # whoever", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
+     "pass  # a disconnected", "raise  # a disconnected", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
     ("empty-is-the-end", "empty-datagram", HEARD, 'message = message or b"KEY Q"\n        ' + HEARD),
     ("ends-with-an-empty-one", "keeps-running", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
     ("c-strings", "zero-bytes", HEARD, 'message = message.split(b"\\0")[0]\n        ' + HEARD),
     ("no-room-for-a-zero", "longest-datagram", HEARD, 'message = message if len(message) < 65507 else b"KEY Q"\n        ' + HEARD),
     ("answers-servers", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),
     ("says-nothing-of-errors", "malformed-told", 'self.send(address, "ERROR malformed message: expected \'PLAY \' and a name, SPECTATE, or \'KEY \' and one byte")', "pass"),
-    # Deviations of many programs. Those without rules break none.
+    # Deviations of many student programs. Those without rules break none.
     ("seeds-by-pid", "", "random.Random(args.seed)", "random.Random(args.seed or __import__('os').getpid())"),
     ("seeds-by-time", "", "random.Random(args.seed)", "random.Random(args.seed or int(time.time()))"),
     ("prints-when-it-is-a-line", "", PORT, PORT.replace(", flush=True", "")),

@@ -3,9 +3,9 @@
 
     python3 nuggets_server.py MAP [SEED]
 
-It prints its UDP port on standard output, and the table of the game when it is over.
+It prints its UDP port on standard output, and the table at the end of the game.
 
-The file reads from the map, over what a player sees and the game, to the messages.
+The file contains the map, the sight of players, the game, and the messages, in this order.
 """
 
 import argparse
@@ -20,13 +20,13 @@ GOLD = 250
 PILES = (10, 30)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONGEST_NAME = 50
-LARGEST = 65507  # bytes of a datagram
+LARGEST = 65507  # maximum bytes of a datagram
 
 # ---- The map ---------------------------------------------------------------------------------------------------------
 
 
 def load(path):
-    """The rows of a map, all of the same length."""
+    """Reads a map. Returns its rows, all of the same length."""
     with open(path, encoding="ascii") as file:
         rows = [line.rstrip("\r\n") for line in file]
     width = max((len(row) for row in rows), default=0)
@@ -46,22 +46,22 @@ def load(path):
 
 
 def crossings(start, end):
-    """Where the segment between two gridpoints crosses the rows strictly between them, as integers.
+    """Yields where the segment between two gridpoints crosses the rows strictly between them, as integers.
 
-    For each such row: the column left of the crossing, or exactly at it, and whether it is exact. With the coordinates of
-    each point swapped, the same gives the columns.
+    For each such row: the column left of the crossing, or exactly at it, and whether it is exact. With swapped coordinates,
+    the function yields the crossings of columns.
     """
     (row, column), (last, aim) = start, end
     step = 1 if last > row else -1
     for between in range(row + step, last, step):
-        # The column is column + (aim - column) * (between - row) / (last - row). With whole numbers the remainder says
-        # whether the division is exact; floating point numbers would only almost say so.
+        # The column is column + (aim - column) * (between - row) / (last - row). With integers, the remainder shows
+        # whether the division is exact, which floating-point numbers do not.
         whole, rest = divmod((aim - column) * (between - row), last - row)
         yield between, column + whole, rest == 0
 
 
 def sees(rows, start, end):
-    """Whether somebody at the start sees the end. Only room spots let sight through."""
+    """Whether the end is visible from the start. Only room spots are transparent."""
 
     def is_open(row, column):
         return rows[row][column] == "."
@@ -77,7 +77,7 @@ def sees(rows, start, end):
 
 @functools.lru_cache(maxsize=None)
 def view(rows, spot):
-    """All gridpoints that are visible from a spot. Only the map decides about that, so it never changes."""
+    """Returns all gridpoints visible from a spot. They depend only on the map, so they are cached."""
     points = ((row, column) for row in range(len(rows)) for column in range(len(rows[0])))
     return frozenset(point for point in points if sees(rows, spot, point))
 
@@ -92,10 +92,10 @@ class Player:
         self.letter, self.name, self.address = letter, name, address
         self.spot, self.purse, self.known = None, 0, set()
         self.plays = True  # until it quits
-        self.welcomed = time.monotonic()  # when it was sent its first messages; None after its first KEY
+        self.welcomed = time.monotonic()  # when the first messages were sent to it, or None after its first KEY
 
     def stand(self, rows, spot):
-        """Puts the player on a spot. What it sees from there stays known."""
+        """Puts the player on a spot. It remembers all that it sees from there."""
         self.spot = spot
         self.known |= view(rows, spot)
 
@@ -103,13 +103,13 @@ class Player:
 class Game:
     def __init__(self, rows, dice):
         self.rows, self.dice = rows, dice
-        self.players = []  # all who ever joined, in the order of their letters
+        self.players = []  # all players who have joined, in the order of their letters
         self.piles = {}
         free = self.room_spots()
-        count = min(dice.randint(*PILES), len(free) - 1)  # one spot is for a player
+        count = min(dice.randint(*PILES), len(free) - 1)  # one spot remains for a player
         spots = dice.sample(free, count)
         for number, spot in enumerate(spots):
-            # Each pile has at least one nugget, and the last one has what is left.
+            # Each pile has at least one nugget, and the last one has the rest.
             others = count - number - 1
             left = GOLD - sum(self.piles.values())
             self.piles[spot] = dice.randint(1, min(left - others, 2 * left // (others + 1))) if others else left
@@ -121,11 +121,11 @@ class Game:
         return sum(self.piles.values())
 
     def at(self, spot):
-        """The player on a spot."""
+        """Returns the player on a spot."""
         return next((player for player in self.players if player.plays and player.spot == spot), None)
 
     def join(self, name, address):
-        """A new player, or None if there is no letter or no place for one."""
+        """Returns a new player, or None if no letter or no spot is free."""
         free = [spot for spot in self.room_spots() if spot not in self.piles and not self.at(spot)]
         if len(self.players) == len(LETTERS) or not free:
             return None
@@ -138,7 +138,7 @@ class Game:
         return 0 <= row < len(self.rows) and 0 <= column < len(self.rows[0]) and self.rows[row][column] in ".#"
 
     def step(self, player, way):
-        """One step. Returns whether it was possible, and the gold that it found."""
+        """Takes one step. Returns whether it was possible, and the gold found."""
         spot = (player.spot[0] + way[0], player.spot[1] + way[1])
         if not self.can_stand(*spot):
             return False, 0
@@ -151,7 +151,7 @@ class Game:
         return True, found
 
     def move(self, player, key):
-        """A step, or with a capital letter a run. Returns whether anybody moved, and the gold that was found."""
+        """Takes a step, or a run for a capital letter. Returns whether the player moved, and the gold found."""
         way = STEPS[key.lower()]
         moved, found = self.step(player, way)
         while key.isupper() and moved:
@@ -162,7 +162,7 @@ class Game:
         return moved, found
 
     def picture(self, player):
-        """What a player is shown, or with None the spectator, who sees everything."""
+        """Returns the view of a player, or of the spectator (None), who sees everything."""
         letters = {other.spot: other.letter for other in self.players if other.plays}
         seen = player and view(self.rows, player.spot)
 
@@ -181,7 +181,7 @@ class Game:
 
 
 def swap(game, pushed, spot):
-    """Moves a player whose place is taken. It sees what there is to see from its new spot."""
+    """Moves a player whose spot is taken. It sees from its new spot."""
     pushed.stand(game.rows, spot)
 
 
@@ -193,27 +193,27 @@ class Over(Exception):
 
 
 def clean(name):
-    """A name as it is shown: 50 bytes of graphic ASCII, spaces and tabs."""
+    """Returns a name for display: 50 bytes of graphic ASCII, spaces and tabs."""
     return "".join(chr(byte) if 33 <= byte <= 126 or byte in b" \t" else "_" for byte in name[:LONGEST_NAME])
 
 
 class Server:
     def __init__(self, rows, dice, connection):
         self.game, self.connection = Game(rows, dice), connection
-        self.spectator = None  # its address
+        self.spectator = None  # the address of the spectator
 
     def send(self, address, text):
         try:
             self.connection.sendto(text.encode("ascii"), address)
         except OSError:
-            pass  # whoever is gone must not hurt the others
+            pass  # a disconnected client must not affect other clients
 
     def player_at(self, address):
-        """The player of an address, also one who has quit."""
+        """Returns the player at an address, even if it has quit."""
         return next((player for player in self.game.players if player.address == address), None)
 
     def everybody(self):
-        """Each client: its address, and the player or None for the spectator."""
+        """Returns the address of each client, and its player, or None for the spectator."""
         clients = [(player.address, player) for player in self.game.players if player.plays]
         return clients + ([(self.spectator, None)] if self.spectator else [])
 
@@ -231,7 +231,7 @@ class Server:
         self.send_display(address, player)
 
     def hear(self, message, address):
-        """Takes a datagram. Its first word, up to the first space or newline, is the kind."""
+        """Handles a datagram. Its first word, up to the first space or newline, is the kind."""
         kind = message.split(b" ")[0].split(b"\n")[0]
         if kind == b"PLAY" and message.startswith(b"PLAY "):
             self.play(message[5:], address)
@@ -240,7 +240,7 @@ class Server:
         elif kind == b"KEY" and message.startswith(b"KEY ") and len(message) == 5:
             self.key(message[4:].decode("latin-1"), address)
         elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):
-            # Two servers that answered each other's messages would never stop.
+            # Two servers that answer each other's messages would never stop.
             self.send(address, "ERROR malformed message: expected 'PLAY ' and a name, SPECTATE, or 'KEY ' and one byte")
 
     def play(self, name, address):
@@ -250,7 +250,7 @@ class Server:
         elif player and player.welcomed is None:
             self.send(address, "ERROR you play already")
         elif player:
-            # Its first messages may have been lost.
+            # The first messages to it may have been lost.
             if time.monotonic() >= player.welcomed + 1:
                 player.welcomed = time.monotonic()
                 self.welcome(address, player)
@@ -344,14 +344,14 @@ def host():
     signal.signal(signal.SIGTERM, stop)
     connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     connection.bind(("", 0))
-    # At once, since standard output may be a pipe, in which it would wait for more.
+    # Flushed, since a pipe would buffer it.
     print(f"waiting at port {connection.getsockname()[1]}", flush=True)
     Server(rows, random.Random(args.seed), connection).run()
     return 0
 
 
 def main():
-    # To test the tester: --fault NAME has it do one thing wrong.
+    # For tests of the kit: with --fault NAME the program has one fault.
     if "--fault" in sys.argv:
         import faults
 

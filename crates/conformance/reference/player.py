@@ -3,8 +3,8 @@
 
     python3 player.py NAME HOST PORT [--table FILE [--train]]
 
-It speaks the text dialect, plays by the usual chart for a player who may only hit or stand, and ends with status 0 after
-QUIT, with 1 when something is wrong. With a table it plays by that, and with --train it learns one.
+It uses the text dialect and plays by the usual chart for a player who may only hit or stand. It exits with status 0 after
+QUIT, and with 1 after an error. With --table it plays by a table, and with --train it learns one.
 """
 
 import argparse
@@ -22,7 +22,7 @@ VALUES = {f"{rank} of {suit}": 11 if rank == "Ace" else min(number, 10)
 
 
 def points(hand):
-    """The total of a hand of names, and whether it is soft: an ace still counts 11."""
+    """Returns the total of a hand of card names, and whether it is soft: an ace still counts 11."""
     values = [VALUES[name] for name in hand]
     total, elevens = sum(values), values.count(11)
     while total > 21 and elevens:
@@ -46,31 +46,31 @@ def hits(hand, upcard):
 # ---- Tables -----------------------------------------------------------------------------------------------------------
 
 FIRST = "a table of 21"
-# All that a player knows of a hand: its total, whether that is soft, and the value of the dealer's card.
+# The relevant state of a hand: its total, whether it is soft, and the value of the dealer's card.
 STATES = [(total, soft, against) for total in range(4, 22) for soft in (False, True) for against in range(2, 12)]
-ENOUGH = 30  # times, before an average says something
-LARGEST = 100_000  # bytes; a table whose numbers have 18 digits is smaller
+ENOUGH = 30  # the number of trials before an average is used
+LARGEST = 100_000  # maximum bytes; a table whose numbers have 18 digits is smaller
 
 
 class Damaged(Exception):
-    """What a file has is no table."""
+    """The file contains no valid table."""
 
 
 class Table:
-    """How often HIT and STAND were tried in each state, and what the rounds were worth: [times, sum, times, sum]."""
+    """The trials of HIT and STAND in each state and the sums of their rewards: [times, sum, times, sum]."""
 
     def __init__(self):
         self.entries = {state: [0, 0, 0, 0] for state in STATES}
 
     def hits(self, hand, upcard):
-        """Whether to take a card: what was worth more on average, and the chart where one of them was seldom tried."""
+        """Whether to take a card: by the better average, or by the chart if either action was rarely tried."""
         hit, won_by_hit, stand, won_by_stand = self.entries[state(hand, upcard)]
         if min(hit, stand) < ENOUGH:
             return hits(hand, upcard)
         return won_by_hit * stand > won_by_stand * hit
 
     def tried(self, at):
-        """How often it was in this state. Each tenth time a learner does what it would not do."""
+        """Returns the number of visits of a state. At each tenth visit a learner takes the opposite action."""
         hit, _, stand, _ = self.entries[at]
         return hit + stand
 
@@ -86,7 +86,7 @@ def state(hand, upcard):
 
 
 def read_table(path):
-    """One line for each state, in their order."""
+    """Reads a table: one line for each state, in order."""
     with open(path, "rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
@@ -107,7 +107,7 @@ def read_table(path):
 
 
 def write_table(path, table):
-    """Whole or not at all: the old table is there until the new one is."""
+    """Writes a table atomically: a new file replaces the old one."""
     rows = [" ".join(map(str, table.entries[at])) for at in STATES]
     with open(path + ".new", "w", encoding="ascii") as file:
         file.write("\n".join([FIRST, *rows, ""]))
@@ -116,15 +116,15 @@ def write_table(path, table):
 
 # ---- Messages --------------------------------------------------------------------------------------------------------
 
-LONGEST = 256  # bytes of a message without its zero byte
+LONGEST = 256  # maximum bytes of a message without its zero byte
 
 
 class Violation(Exception):
-    """The dealer did something else than the protocol says."""
+    """The dealer broke the protocol."""
 
 
 def messages(connection):
-    """Each message of the dealer. One `recv` may return half a message or several, so bytes are collected and split."""
+    """Yields the dealer's messages. A `recv` may return a part of a message or several messages."""
     collected = b""
     while arrived := connection.recv(4096):
         collected += arrived
@@ -143,21 +143,21 @@ def messages(connection):
 
 
 class Player:
-    """What a player remembers of the round, and what it has won."""
+    """The state of the round, and the total reward."""
 
     REWARDS = {"WIN": 1, "PUSH": 0, "LOOSE": -1, "LOSE": -1, "BUST": -1}
 
     def __init__(self, table=None, trains=False):
         self.table, self.trains = table, trains
         self.hand, self.upcard = [], None
-        self.steps = []  # the states of this round, and what was done there
+        self.steps = []  # the states of this round and the actions in them
         self.rounds = self.reward = 0
 
     def hear(self, text):
-        """Takes a message. Returns the answer, or None if none is asked for."""
+        """Handles a message. Returns the answer, or None if it needs none."""
         word, space, rest = text.partition(" ")
         if text == "BEGIN":
-            # Also in the middle of a round: the hand so far is dropped.
+            # BEGIN in the middle of a round drops the hand.
             self.hand, self.upcard, self.steps = [], None, []
         elif word == "CARD" and rest in VALUES:
             self.hand.append(rest)
@@ -230,10 +230,10 @@ def main():
     try:
         table = None
         if args.table:
-            # Before the dealer waits for an answer.
+            # The table is read before the dealer waits for an answer.
             table = Table() if args.train and not os.path.exists(args.table) else read_table(args.table)
         with socket.create_connection((args.host, args.port)) as connection:
-            # An answer is one small message: it must not wait for more bytes.
+            # An answer is one small message and must not wait for more data.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             play(connection, args.name, Player(table, args.train))
         if args.train:
@@ -246,7 +246,7 @@ def main():
 
 if __name__ == "__main__":
     if "--fault" in sys.argv:
-        # To test the tester: with `--fault NAME` the program does one thing wrong.
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
         faults.begin("player", globals())

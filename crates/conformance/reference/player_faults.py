@@ -1,4 +1,4 @@
-"""What the reference player does wrong on purpose; see faults.py."""
+"""Deliberate faults of the reference player; see faults.py."""
 
 from faults import faulty
 
@@ -39,7 +39,7 @@ LINES = """    lines = data.decode("ascii", "replace").split("\\n")
 SHAPE = "len(lines) != len(STATES) + 2 or lines[-1]"
 ALL_DAMAGE = "cut-table empty-table table-of-nan table-twice garbage-table large-table"
 
-# Each with the rules that it breaks, and pairs of a text of the program and what stands there instead.
+# Each row has the rules that the fault breaks, and pairs of program text and its replacement.
 faulty("player", [
     ("says-nothing-first", "joins", JOIN, ""),
     ("cuts-names", "long-name", JOIN, """    say(connection, "JOIN " + name[:50])\n"""),
@@ -103,9 +103,9 @@ faulty("player", [
             raise Violation("the dealer does not wait between the cards and the question")
 """),
     ("no-lose", "lose", """, "LOSE": -1""", ""),
-    ("keeps-the-hand", "begin-again survives", """            # Also in the middle of a round""", """            if len(self.hand) > 1:
+    ("keeps-the-hand", "begin-again survives", """            # BEGIN in the middle of a round""", """            if len(self.hand) > 1:
                 raise Violation("the round is not over")
-            # Also in the middle of a round"""),
+            # BEGIN in the middle of a round"""),
     ("stays-connected", "quits quit-at-once quit-in-round quit-and-close", QUIT, """        if text == "QUIT":
             import time
 

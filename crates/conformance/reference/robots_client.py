@@ -3,7 +3,7 @@
 
     python3 robots_client.py -d GUI_HOST:PORT -n NAME -p PORT -s SERVER_HOST:PORT
 
-It adds up the events of a server into pictures for a GUI, and passes the messages of the GUI on to the server.
+It converts the events of a server into pictures for a GUI, and forwards the inputs of the GUI to the server.
 """
 
 import argparse
@@ -12,11 +12,11 @@ import socket
 import struct
 import sys
 
-LARGEST = 65507  # bytes of a datagram
+LARGEST = 65507  # maximum bytes of a datagram
 
 
 class Failed(Exception):
-    """The client cannot go on."""
+    """The client cannot continue."""
 
 
 # ---- Bytes -----------------------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ class Incomplete(Exception):
 
 
 class Reader:
-    """Takes values from the front of bytes."""
+    """Reads values from the front of bytes."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -48,7 +48,7 @@ class Reader:
         return struct.unpack(">I", self.take(4))[0]
 
     def text(self):
-        """A text, as its bytes. It is passed on unchanged."""
+        """Returns the bytes of a text, which are forwarded unchanged."""
         words = self.take(self.u8())
         try:
             words.decode("utf-8")
@@ -62,7 +62,7 @@ class Reader:
     def player(self):
         return self.text(), self.text()
 
-    # A count is believed only as far as items arrive.
+    # Items are read one by one, so a large count allocates no memory in advance.
     def list(self, item):
         return [item() for _ in range(self.u32())]
 
@@ -87,13 +87,13 @@ def text(words):
 
 
 def many(encoded):
-    """A list of what is encoded already."""
+    """Encodes a list of encoded items."""
     encoded = list(encoded)
     return u32(len(encoded)) + b"".join(encoded)
 
 
 def entries(values, encode):
-    """A map, with its keys in ascending order."""
+    """Encodes a map, with its keys in ascending order."""
     return many(u8(key) + encode(value) for key, value in sorted(values.items()))
 
 
@@ -101,7 +101,7 @@ def entries(values, encode):
 
 
 class State:
-    """What the events of the server add up to."""
+    """The state of the game according to the server's events."""
 
     def __init__(self):
         self.hello = None
@@ -109,13 +109,13 @@ class State:
         self.plays = False  # between GameStarted and GameEnded
 
     def clear(self, players):
-        """Begins a lobby or a game with these players."""
+        """Starts a lobby or a game with these players."""
         self.players = players
         self.positions, self.blocks, self.bombs, self.explosions = {}, set(), {}, set()
         self.scores = {player: 0 for player in players}
 
     def hear(self, reader):
-        """Takes one message of the server. Returns the picture that it leads to, if any."""
+        """Handles a message of the server. Returns the picture that it causes, if any."""
         tag = reader.u8()
         if tag == 0:
             hello = (reader.text(), reader.u8(), *[reader.u16() for _ in range(5)])
@@ -156,7 +156,7 @@ class State:
         raise Failed(f"the server sent an event with the unknown tag {tag}")
 
     def play(self, events):
-        """Applies a turn. The server is right, also where its events make no sense."""
+        """Applies a turn. The server is right, even if its events are inconsistent."""
         self.explosions = set()
         self.bombs = {bomb: (spot, max(0, timer - 1)) for bomb, (spot, timer) in self.bombs.items()}
         before = frozenset(self.blocks)
@@ -174,12 +174,12 @@ class State:
                 self.positions[rest[0]] = rest[1]
             else:
                 self.blocks.add(rest[0])
-        # Once for each robot, however many bombs hit it.
+        # One point for each robot, however many bombs hit it.
         for robot in destroyed & self.scores.keys():
             self.scores[robot] += 1
 
     def blast(self, center, blocks):
-        """The fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
+        """Returns the fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
         _, _, size_x, size_y, _, radius, _ = self.hello
         fields = {center}
         if center in blocks:
@@ -258,7 +258,7 @@ class Client:
         if not is_input(datagram):
             return
         if self.state.plays:
-            # Each tag is one more in the protocol of the server.
+            # Each tag is one higher in the server's protocol.
             self.server.sendall(u8(datagram[0] + 1) + datagram[1:])
         else:
             self.server.sendall(b"\0" + text(self.name))
@@ -277,7 +277,7 @@ class Client:
 
 class Arguments(argparse.ArgumentParser):
     def error(self, message):
-        """The course asks for status 1."""
+        """The task requires status 1."""
         self.exit(1, f"robots_client.py: {message}\n")
 
 
@@ -302,7 +302,7 @@ def player_name(word):
 
 
 def listen(port):
-    """Takes datagrams over IPv4 and IPv6, from any address."""
+    """Opens a socket for datagrams over IPv4 and IPv6, from any address."""
     if not socket.has_dualstack_ipv6():
         inputs = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         inputs.bind(("", port))
@@ -334,7 +334,7 @@ def main():
 
 if __name__ == "__main__":
     if "--fault" in sys.argv:
-        # To test the tester: with `--fault NAME` the program does one thing wrong.
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
         faults.begin("robots-client", globals())

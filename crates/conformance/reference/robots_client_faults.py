@@ -1,4 +1,4 @@
-"""What the reference client of robots does wrong on purpose; see faults.py."""
+"""Deliberate faults of the reference client of robots; see faults.py."""
 
 from faults import faulty
 
@@ -52,7 +52,7 @@ SHOW = """            self.screen.sendto(picture, self.gui)
 
 
 def swapped(to, of):
-    """Passes a direction on as another."""
+    """Forwards a direction as another one."""
     return f"            datagram = {to!r} if datagram == {of!r} else datagram\n" + PASSED
 
 
@@ -115,7 +115,7 @@ faulty("robots-client", [
 
 
 def takes(name, rule, condition):
-    """A client that passes on in a game what is no input."""
+    """Forwards an invalid input during a game."""
     faulty("robots-client", [
         (name, rule, GUI, GUI + f"""        if self.state.plays and {condition}:
             self.server.sendall(b"\\2")
@@ -188,8 +188,8 @@ faulty("robots-client", [
 """.replace("            ", "                "), """                gone |= set(blocks)
 """, """        destroyed = set()
 """, """        destroyed, gone = set(), set()
-""", """        # Once for each robot""", """        self.blocks -= gone
-        # Once for each robot"""),
+""", """        # One point for each robot""", """        self.blocks -= gone
+        # One point for each robot"""),
     ("a-set-of-bombs", "bombs twin-bombs", "many(u16(*spot, timer) for spot, timer in self.bombs.values())",
      "many(u16(*spot, timer) for spot, timer in set(self.bombs.values()))"),
     ("stops-before-blocks", "blast-stops blast-before explosions radius-65535", """                fields.add((x, y))
@@ -318,7 +318,7 @@ faulty("robots-client", [
 """, """                self.positions.setdefault(*rest)
 """),
     ("counts-blocks-from-1", "blocks", "self.blocks -= set(blocks)", "self.blocks -= set(blocks[1:])"),
-    ("ticks-last", "bombs twin-bombs", TICK, "", "        # Once for each robot", TICK + "        # Once for each robot"),
+    ("ticks-last", "bombs twin-bombs", TICK, "", "        # One point for each robot", TICK + "        # One point for each robot"),
     ("counts-each-bomb", "score-once scores map-order", "destroyed = set()", "destroyed = []", "destroyed |= set(robots)",
      "destroyed += robots", HIT, "for robot in (robot for robot in destroyed if robot in self.scores):"),
     ("no-score-of-0", "scores score-once", "entries(self.scores, u32)",

@@ -1,4 +1,4 @@
-"""The faults of the reference server of robots. `faults.py` explains what they are for, `mastermind_faults.py` what a row is."""
+"""Faults of the reference server of robots, as in `mastermind_faults.py`; see `faults.py`."""
 
 from mastermind_faults import faulty
 
@@ -25,7 +25,7 @@ DUAL = "dualstack_ipv6=family == socket.AF_INET6)"
 STARTED = "self.game, self.actions = Game(self.setup, len(self.players), self.draws), {}"
 TOLD = "client.send(self.hello + b\"\".join(self.history))"
 JOINED = "elif not self.game and client.player is None and kind == JOIN:"
-ACTED = "self.actions[client.player] = (kind, value)  # the last one counts"
+ACTED = "self.actions[client.player] = (kind, value)  # the last action counts"
 ROBOTS = "self.opening = [self.drop(player) for player in range(players)]"
 TAKEN = "actions, self.actions = self.actions, {}"
 TARGET = "target = (spot[0] + right, spot[1] + up)"
@@ -43,9 +43,9 @@ LATE_AT_FIRST = """        message, self.late = getattr(self, "late", b"") + mes
             return
 """
 
-# Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
+# The busy game also detects faults in all actions or in all explosions, which break several rules.
 faulty("robots-server", [
-    # The command line.
+    # Command line.
     ("runs-without-arguments", "no-arguments exit-status-1",
      PARSED, 'args = parser.parse_args() if sys.argv[1:] else sys.exit(0)'),
     ("guesses-players", "required-options", '"--players-count", type=number(1, 255), required=True',
@@ -70,7 +70,7 @@ faulty("robots-server", [
      "any16 = number(1, 32767), number(0, 65535)"),
     ("short-server-name", "server-name", "text(setup.server_name)", "text(setup.server_name[:100])"),
     ("exits-with-2", "exit-status-1", "self.exit(1, f", "self.exit(2, f"),
-    # The network.
+    # Network.
     ("local-only", "ipv6 all-addresses", LISTEN + "\n                                        " + DUAL,
      'listener = socket.create_server(("127.0.0.1", args.port), backlog=64)'),
     ("ipv6-only", "listens", DUAL, "dualstack_ipv6=False)"),
@@ -156,13 +156,13 @@ faulty("robots-server", [
     ("serves-one-client", "255-players crowd many-clients", "self.clients.append(client)",
      "if self.clients:\n            client.connection.close()\n            return\n        self.clients.append(client)"),
     ("ends-with-its-game", "next-game", "            self.send_all(b\"\\4\" + items(scores))", "            self.send_all(b\"\\4\" + items(scores))\n            sys.exit(0)"),
-    # Its thread for a new client does not see at once who joins.
+    # Its thread for a new client does not immediately notice who joins.
     ("misses-joins-while-it-greets", "", "self.player = None  # its id", "self.since, self.player = time.monotonic(), None  # its id",
      SENT, SENT.replace("            self", '''            if message[0] == 1 and len(self.players) == self.setup.players_count and time.monotonic() < client.since + 0.05:
                 continue
             self''')),
     ("swaps-timer-and-radius", "hello", "self.setup.explosion_radius, setup.bomb_timer" if False else "setup.explosion_radius, setup.bomb_timer", "setup.bomb_timer, setup.explosion_radius"),
-    # The lobby.
+    # Lobby.
     ("no-empty-names", "empty-name", JOINED, JOINED.replace("kind == JOIN", "kind == JOIN and value")),
     ("accepts-twice", "accepted", 'self.send_all(b"\\1" + player)', 'self.send_all(2 * (b"\\1" + player))'),
     ("no-address", "address address-of-peer", "text(value) + text(client.address)", 'text(value) + text("somewhere")'),
@@ -260,7 +260,7 @@ faulty("robots-server", [
     ("stays-on-blocks", "into-block leave-block", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
     ("bombs-are-walls", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:"),
-    # Turns that are sent late look as if the tester was held up.
+    # Late turns make the tester believe that it was delayed itself.
     ("bombs-are-walls-and-turns-late", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:",
      SENT, LATE_AT_FIRST + SENT),
@@ -362,7 +362,7 @@ faulty("robots-server", [
 
     def accept"""),
     ("last-500-turns", "long-history", "self.history.append(message)", "self.history = self.history[:1] + self.history[1:][-500:] + [message]"),
-    ("tells-old-games", "old-history", "self.history = []  # what a newcomer is sent after Hello", "self.history = getattr(self, 'history', [])"),
+    ("tells-old-games", "old-history", "self.history = []  # the messages for a late joiner after Hello", "self.history = getattr(self, 'history', [])"),
     ("old-blocks", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.blocks |= old.blocks if old else set()"),
     ("old-bombs", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.bombs = {999 + bomb: what for bomb, what in old.bombs.items()} if old else {}"),
     ("old-scores", "next-scores", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.scores = old.scores if old else self.game.scores"),

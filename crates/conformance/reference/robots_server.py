@@ -3,7 +3,7 @@
 
     python3 robots_server.py -b BOMB_TIMER -c PLAYERS -d TURN_MS -e RADIUS -k BLOCKS -l LENGTH -n NAME -p PORT -x X -y Y [-s SEED]
 
-It hosts one game after the other. The file reads from the bytes, over the rules, to the connections.
+It hosts successive games. The file contains the encoding, the rules, and the connections, in this order.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def text(words):
 
 
 def items(encoded):
-    """A list or a map: a count, then the items or the keys with their values."""
+    """Encodes a list or a map: a count, then the items or the keys with their values."""
     return u32(len(encoded)) + b"".join(encoded)
 
 
@@ -61,14 +61,14 @@ def block_placed(spot):
 
 
 class Malformed(Exception):
-    """These bytes are no message of a client."""
+    """The bytes are not a message of a client."""
 
 
 JOIN, PLACE_BOMB, PLACE_BLOCK, MOVE = range(4)
 
 
 def parse(data):
-    """The first message in these bytes, as (kind, name or direction), and its length; or None when it is not complete."""
+    """Returns the first message as (kind, name or direction) and its length, or None if it is not complete."""
     if not data:
         return None
     kind = data[0]
@@ -97,7 +97,7 @@ DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))  # up, right, down, left
 
 
 class Draws:
-    """The generator of the protocol. It is never set back."""
+    """The generator of the protocol, which is never reset."""
 
     def __init__(self, seed):
         self.state = seed
@@ -108,7 +108,7 @@ class Draws:
 
 
 class Game:
-    """One game from turn 0 on. Fields are (x, y)."""
+    """A game from turn 0 on. Fields are (x, y)."""
 
     def __init__(self, setup, players, draws):
         self.setup, self.draws = setup, draws
@@ -138,7 +138,7 @@ class Game:
         return 0 <= spot[0] < self.setup.size_x and 0 <= spot[1] < self.setup.size_y
 
     def blast(self, center):
-        """The fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
+        """Returns the fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
         fields = {center}
         if center in self.blocks:
             return fields
@@ -162,7 +162,7 @@ class Game:
             if timer > 1:
                 self.bombs[bomb] = (spot, timer - 1)
                 continue
-            # All bombs of a turn meet the blocks and robots as they were when it began.
+            # All bombs of a turn use the blocks and robots at its start.
             fields = self.blast(spot)
             robots = sorted(player for player, where in self.robots.items() if where in fields)
             blocks = sorted(fields & self.blocks)
@@ -180,7 +180,7 @@ class Game:
         return events
 
     def act(self, player, kind, direction):
-        """The event of an action, if it has an effect."""
+        """Applies an action. Yields its event, if it has an effect."""
         spot = self.robots[player]
         if kind == PLACE_BOMB:
             bomb, self.next_bomb = self.next_bomb, self.next_bomb + 1
@@ -199,13 +199,13 @@ class Game:
 
 # ---- The server ------------------------------------------------------------------------------------------------------
 
-MAX_LAG = 64 << 20  # bytes that a client may leave unread
+MAX_LAG = 64 << 20  # maximum unsent bytes for a client
 
 
 class Client:
     def __init__(self, connection, address):
         connection.setblocking(False)
-        # A turn is one small message, and must not wait for another.
+        # A turn is one small message and must not wait for more data.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connection = connection
         host, port = address[0].removeprefix("::ffff:"), address[1]
@@ -217,7 +217,7 @@ class Client:
         return self.connection.fileno()
 
     def send(self, message=b""):
-        """Sends as much as the connection takes. The rest waits, so that nobody else has to."""
+        """Sends as many bytes as the connection accepts. The rest stays in the buffer."""
         self.unsent += message
         try:
             sent = self.connection.send(self.unsent) if self.unsent else 0
@@ -237,8 +237,8 @@ class Server:
 
     def open_lobby(self):
         self.game = None
-        self.players = []  # each as it stands in messages
-        self.history = []  # what a newcomer is sent after Hello
+        self.players = []  # their encoded records
+        self.history = []  # the messages for a late joiner after Hello
         for client in self.clients:
             client.player = None
 
@@ -248,7 +248,7 @@ class Server:
             self.try_to(client, lambda: client.send(message))
 
     def try_to(self, client, act):
-        """Does something with a client. Whoever is gone, or breaks the protocol, is dropped."""
+        """Calls a function for a client, and drops the client if it has disconnected or broken the protocol."""
         try:
             act()
             if len(client.unsent) > MAX_LAG:
@@ -263,7 +263,7 @@ class Server:
         try:
             client = Client(*self.listener.accept())
         except OSError:
-            return  # it has gone already
+            return  # it has already disconnected
         self.clients.append(client)
         self.try_to(client, lambda: client.send(self.hello + b"".join(self.history)))
 
@@ -279,7 +279,7 @@ class Server:
 
     def hear(self, client, kind, value):
         if self.game and client.player is not None and kind != JOIN:
-            self.actions[client.player] = (kind, value)  # the last one counts
+            self.actions[client.player] = (kind, value)  # the last action counts
         elif not self.game and client.player is None and kind == JOIN:
             client.player = len(self.players)
             player = u8(client.player) + text(value) + text(client.address)
@@ -289,7 +289,7 @@ class Server:
                 self.start()
 
     def start(self):
-        # Who connects from now on is told of the game and not of the lobby.
+        # Clients that connect from now on receive the game and not the lobby.
         self.history = []
         self.send_all(b"\2" + items(self.players))
         self.game, self.actions = Game(self.setup, len(self.players), self.draws), {}
@@ -304,7 +304,7 @@ class Server:
             self.open_lobby()
 
     def due(self):
-        """When the next turn is over. It counts from turn 0, so that turns do not drift."""
+        """Returns the end of the current turn. It is counted from turn 0, so that turns do not drift."""
         return self.began + (self.game.turn + 1) * self.setup.turn_duration / 1000
 
     def run(self):
@@ -329,7 +329,7 @@ class Server:
 
 class Arguments(argparse.ArgumentParser):
     def error(self, message):
-        """The course asks for status 1."""
+        """The task requires status 1."""
         self.exit(1, f"robots_server.py: {message}\n")
 
 
@@ -373,7 +373,7 @@ def host():
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     try:
-        # IPv4 and IPv6 at once. Python sets SO_REUSEADDR here.
+        # IPv4 and IPv6. Python sets SO_REUSEADDR here.
         listener = socket.create_server(("", args.port), family=family, backlog=64,
                                         dualstack_ipv6=family == socket.AF_INET6)
     except OSError as why:
@@ -386,7 +386,7 @@ def host():
 
 
 def main():
-    # To test the tester: --fault NAME has it do one thing wrong.
+    # For tests of the kit: with --fault NAME the program has one fault.
     if "--fault" in sys.argv:
         import faults
 

@@ -43,7 +43,7 @@ pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
 }
 
 /// The error in a text without a NUL.
-pub(crate) const UNTERMINATED: &str = "messages are not terminated by a zero byte";
+pub(crate) const UNTERMINATED: &str = "expected a zero byte after each message, received none";
 
 /// The front of a stream.
 #[derive(Debug, PartialEq, Eq)]

@@ -32,7 +32,7 @@ fn dealer_without_zero_bytes_breaks_only_grammar() {
     assert_eq!(required(&report, Verdict::NotTested), [""; 0], "{report}");
     let breaches = &report.finding("grammar").unwrap().breaches;
     assert_eq!(breaches.len(), 1, "expected one report: {report}");
-    assert!(breaches[0].text.ends_with("messages are not terminated by a zero byte"), "{report}");
+    assert!(breaches[0].text.ends_with("expected a zero byte after each message, received none"), "{report}");
     assert!(!report.to_string().contains("hint: JOIN"), "{report}");
 }
 

@@ -77,8 +77,7 @@ fn patience(kind: &str, fault: &str) -> u64 {
 }
 
 fn interpreter() -> String {
-    let python =
-        programs::python().expect("these tests need python3, see CONTRIBUTING.md");
+    let python = programs::python().expect("these tests need python3, see CONTRIBUTING.md");
     python.to_str().unwrap().to_owned()
 }
 
@@ -270,7 +269,7 @@ fn passes_whole(kind: &str) {
             let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
             is_played && scenario.observed.contains(&rule.id)
         });
-        assert!(shown, "not detected with --only {}", rule.id);
+        assert!(shown, "no scenario with --only {} observes it", rule.id);
     }
 }
 
