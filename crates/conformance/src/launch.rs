@@ -249,7 +249,7 @@ mod tests {
         let killed = Exit { code: None, signal: Some(11) };
         assert!(killed.is_crash(&[]));
         assert_eq!(killed.to_string(), "signal 11 (SIGSEGV)");
-        assert!(Exit::with(139).is_crash(&[]), "a shell says so of its command");
+        assert!(Exit::with(139).is_crash(&[]), "exit status of a shell whose command crashed");
         assert_eq!(Exit::with(139).to_string(), "exit status 139, which a shell gives for SIGSEGV");
         assert!(Exit::with(101).is_crash(&lines("thread 'main' panicked at src/main.rs:3:5:")));
         assert!(!Exit::with(1).is_crash(&lines("dealer: no player is left")));

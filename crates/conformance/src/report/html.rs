@@ -102,7 +102,7 @@ fn broken(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
         writeln!(out, "<p>And {more} more.</p>")?;
     }
     if !rule.hint.is_empty() {
-        writeln!(out, "<p><b>Likely cause:</b> {}</p>", Escaped(&rule.hint))?;
+        writeln!(out, "<p><b>Hint:</b> {}</p>", Escaped(&rule.hint))?;
     }
     writeln!(out, "</section>")
 }

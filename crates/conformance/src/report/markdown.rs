@@ -50,7 +50,7 @@ fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
         writeln!(out, "\nAnd {more} more.")?;
     }
     if !rule.hint.is_empty() {
-        writeln!(out, "\n**Likely cause:** {}", escaped(&rule.hint))?;
+        writeln!(out, "\n**Hint:** {}", escaped(&rule.hint))?;
     }
     Ok(())
 }

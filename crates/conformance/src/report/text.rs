@@ -127,7 +127,7 @@ impl Page {
             self.field("rule", &rule.text);
         }
         if !rule.hint.is_empty() {
-            self.field("likely cause", &rule.hint);
+            self.field("hint", &rule.hint);
         }
         let more = rule.count.saturating_sub(rule.breaches.len() as u64);
         let others = breaches.map(|breach| format!("{}; {}", lines::what(breach), lines::place(breach)));

@@ -182,7 +182,7 @@ fn text_shows_verdict_then_failed_rules_then_others() {
          \x20 failure       seat 1: it is wrong\n\
          \x20 rule          The rule\n\
          \x20 where         a whole game, after 1.234 s, seat 1, byte 11 of the connection\n\
-         \x20 likely cause  Look twice.\n\
+         \x20 hint          Look twice.\n\
          \x20 also          19 more\n\
          \x20 see           The Task: Rules; docs/protocols/blackjack.md#messages\n\
          \x20 program       standard error: why\n\
@@ -207,7 +207,7 @@ fn text_at_a_terminal_is_wrapped_and_coloured() {
     let visible =
         shown.replace("\u{1b}[1;31m", "").replace("\u{1b}[33m", "").replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
     assert!(
-        visible.contains("  likely cause  Many words that fill a line of a narrow\n                terminal."),
+        visible.contains("  hint          Many words that fill a line of a narrow\n                terminal."),
         "{visible}"
     );
     assert!(!visible.contains('\u{1b}'), "{visible}");
