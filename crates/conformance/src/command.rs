@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_has_its_placeholders_or_the_usual_arguments() {
+    fn command_uses_placeholders_or_usual_arguments() {
         let program = |command: &[&str]| {
             let words = command.iter().map(|&word| word.to_owned()).collect();
             Program::new(words, "{port} {rounds}", &["port", "rounds"], &["port"])

@@ -77,7 +77,7 @@ impl fmt::Display for Exit {
         let named = |signal| signal_name(signal).map_or(String::new(), |name| format!(" ({name})"));
         match (self.code, self.signal) {
             (Some(code), _) => match signal_name(code - SHELL) {
-                Some(name) => write!(f, "exit status {code}, which a shell gives for {name}"),
+                Some(name) => write!(f, "exit status {code}, which a shell returns for {name}"),
                 None => write!(f, "exit status {code}"),
             },
             (None, Some(signal)) => write!(f, "signal {signal}{}", named(signal)),
@@ -244,15 +244,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crash_is_told_from_an_end() {
+    fn distinguishes_crash_from_exit() {
         let lines = |text: &str| vec![text.to_owned()];
         let killed = Exit { code: None, signal: Some(11) };
         assert!(killed.is_crash(&[]));
         assert_eq!(killed.to_string(), "signal 11 (SIGSEGV)");
         assert!(Exit::with(139).is_crash(&[]), "exit status of a shell whose command crashed");
-        assert_eq!(Exit::with(139).to_string(), "exit status 139, which a shell gives for SIGSEGV");
+        assert_eq!(Exit::with(139).to_string(), "exit status 139, which a shell returns for SIGSEGV");
         assert!(Exit::with(101).is_crash(&lines("thread 'main' panicked at src/main.rs:3:5:")));
         assert!(!Exit::with(1).is_crash(&lines("dealer: no player is left")));
-        assert!(!Exit::with(0).is_crash(&lines("Traceback (most recent call last):")), "it went on after it");
+        assert!(!Exit::with(0).is_crash(&lines("Traceback (most recent call last):")), "it continued after the error");
     }
 }

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_ends_at_the_next_heading() {
+    fn section_ends_at_the_next_heading() {
         let draws = section("protocols/robots.md#draws").unwrap();
         assert!(draws.starts_with("The generator has a state") && draws.ends_with("before `y`."), "{draws}");
         assert_eq!(section("protocols/robots.md#nothing"), None);

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn whoever_looks_whether_a_port_is_free_accepts_no_connection_and_keeps_nobody_from_listening() {
+    fn port_check_accepts_no_connection_and_does_not_block_listeners() {
         let port = free_tcp_port().unwrap();
         let copy = bind(port).unwrap();
         let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap_err();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_use_is_not_handed_out_and_no_port_twice_in_a_row() {
+    fn ports_in_use_are_skipped_and_ports_are_not_reused_immediately() {
         let held: Vec<_> =
             (0..20).map(|_| TcpListener::bind(("127.0.0.1", free_tcp_port().unwrap())).unwrap()).collect();
         for _ in 0..50 {

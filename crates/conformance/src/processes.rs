@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_of_children_are_found() {
+    fn finds_grandchildren() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sh -c 'echo $$; read line; exit'; exit"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().unwrap();

@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn cleared_lines_are_gone_and_scrolled_ones_stay() {
+    fn cleared_lines_are_removed_and_scrolled_lines_are_kept() {
         assert_eq!(shown("map\x1b[H\x1b[2Jover"), ["over"]);
         assert_eq!(shown("1\r\n2\r\n3\r\n4\r\n5\x1b[H\x1b[Jx"), ["1", "x", "", "", ""]);
         assert_eq!(shown("abc\x1b[2D\x1b[Kd\x1b[1J"), [""]);
     }
 
     #[test]
-    fn sequences_may_come_in_pieces() {
+    fn escape_sequences_may_arrive_in_pieces() {
         let mut screen = Screen::new(4);
         "\x1b]0;title\x07a\x1b[2Cb".chars().for_each(|letter| screen.write(&letter.to_string()));
         assert_eq!(screen.lines().collect::<Vec<_>>(), ["a  b"]);

@@ -105,7 +105,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn salt_is_readable_by_its_owner_alone() {
+    fn salt_is_readable_only_by_its_owner() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         Secret::of_class("tulip", folder.path()).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_salt_is_an_error_and_stays() {
+    fn damaged_salt_is_an_error_and_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("salt");
         for wrong in ["", "12", &"g".repeat(64), &"1".repeat(63), &"1".repeat(66)] {

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_belongs_to_its_process_and_to_no_other() {
+    fn socket_belongs_only_to_its_process() {
         let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let (mine, others) = (Owner::Process(id()), Owner::Family(other.id()));
         assert!(Owner::is_shown());

@@ -175,14 +175,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_moves_the_cursor_is_no_text() {
+    fn removes_cursor_movements() {
         assert_eq!(plain("\x1b[1;31mport\x1b[0m 2021\x1b(B"), "port 2021");
         assert_eq!(plain("@ here\x1b[24;1H\x1b[?1049l\rGAME OVER"), "@ here\n\n\nGAME OVER");
         assert_eq!(plain("\x1b]0;title\x07text\x1b"), "text");
     }
 
     #[test]
-    fn a_terminal_passes_bytes_as_they_are() {
+    fn terminal_passes_bytes_unchanged() {
         let (mut output, theirs) = Output::open(Terminal::Output).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "test -t 1 && printf 'a\\nb'"]).stdin(Stdio::null());

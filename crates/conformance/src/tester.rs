@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_seed_draws_other_numbers_and_the_usual_one_draws_the_usual() {
+    fn seed_changes_drawn_numbers_unless_it_is_the_usual_one() {
         let usual = Options::default();
         assert_eq!([1234, 77].map(|number| usual.drawn(number)), [1234, 77]);
         for seed in [Seed::Number(0), Seed::Secret([7; 32])] {

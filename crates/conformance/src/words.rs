@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_fits_no_form_is_named() {
+    fn reports_the_first_byte_that_matches_no_form() {
         assert_eq!(at("CARD Two"), None);
         assert_eq!(at("CARD Thr"), Some((8, "expected 'ee'".into())));
         assert_eq!(at("CARD two"), Some((5, "expected 'Two' or 'Three'".into())));

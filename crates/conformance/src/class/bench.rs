@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_student_is_one_word_of_a_shell() {
+    fn student_name_is_quoted_for_the_shell() {
         assert_eq!(filled("make NAME={student}", &quoted("anna-1")), "make NAME=anna-1");
         assert_eq!(filled("echo {student}", &quoted("O'Neil; rm")), "echo 'O'\\''Neil; rm'");
     }

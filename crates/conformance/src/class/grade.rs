@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_says_what_changed_since_the_one_before() {
+    fn result_lists_changes_since_the_previous_one() {
         let mut grade = Grade::untested("anna", "k", "failed", vec![]);
         grade.marks = marks(2, &[("a", Passed), ("b", Failed), ("c", Passed)]);
         assert_eq!(grade.change(), None);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_changes_with_names_and_contents() {
+    fn fingerprint_depends_on_names_and_contents() {
         let (class, anna) = class();
         let first = anna.fingerprint().unwrap();
         assert_eq!((first.len(), anna.fingerprint().unwrap()), (64, first.clone()));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_handed_in_is_copied_and_links_stay_links() {
+    fn submission_is_copied_with_its_links() {
         let (class, anna) = class();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc", class.path().join("anna/etc")).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_give_short_and_different_files() {
+    fn long_names_get_short_unique_files() {
         let long = format!("{}{}", "x".repeat(199), "ż".repeat(25));
         let stem = file_stem(&long);
         assert!(stem.starts_with(&"x".repeat(199)) && !stem.contains('ż'), "{stem}");
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_without_students_is_said() {
+    fn reports_class_without_students() {
         let empty = tempfile::tempdir().unwrap();
         assert!(
             Student::all(empty.path(), Path::new("x"))

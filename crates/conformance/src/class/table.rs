@@ -99,7 +99,7 @@ mod tests {
     use crate::class::grade::Marks;
 
     #[test]
-    fn names_are_no_formulas_and_points_that_were_lost_are_numbers() {
+    fn names_are_not_formulas_and_lost_points_are_numbers() {
         let mut anna = Grade::untested("=HYPERLINK(1)", "k", "failed", vec![]);
         anna.before = Some(Marks { points: 3, ..Marks::default() });
         let table =
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_a_row_for_each_student() {
+    fn table_has_a_row_for_each_student() {
         let rules: Vec<_> =
             conformance::PLAYER.rules.iter().copied().filter(|rule| rule.is_required()).take(2).collect();
         let mark = Mark { verdict: Verdict::Passed, points: rules[0].points };

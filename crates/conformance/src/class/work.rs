@@ -84,7 +84,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn removing_changes_nothing_behind_links() {
+    fn removal_does_not_follow_links() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
 
         let folder = tempfile::tempdir().unwrap();

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_totals_of_a_dealer_are_as_likely_as_published() {
+    fn dealer_totals_match_published_odds() {
         let (stands, draws) = finals(card("Ace of Spades"), &[]);
         let near = |finals: &Finals, wanted: [f64; 6]| {
             finals.iter().zip(wanted).all(|((_, found), wanted)| (found - wanted).abs() < 5e-4)

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn one_card_that_comes_too_often_is_seen_and_equal_cards_are_not() {
+    fn detects_one_frequent_card_but_not_a_uniform_deck() {
         let (mut even, mut odd) = (Shuffles::default(), Shuffles::default());
         for number in 0..5200_u32 {
             // Each pair of cards occurs about as often as any other.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_that_never_come_again_are_seen() {
+    fn detects_cards_that_never_repeat() {
         let mut rest = Shuffles::default();
         for number in 0..200 {
             let before: HashSet<Card> = (0..20).map(|more| card(number + more)).collect();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_drawn_from_those_that_are_left() {
+    fn draws_are_compared_with_remaining_cards() {
         let mut drawn = Shuffles::default();
         let table: Vec<Card> = (0..26).map(card).collect();
         for number in 0..2600 {

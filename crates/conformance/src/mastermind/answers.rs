@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_gives_the_answers_of_the_page_and_those_of_the_crate() {
+    fn definition_matches_the_page_and_the_crate() {
         for (code, guess, answer) in [
             ("2111", "1222", (0, 2)),
             ("2111", "1112", (2, 2)),

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_exchanged_and_none_is_lost() {
+    fn disguise_permutes_digits() {
         let code = |text: &str| -> Code { text.parse().unwrap() };
         let of = |seed, text: &str, colours| {
             let seed = crate::Seed::Number(seed);

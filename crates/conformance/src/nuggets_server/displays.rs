@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_shapes_are_explained() {
+    fn explains_wrong_shapes() {
         let wrong = |text: &[u8]| misshape(text, 2, 3).unwrap_or_default();
         assert_eq!(wrong(b"abc\ndef\n"), "");
         assert_eq!(wrong(b"abc\ndef"), "has no newline after its last row");

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_map_keeps_all_rules_for_maps() {
+    fn map_is_valid() {
         for map in [MAP, HALL, YARD, CLOSET, &large()] {
             let report = nuggets::check_map(map.as_bytes());
             assert!(report.breaches.is_empty(), "{report}");

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_forms_are_read() {
+    fn reads_wrong_forms_leniently() {
         assert_eq!(read(b"GRID 3  9\n\0"), Some(Reading::Grid { rows: 3, cols: 9 }));
         assert_eq!(read(b"GOLD 1, 2, 3\n"), Some(Reading::Gold { collected: 1, purse: 2, remaining: 3 }));
         assert_eq!(read(b"ERROR. Invalid keystroke.\n"), Some(Reading::Error));
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_cut_and_padded() {
+    fn truncates_and_pads_rows() {
         assert_eq!(fitted(b"abc\r\nd", 3, 2), b"ab\nd \n  \n");
         assert_eq!(fitted(b"\nab\ncd\n", 2, 2), b"ab\ncd\n");
     }
 
     #[test]
-    fn rows_of_tables_are_read() {
+    fn reads_table_rows() {
         let wanted = Row { letter: b'A', purse: 39, name: "Ann B".to_owned() };
         for line in ["A         39 Ann B", "A   39 Ann B", " A: 39\tAnn B"] {
             assert_eq!(row(line), Some(wanted.clone()), "{line}");

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_on_a_terminal_or_a_page_is_spelled_out() {
+    fn escapes_control_and_direction_characters() {
         assert_eq!(clean("a\x1b[2J\r\n\u{202e}Ż\u{85}\u{ffff}"), "a\\x1b[2J\\r\n\\u202eŻ\\u0085\\uffff");
         let cut = clean(&"x".repeat(1 << 20));
         assert!(cut.len() < LONGEST + 40 && cut.ends_with("... (1048576 characters)"));

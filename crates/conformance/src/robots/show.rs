@@ -242,7 +242,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/protocols/robots.md");
 
     #[test]
-    fn messages_are_told_as_the_page_of_the_protocol_writes_them() {
+    fn messages_are_shown_as_in_the_protocol_page() {
         let mut seen = 0;
         for row in PAGE.lines() {
             let cells: Vec<_> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_where_decoding_stops_is_named() {
+    fn reports_the_byte_of_the_decoding_error() {
         let Carrier::Stream(frame) = SERVER.carrier else { panic!("TCP is a stream") };
         // A turn whose second event has the tag 9.
         let turn = [3, 0, 1, 0, 0, 0, 2, 3, 0, 1, 0, 1, 9, 0, 0];

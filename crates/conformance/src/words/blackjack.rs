@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_of_the_protocol_is_right() {
+    fn accepts_every_message_of_the_protocol() {
         let cards = Card::all().flat_map(|card| [DealerMessage::Card(card), DealerMessage::Upcard(card)]);
         let results = [Verdict::Win, Verdict::Lose, Verdict::Bust, Verdict::Push].map(DealerMessage::Result);
         let others = [DealerMessage::Begin, DealerMessage::Decision, DealerMessage::Quit];
@@ -184,7 +184,7 @@ mod tests {
         }
     }
     #[test]
-    fn texts_without_nul_are_told_apart_by_their_words() {
+    fn texts_without_nul_are_split_at_words() {
         let of_dealer = |bytes: &[u8]| front(OF_DEALERS, bytes);
         assert_eq!(of_dealer(b"BEGIN"), Front::Part);
         assert_eq!(of_dealer(b"BEGINCARD T"), Front::Unended(5));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn wrongly_spelled_messages_are_understood() {
+    fn parses_misspelled_messages() {
         for (text, right) in [
             ("RESULT LOSE", "RESULT LOOSE"),
             ("begin", "BEGIN"),

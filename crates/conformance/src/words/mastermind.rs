@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_of_the_page_is_right() {
+    fn accepts_every_message_of_the_page() {
         let page = include_str!("../../../../docs/protocols/mastermind.md");
         let session = page.lines().filter_map(|line| line.strip_prefix("> ").or_else(|| line.strip_prefix("< ")));
         let examples: Vec<&str> = page
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_fits_no_message_is_named() {
+    fn reports_the_first_byte_that_matches_no_message() {
         let of_server = |line: &[u8]| server(line).wrong;
         assert_eq!(of_server(b"ROW 1 1 1294 0 2\n"), Some((10, "expected a digit from 1 to 8".into())));
         assert_eq!(of_server(b"OK 1\r\n"), Some((4, "expected the end of the message".into())));

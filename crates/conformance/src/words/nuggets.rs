@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn right_messages_have_no_wrong_byte_and_others_have_one() {
+    fn finds_the_wrong_byte_of_invalid_messages_only() {
         let messages: [&[u8]; 7] =
             [b"OK A", b"GRID 3 14", b"GOLD 0 0 250", b"DISPLAY\n", b"DISPLAY\n@\n", b"QUIT x\ny", b"ERROR "];
         for message in messages {

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn block_is_found_with_more_or_fewer_ends_of_lines() {
+    fn finds_block_with_any_line_ends() {
         let right = of("Turn #: 3\nlifeline#1: AVAILABLE\nlifeline#2: USED UP\nCode  : *7**");
         assert_eq!((right.turn, right.available, &*right.code), (3, [Some(true), Some(false)], "*7**"));
         assert_eq!((right.wrong, right.before.len()), (None, 0));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_found_behind_a_prompt_with_or_without_an_end() {
+    fn finds_answers_after_prompts_with_or_without_line_feed() {
         for (text, is_exact) in [
             ("Guess : Red: 0\nWhite: 1", true),
             ("Guess : \nRed: 0\nWhite: 1", true),

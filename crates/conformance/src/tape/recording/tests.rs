@@ -18,7 +18,7 @@ fn texts(recording: &mut Recording) -> Vec<String> {
 }
 
 #[test]
-fn bytes_become_messages_wherever_they_are_cut() {
+fn messages_are_reassembled_from_any_pieces() {
     let mut recording = Recording::new(None);
     let channel = recording.open("a", &STOPS);
     for bytes in ["on", "e.tw", "o.", "three.fo"] {
@@ -59,7 +59,7 @@ fn report_has_the_messages_of_its_connection() {
 }
 
 #[test]
-fn memory_is_bounded_whatever_comes() {
+fn memory_is_bounded_for_any_input() {
     let mut recording = Recording::new(None);
     let channel = recording.open("a", &STOPS);
     for _ in 0..1000 {
