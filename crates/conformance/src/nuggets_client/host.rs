@@ -280,7 +280,7 @@ impl<'a> Host<'a> {
             self.judge.check(&rules::ONCE, !self.settled, || {
                 format!("expected no repetition after the server has accepted the client, received {}", shown(message))
             });
-        } else if let Some(key) = typed_key(message) {
+        } else if typed_key(message).is_some() {
             self.judge.check(&rules::KEYS, false, || {
                 format!("expected KEY for typed keys only, received {}", shown(message))
             });
