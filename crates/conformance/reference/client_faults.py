@@ -34,10 +34,6 @@ faulty("nuggets-client", [
     ("joins-words", "odd-name", GREETING, GREETING + """        if b"%" in self.greeting:
             self.greeting = b"PLAY " + b" ".join(self.greeting[5:].split())
 """),
-    ("joins-with-a-key", "first-message", """        self.send(self.greeting)
-        while""", """        os.read(0, 1)
-        self.send(self.greeting)
-        while"""),
     ("always-plays", "spectates", """if name is not None else b"SPECTATE\"""", """if name is not None else b"PLAY nobody\""""),
     ("waits-for-ok", "watches", IN, """        if self.letter is None:
             return
@@ -52,10 +48,6 @@ faulty("nuggets-client", [
                 self.nagged = now
                 self.send(self.greeting)
             if not"""),
-    ("types-twice", "keys-as-typed many-keys", """        self.send(b"KEY " + key)
-""", """        self.send(b"KEY " + key)
-        self.send(b"KEY " + key)
-"""),
     ("a-socket-for-a-key", "one-address keys-as-typed", """        self.send(b"KEY " + key)
 """, """        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
             other.sendto(b"KEY " + key, self.connection.getpeername())
@@ -101,8 +93,6 @@ faulty("nuggets-client", [
     ("status-1", "quit-ends", OVER, """        print(self.over)
         return 1
 """),
-    ("goes-on-after-quit", "quit-ends quit-text",
-     "        while self.over is None:", "        while True:"),
     ("leaves-at-once", "waits-for-quit", TYPED, TYPED + """                if keys == b"Q":
                     return 0
 """),
@@ -120,7 +110,6 @@ faulty("nuggets-client", [
         time.sleep(12)
         return 0
 """),
-    ("prints-nothing", "quit-text", OVER, "        return 0\n"),
     ("skips-big-messages", "long-quit", QUIT, "            self.over = None if len(datagram) > 1024 else rest\n"),
     ("uses-formats", "exact-text", QUIT, QUIT + """            self.over = self.over.replace("%%", "%")
 """),
@@ -146,12 +135,6 @@ faulty("nuggets-client", [
 """, HEAR, """        if getattr(self, "deaf", False):
             return
 """ + HEAR),
-    ("asks-from-elsewhere", "asks-again one-address", """                repeats.pop(0)
-""", """                repeats.pop(0)
-                peer = self.connection.getpeername()
-                self.connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                self.connection.connect(peer)
-"""),
     # Deviations of many programs that break no rule.
     ("forgets-early-keys", "", IN, """        if not self.is_in and sys.stdin.isatty():
             time.sleep(0.3)

@@ -94,11 +94,6 @@ def _():
 seeded = None
 
 
-@deals("never-shuffles", "shuffled", "fresh-cards", "seeded")
-def _():
-    return list(range(1, 53))
-
-
 @fault("dealer", "shows-no-ace", "upcard-uniform")
 def _(names):
     """Deals itself another card instead of a visible ace."""
@@ -171,11 +166,6 @@ def judges(name, *rules):
     return add
 
 
-@judges("ties-below-21-lose", "pushes", "fair")
-def _(told, total, dealer):
-    return "LOOSE" if told == "PUSH" and total < 21 else told
-
-
 @judges("pays-against-an-ace", "upcards")
 def _(told, total, dealer):
     """A player wins against an ace."""
@@ -198,22 +188,6 @@ def _(names):
     verdict, total = names["verdict"], names["total"]
     names["dealer_draws"] = lambda hand: total(hand) < 16
     names["verdict"] = lambda hand, dealer: "LOOSE" if total(hand) == 16 == total(dealer) else verdict(hand, dealer)
-
-
-@fault("dealer", "a-hand-for-each-player", "fair")
-def _(names):
-    """Compares each player with a separate hand of the dealer."""
-    verdict = names["verdict"]
-
-    def other(hand, dealer):
-        own = dealer[:2]
-        deck = [card for card in shuffled() if card not in hand and card not in own]
-        own = [deck.pop(), own[1]]
-        while names["dealer_draws"](own):
-            own.append(deck.pop())
-        return verdict(hand, own)
-
-    names["verdict"] = other
 
 
 @fault("dealer", "loses-at-21", "21-never-loses")
@@ -326,20 +300,6 @@ faulty("dealer", [
     ("newline-before-zero", "grammar", SAID, SAID.replace("\\0", "\\n\\0")),
     ("forgets-the-zero", "grammar", SAID, SAID.replace("\\0", "")),
     ("newline-for-zero", "grammar", SAID, SAID.replace("\\0", "\\n")),
-    ("lower-case", "grammar", SAID, SAID.replace("text.", "text.lower().")),
-    ("no-zero-behind-quit", "grammar", SAID, SAID[:-1] + """ * (text != "QUIT"))"""),
-    ("draws-from-a-fresh-deck", "one-deck", "seat.play(deck)", "seat.play(shuffled_deck())"),
-    ("looks-at-the-dealer-first", "bust", """    if total(hand) > BEST:
-        return "BUST"
-    if total(dealer) > BEST or total(hand) > total(dealer):
-        return "WIN"
-""", """    if total(dealer) > BEST:
-        return "WIN"
-    if total(hand) > BEST:
-        return "BUST"
-    if total(hand) > total(dealer):
-        return "WIN"
-"""),
     ("takes-queued-answers", "early-answer", """        if select.select([self.line], [], [], 0)[0]:
             self.line.read()
         if self.line.bytes:

@@ -51,19 +51,6 @@ def _(line, text, say):
         say(text)
 
 
-@says("upcard-first", "deal")
-def _(line, text, say):
-    """Shows the dealer's card after the first card of the player."""
-    if text.startswith("DEALER"):
-        say(text)
-        say(line.kept)
-    elif text.startswith("CARD") and getattr(line, "begun", 0) == 1:
-        line.kept = text
-    else:
-        say(text)
-    line.begun = 0 if text == "BEGIN" else getattr(line, "begun", 9) + 1
-
-
 @says("no-quit", "quit")
 def _(line, text, say):
     """Closes the connection after the last RESULT."""
@@ -108,12 +95,6 @@ def _(names):
         return play_round(seats)
 
     names["play_round"] = twice
-
-
-@fault("dealer", "one-round-less", "rounds")
-def _(names):
-    play = names["play"]
-    names["play"] = lambda listener, rounds, players: play(listener, max(1, rounds - 1), players)
 
 
 @fault("dealer", "greets", "speaks-second", "bad-join", "waits-for-all")
@@ -229,7 +210,6 @@ def joins(name, rule, is_refused):
     fault("dealer", name, rule)(commit)
 
 
-
 @fault("dealer", "reads-30-bytes-of-a-join", "long-name")
 def _(names):
     """Uses the rest of a longer JOIN as the first answer."""
@@ -259,25 +239,6 @@ names_so_far = []
 joins("no-twins", "same-name", lambda name: name in names_so_far or names_so_far.append(name))
 
 # ---- Dealers: trouble ------------------------------------------------------------------------------------------------
-
-
-@fault("dealer", "crashes-at-300-bytes", "no-crash", "others", "neighbour-floods")
-def _(names):
-    """Copies a message into a buffer without checking its length."""
-    read = names["Line"].read
-
-    def careless(line):
-        read(line)
-        if len(line.bytes.partition(b"\0")[0]) > 256:
-            die_of(signal.SIGSEGV)
-
-    names["Line"].read = careless
-
-
-@fault("dealer", "one-read-one-message", "pieces")
-def _(names):
-    """Treats the bytes of each read as one message."""
-    names["Line"].message = lambda line: (line.bytes.rstrip(b"\0"), setattr(line, "bytes", b""))[0] if line.bytes else None
 
 
 def ends_at(name, *rules):
@@ -351,12 +312,6 @@ def _(names):
     names["gather"], names["play_round"] = gathered, watched
 
 
-@fault("dealer", "plays-on-with-offenders", "early-answer", "offender")
-def _(names):
-    """Continues with players that break the protocol, as other dealers may."""
-    names["Seat"].ask = plays_on(names["Seat"].ask, names["Violation"])
-
-
 def plays_on(ask, violation):
     def lenient(seat):
         try:
@@ -412,19 +367,6 @@ def _(names):
         seat.line.connection.settimeout(names["PATIENCE"])
 
     names["Seat"].play = strict
-
-
-@fault("dealer", "waits-for-nobody", "alone")
-def _(names):
-    play = names["play"]
-
-    def stays(*arguments):
-        status = play(*arguments)
-        if status:
-            time.sleep(600)
-        return status
-
-    names["play"] = stays
 
 
 @fault("dealer", "no-reuse", "restart")

@@ -81,7 +81,6 @@ faulty("nuggets-server", [
     ("unknown-senders-are-A", "strangers-ignored", SENDER,
      SENDER.replace("(address)", "(address) or address != self.spectator and self.game.players and self.game.players[0]", 1)),
     ("diagonals-are-mirrored", "diagonal-step", "way = STEPS[key.lower()]", 'way = STEPS[key.lower() if key not in "yu" else "uy"["yu".index(key)]]'),
-    ("diagonal-runs-are-steps", "diagonal-run run-over-gold run-through-players", RUN, 'while key in "HJKL" and moved:'),
     ("gold-stops-runs", "run-over-gold", RUN, "while key.isupper() and moved and not found:"),
     ("capitals-step-once", "run diagonal-run run-over-gold run-through-players", RUN, "while False:"),
     ("shows-each-step", "", *EACH_STEP),
@@ -92,11 +91,8 @@ faulty("nuggets-server", [
      "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swapped = bool(other)"),
     ("small-q-quits", "small-q", 'player.welcomed = None\n        if key == "Q":', 'player.welcomed = None\n        if key in "qQ":'),
     # Gold.
-    ("empty-piles-stay", "gold-taken", *STAYING),
     ("collected-is-always-0", "gold-collected", "found if of is player else 0", "0"),
     ("spectators-collect-too", "gold-others", "found if of is player else 0", "found if of in (player, None) else 0"),
-    ("tells-only-the-collector", "gold-others last-gold", TOLD,
-     "if found:\n                self.send_gold(address, player, found)\n            "),
     ("gold-comes-last", "gold-before-display", TOLD + SHOWN, SHOWN + "            " + TOLD.rstrip(" ")),
     ("pays-for-swaps", "gold-total", "return sum(self.piles.values())", "return GOLD - sum(player.purse for player in self.players)",
      "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swaps += bool(other)",
@@ -117,8 +113,6 @@ faulty("nuggets-server", [
     # Sight.
     ("shows-its-letter", "own-place", 'return "@"', "return player.letter"),
     ("no-memory", "memory", 'return ground if spot in player.known else " "', 'return " "'),
-    ("looks-after-runs", "memory", "player.stand(self.rows, spot)\n        found", "player.spot = spot\n        found",
-     "return moved, found\n", "player.stand(self.rows, player.spot)\n        return moved, found\n"),
     ("remembers-gold", "memory-is-bare", "self.known |= view(rows, spot)", "self.known |= view(rows, spot)\n        self.gold = getattr(self, \"gold\", set())",
      "seen = player and view(self.rows, player.spot)\n", "seen = player and view(self.rows, player.spot)\n        if player:\n"
      "            player.gold = player.gold - seen | seen & set(self.piles)\n",
@@ -174,7 +168,6 @@ faulty("nuggets-server", [
      'elif player:\n            self.send(address, "OK " + LETTERS[len(self.game.players)])'),
     ("needs-letters", "any-name", "elif not name.strip():", "elif not any(chr(byte).isalpha() for byte in name):"),
     ("full-is-an-error", "full-game", '"QUIT Game is full', '"ERROR Game is full'),
-    ("plays-twice", "no-second-seat", "elif player and player.welcomed is None:", "elif False:", "elif player:\n", "elif False:\n"),
     ("q-is-unknown", "quit-reply quitter-leaves", 'player.welcomed = None\n        if key == "Q":', "player.welcomed = None\n        if False:"),
     ("leaves-unseen", "display-to-all", THANKED + "\n            self.show()", THANKED),
     ("quits-twice", "strangers-ignored", "if not player or not player.plays:\n            return",
@@ -194,7 +187,6 @@ faulty("nuggets-server", [
      'free_letters = [letter for letter in LETTERS if letter not in [other.letter for other in self.players if other.plays]]\n'
      '        player = Player(free_letters[0], name, address)'),
     ("forgets-quitters", "quitter-row summary", "for player in self.players)", "for player in self.players if player.plays)"),
-    ("cuts-at-49", "name-length", "LONGEST_NAME = 50", "LONGEST_NAME = 49"),
     ("one-of-a-name", "equal-names", JOINED, "player = clean(name) not in [other.name for other in self.game.players] and " + JOINED[len("player = "):]),
     # End of the game.
     ("ends-with-the-last-player", "keeps-running", THANKED + "\n            self.show()",
@@ -207,7 +199,6 @@ faulty("nuggets-server", [
     ("aligns-left", "table-form", TABLE,
      'table = "".join(f"\\n{player.letter} {player.purse:<10} {player.name}" for player in self.game.players)\n'
      '            self.send(address, f"QUIT {text}{table}")'),
-    ("nine-columns", "table-form", "{player.purse:10}", "{player.purse:9}"),
     ("counts-one-too-many", "final-table summary", "{player.purse:10}", "{player.purse + 1:10}"),
     ("ends-before-the-last-pile", "no-early-quit", SHOWN + OVER, OVER[12:].replace("not self.game.piles", "len(self.game.piles) < 2") +
      "            " + SHOWN),
@@ -218,7 +209,6 @@ faulty("nuggets-server", [
     ("ends-with-a-client", "lost-client", SOCKET, SOCKET + "\n    connection.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR",
      "pass  # a disconnected", "raise  # a disconnected", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
     ("empty-is-the-end", "empty-datagram", HEARD, 'message = message or b"KEY Q"\n        ' + HEARD),
-    ("ends-with-an-empty-one", "keeps-running", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
     ("c-strings", "zero-bytes", HEARD, 'message = message.split(b"\\0")[0]\n        ' + HEARD),
     ("no-room-for-a-zero", "longest-datagram", HEARD, 'message = message if len(message) < 65507 else b"KEY Q"\n        ' + HEARD),
     ("answers-servers", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),

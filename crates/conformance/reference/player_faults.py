@@ -29,21 +29,17 @@ NAME = """    if not 1 <= len(word) <= 64 or not all("!" <= letter <= "~" for le
 JOIN = """    say(connection, "JOIN " + name)
 """
 
-LOADED = """            table = Table() if args.train and not os.path.exists(args.table) else read_table(args.table)
-"""
 SAVED = """        if args.train:
             write_table(args.table, table)
 """
 LINES = """    lines = data.decode("ascii", "replace").split("\\n")
 """
 SHAPE = "len(lines) != len(STATES) + 2 or lines[-1]"
-ALL_DAMAGE = "cut-table empty-table table-of-nan table-twice garbage-table large-table"
 
 # Each row has the rules that the fault breaks, and pairs of program text and its replacement.
 faulty("player", [
     ("says-nothing-first", "joins", JOIN, ""),
     ("cuts-names", "long-name", JOIN, """    say(connection, "JOIN " + name[:50])\n"""),
-    ("has-its-own-name", "joins", JOIN, """    say(connection, "JOIN nobody")\n"""),
     ("newline-for-zero", "grammar", SAY, SAY.replace("0", "n")),
     ("forgets-the-zero", "grammar", SAY, SAY.replace("\\0", "")),
     ("says-ready", "quiet", JOIN, JOIN + """    say(connection, "READY")\n"""),
@@ -57,8 +53,6 @@ faulty("player", [
      """    global second\n    second = socket.create_connection(connection.getpeername()[:2])\n""" + JOIN),
     ("numbers-only", "host-name", "        with socket.create_connection", """        socket.inet_aton(args.host)
         with socket.create_connection"""),
-    ("lower-case", "grammar", "            say(connection, answer)", "            say(connection, answer.lower())"),
-    ("answers-twice", "quiet", "            say(connection, answer)", "            say(connection, answer)\n" * 2),
     ("no-kings", "names", CARD, CARD + """            if rest == "King of Spades":
                 raise Violation("there is no such card")
 """),
@@ -142,12 +136,6 @@ faulty("player", [
 
                 faults.die_of(11)
 """),
-    ("uncaught-error", "no-crash", """        elif word == "CARD" and rest in VALUES:
-            self.hand.append(rest)
-""", """        elif word == "CARD":
-            self.hand.append(rest)
-            points(self.hand)
-"""),
     ("ignores-unknown-words", "bad-message", UNKNOWN, """            if word == "CARD":
                 raise Violation("there is no such card")
 """),
@@ -221,7 +209,6 @@ faulty("player", [
     ("takes-an-empty-table", "empty-table", LINES, """    if not data:
         return Table()
 """ + LINES),
-    ("crashes-at-an-empty-table", "empty-table", LINES, "    data[0]\n" + LINES),
     ("takes-nan", "table-of-nan", """len(words) != 4 or not all(word.removeprefix("-").isdecimal() and len(word) < 20 for word in words)""",
      "len(words) != 4", "[int(word) for word in words]", "[float(word) for word in words]"),
     ("takes-two-tables", "table-twice", SHAPE, "len(lines) < len(STATES) + 2"),
@@ -229,16 +216,4 @@ faulty("player", [
         return Table()
 """ + LINES),
     ("reads-what-fits", "large-table", "file.read(LARGEST + 1)", """file.read(LARGEST).rstrip(b"\\0")"""),
-    ("begins-anew", ALL_DAMAGE, LOADED, """            try:
-    """ + LOADED + """            except Damaged:
-                table = Table()
-"""),
-    ("overwrites-damaged-tables", ALL_DAMAGE, LOADED, """            try:
-    """ + LOADED + """            except Damaged:
-                write_table(args.table, Table())
-                raise
-"""),
-    ("status-0-at-damage", ALL_DAMAGE, FAILED, """        if isinstance(why, Damaged):
-            return 0
-""" + FAILED),
 ])

@@ -30,8 +30,6 @@ FAILED = """        print(f"robots_client.py: {why}", file=sys.stderr)
 """
 CLEAR = """        self.positions, self.blocks, self.bombs, self.explosions = {}, set(), {}, set()
 """
-TICK = """        self.bombs = {bomb: (spot, max(0, timer - 1)) for bomb, (spot, timer) in self.bombs.items()}
-"""
 HIT = "for robot in destroyed & self.scores.keys():"
 DRAW = """            if picture is not None:
                 self.show(picture)
@@ -301,9 +299,6 @@ faulty("robots-client", [
 faulty("robots-client", [
     ("sends-a-zero-more", "picture-format", """sendto(picture, self.gui)""", """sendto(picture + b"\\0", self.gui)"""),
     ("draws-the-start", "no-picture", STARTED + "            return None\n", STARTED + "            return self.game(0)\n"),
-    ("draws-newcomers-only", "lobby-picture late-gui pieces straddling", """            self.players[number] = player
-""", """            self.players = {number: player}
-"""),
     ("draws-few-lobbies", "lobby-picture", """            self.players[number] = player
 """, """            self.players[number] = player
             if 1 < len(self.players) < self.hello[1]:
@@ -311,25 +306,15 @@ faulty("robots-client", [
 """),
     ("swaps-the-sizes", "game-picture", "u16(size_x, size_y, length, turn)", "u16(size_y, size_x, length, turn)"),
     ("keeps-the-players", "game-ended pieces", ENDED, ENDED.replace("{}", "self.players")),
-    ("draws-no-end", "game-ended pieces", ENDED + "            return self.lobby()\n", ENDED + "            return None\n"),
     ("swaps-x-and-y", "positions", "entries(self.positions, lambda spot: u16(*spot))",
      "entries(self.positions, lambda spot: u16(*spot[::-1]))"),
-    ("robots-stay", "positions", """                self.positions[rest[0]] = rest[1]
-""", """                self.positions.setdefault(*rest)
-"""),
     ("counts-blocks-from-1", "blocks", "self.blocks -= set(blocks)", "self.blocks -= set(blocks[1:])"),
-    ("ticks-last", "bombs twin-bombs", TICK, "", "        # One point for each robot", TICK + "        # One point for each robot"),
-    ("counts-each-bomb", "score-once scores map-order", "destroyed = set()", "destroyed = []", "destroyed |= set(robots)",
-     "destroyed += robots", HIT, "for robot in (robot for robot in destroyed if robot in self.scores):"),
     ("no-score-of-0", "scores score-once", "entries(self.scores, u32)",
      "entries({robot: score for robot, score in self.scores.items() if score}, u32)"),
     ("one-score-of-an-explosion", "scores", "destroyed |= set(robots)", "destroyed |= set(robots[:1])"),
-    ("keeps-bombs", "second-game bombs", CLEAR, CLEAR.replace("set(), {}", "set(), getattr(self, 'bombs', {})")),
     ("keeps-bombs-that-tick", "second-game", CLEAR, """
         ticks = {bomb: of for bomb, of in getattr(self, "bombs", {}).items() if of[1] > 1}
 """ + CLEAR.replace("set(), {}", "set(), ticks")),
-    ("keeps-scores", "second-game scores", "{player: 0 for player in players}",
-     "{player: 0 for player in players} | getattr(self, 'scores', {})"),
     ("draws-what-is-last", "late-joiner", """        while self.arrived:
 """, """        picture = None
         while self.arrived:
@@ -341,11 +326,6 @@ faulty("robots-client", [
 # ---- Connections -----------------------------------------------------------------------------------------------------
 
 faulty("robots-client", [
-    ("listens-over-ipv4-only", "gui-ipv6 gui-address-ipv6", "if not socket.has_dualstack_ipv6():", "if True:"),
-    ("listens-to-the-gui-only", "any-address to-gui gui-ipv6 late-gui", GUI, """        datagram, sender = self.inputs.recvfrom(65536)
-        if sender[1] != self.gui[1]:
-            return
-"""),
     ("connects-at-the-first-key", "connects", CONNECT, "        inputs.recv(65536)\n" + CONNECT),
     ("joins-big-games-by-itself", "silent-before-input", DRAW, DRAW + """
             if picture and picture[0] == 0 and self.state.hello[1] > 2 and not self.state.players:
@@ -368,11 +348,6 @@ faulty("robots-client", [
     ("status-2", "exit-status-1", FAILED, FAILED.replace("1", "2")),
     ("a-read-begins-a-message", "pieces", INCOMPLETE, """            except Incomplete:
                 if self.state.hello and len(self.arrived) == len(arrived) < 1000:
-                    self.arrived = b""
-                return
-"""),
-    ("drops-short-rests", "pieces", INCOMPLETE, """            except Incomplete:
-                if len(self.arrived) < 3:
                     self.arrived = b""
                 return
 """),

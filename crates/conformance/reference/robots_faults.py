@@ -80,8 +80,6 @@ faulty("robots-server", [
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         listener.bind(("", args.port))
         listener.listen(64)"""),
-    ("at-most-20", "many-clients crowd 255-players", "self.clients.append(client)",
-     "self.clients.append(client) if len(self.clients) < 20 else client.connection.close()"),
     ("waits-for-readers", "never-reads", "connection.setblocking(False)", "connection.setblocking(True)"),
     ("numbers-blocks-4", "well-formed", 'return b"\\3" + position(spot)', 'return b"\\4" + position(spot)'),
     ("greets-in-the-lobby-only", "hello", TOLD, TOLD.replace("self.hello", '(b"" if self.game else self.hello)')),
@@ -167,8 +165,6 @@ faulty("robots-server", [
     ("accepts-twice", "accepted", 'self.send_all(b"\\1" + player)', 'self.send_all(2 * (b"\\1" + player))'),
     ("no-address", "address address-of-peer", "text(value) + text(client.address)", 'text(value) + text("somewhere")'),
     ("no-brackets", "address-of-peer", 'f"[{host}]:{port}" if ":" in host else f"{host}:{port}"', 'f"{host}:{port}"'),
-    ("its-own-address", "address-of-peer", "host, port = address[0]",
-     "address = connection.getsockname()\n        host, port = address[0]"),
     ("tells-newcomers-nothing", "newcomer-in-lobby", TOLD, TOLD.replace("self.history", "self.history if self.game else []")),
     ("joins-twice", "second-join", JOINED, JOINED.replace("client.player is None and ", "")),
     ("remembers-actions-of-the-lobby", "lobby-actions", "self.player = None  # its id",
@@ -184,9 +180,6 @@ faulty("robots-server", [
      JOINED, "elif not self.game and client.player is not None and kind != JOIN:\n            client.early = (kind, value)\n        " + JOINED,
      STARTED, STARTED + "\n        self.actions = {client.player: client.early for client in self.clients if client.early}"),
     ("starts-with-its-first-player", "game-started", "if len(self.players) == self.setup.players_count:", "if len(self.players) == 1:"),
-    ("turn-0-after-a-turn", "game-started", "self.began = time.monotonic()\n        self.tell_turn(self.game.opening)",
-     "self.game.turn, self.began = -1, time.monotonic() + self.setup.turn_duration / 1000",
-     "self.turn += 1", "self.turn += 1\n        if self.turn == 0:\n            return self.opening"),
     ("cuts-names", "longest-name", "text(value) + text(client.address)", "text(value[:200]) + text(client.address)"),
     ("c-strings", "name-bytes", "text(value) + text(client.address)", 'text(value.split("\\0")[0]) + text(client.address)'),
     ("one-of-a-name", "equal-names comes-back", "elif not self.game and client.player is None and kind == JOIN:",
@@ -296,10 +289,7 @@ faulty("robots-server", [
                 self.actions.pop(client.player, None)
             if client in self.clients:"""),
     # Explosions.
-    ("blasts-through-blocks", "blast",
-     "fields.add(spot)\n                if spot in self.blocks:\n                    break", "fields.add(spot)"),
     ("lists-the-dead-once", "bombs-together", FOUND, FOUND.replace("where in fields", "where in fields and player not in hit_robots")),
-    ("bomb-after-bomb", "bombs-together", "hit_blocks.update(blocks)", "self.blocks -= set(blocks)"),
     ("says-nothing-of-rebirth", "blast rebirth", "events.append(self.drop(player))", "self.drop(player)"),
     ("blasts-through-its-block", "bomb-on-block rebirth-on-block", "if center in self.blocks:\n            return fields", ""),
     ("shelters", "no-shelter", FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and (where == spot or where not in self.blocks))"),
@@ -321,8 +311,6 @@ faulty("robots-server", [
     ("turns-in-a-byte", "turn-numbers long-history", "u16(self.game.turn)", "u16(self.game.turn % 256)"),
     ("tells-latecomers-of-the-lobby", "late-joiner",
      'self.history = []\n        self.send_all(b"\\2"', 'self.send_all(b"\\2"'),
-    ("keeps-empty-turns", "late-joiner", "self.history.append(message)",
-     'self.history.append(message[:3] + items([]) if message[0] == 3 else message)'),
     ("hides-bombs-from-observers", "same-for-all", SAID,
      """turn, bombless = b"\\3" + u16(self.game.turn), [event for event in events if event[0] != 0]
         self.history.append(turn + items(events))
@@ -355,7 +343,6 @@ faulty("robots-server", [
     ("counts-ids-over-games", "next-game", STARTED, STARTED + "\n        self.games = getattr(self, 'games', 0) + 1",
      'self.send_all(b"\\1" + player)', 'self.send_all(b"\\1" + u8(player[0] + 3 * getattr(self, "games", 0) & 255) + player[1:])'),
     ("counts-no-scores", "well-formed", 'self.send_all(b"\\4" + items(scores))', 'self.send_all(b"\\4" + b"".join(scores) + u32(0))'),
-    ("keeps-ids", "next-game", SEEN, "client.player = client.seat = getattr(client, 'seat', len(self.players))"),
     ("ends-without-clients", "nobody-there", "client.connection.close()\n\n    def accept", """client.connection.close()
             if not self.clients:
                 self.open_lobby()
@@ -364,7 +351,6 @@ faulty("robots-server", [
     ("last-500-turns", "long-history", "self.history.append(message)", "self.history = self.history[:1] + self.history[1:][-500:] + [message]"),
     ("tells-old-games", "old-history", "self.history = []  # the messages for a late joiner after Hello", "self.history = getattr(self, 'history', [])"),
     ("old-blocks", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.blocks |= old.blocks if old else set()"),
-    ("old-bombs", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.bombs = {999 + bomb: what for bomb, what in old.bombs.items()} if old else {}"),
     ("old-scores", "next-scores", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.scores = old.scores if old else self.game.scores"),
     ("one-turn-at-least", "no-turns", "if self.game.turn == self.setup.game_length:", "if self.game.turn == max(1, self.setup.game_length):"),
     ("no-zeros", "score-zeros", "for player, score in sorted(self.game.scores.items())]", "for player, score in sorted(self.game.scores.items()) if score]"),
