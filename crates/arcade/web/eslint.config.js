@@ -1,4 +1,4 @@
-// Only what finds mistakes; types are checked by tsc, which knows all names too.
+// Rules that find mistakes only. tsc checks types and names.
 import js from '@eslint/js';
 
 export default [
