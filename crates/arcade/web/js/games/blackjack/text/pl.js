@@ -124,7 +124,7 @@ export const texts = {
   'learn.soft': 'Miękkie ręce (as to 11) według karty krupiera',
   'learn.hard': 'Twarde ręce według karty krupiera',
   'learn.axis': 'rundy',
-  'learn.curve': 'Po rundach ({rounds}): {worth} na rundę, najlepiej {best}',
+  'learn.curve': 'Rundy: {rounds}. Wartość rundy {worth}, najlepsza {best}',
   'learn.cell.unmet': 'jeszcze nie było',
   'learn.cell.untried': 'nie próbowano',
   'learn.cell.hits': 'dobiera. Dobranie {hit}, pas {stand}, razy: {visits}',
