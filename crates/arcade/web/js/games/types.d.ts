@@ -86,7 +86,10 @@ export type Game = {
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
-  /** The command that joins a room from a terminal. It starts with the name of the program. `bare` is the host without the brackets of an IPv6 address; `directory` is empty, or a space and the option with the directory of a room that moves. */
+  /**
+   * The command that joins a room from a terminal. It starts with the name of the program. `bare` is the host without the brackets of an
+   * IPv6 address; `directory` is empty, or a space and the option with the directory of a room that moves.
+   */
   command: (room: { host: string; bare: string; port: number; directory: string }) => string;
   /** Whether the hub has bots for the game. */
   bots: boolean;
