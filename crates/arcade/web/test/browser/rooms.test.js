@@ -85,7 +85,7 @@ test('a room with a link: the owner hands it over, and the new owner locks, rena
   await eve.page.getByRole('dialog').getByRole('button', { name: 'Close room' }).click();
   await eve.page.getByText('This room is closed: the owner closed it.').waitFor();
   await zoe.go(path);
-  await zoe.page.getByText('No room has this code; it may be closed.').waitFor();
+  await zoe.page.getByText('No open room has this code.').waitFor();
   for (const person of [ann, eve, zoe]) {
     forgive(person);
     await person.leave();
