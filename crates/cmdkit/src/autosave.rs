@@ -27,7 +27,7 @@ impl Autosave {
             return Ok(false);
         }
         self.tried = done;
-        save().map_err(|error| anyhow!("{error:#}; going on, and trying again at the next save"))?;
+        save().map_err(|error| anyhow!("{error:#}; continuing, the next save retries"))?;
         self.saved = Some(done);
         Ok(true)
     }
@@ -38,7 +38,7 @@ impl Autosave {
         if self.saved == Some(done) {
             return Ok(false);
         }
-        save().map_err(|error| anyhow!("{error:#}; what was done since the last save is lost"))?;
+        save().map_err(|error| anyhow!("{error:#}; all work since the last save is lost"))?;
         self.saved = Some(done);
         Ok(true)
     }
@@ -60,7 +60,7 @@ mod tests {
         let mut meanwhile = |done| saves.meanwhile(done, save).map_err(|error| error.to_string());
         assert_eq!([0, 9, 10, 19].map(&mut meanwhile), [Ok(false), Ok(false), Ok(true), Ok(false)]);
         full.set(true);
-        let told = "no room; going on, and trying again at the next save".to_owned();
+        let told = "no room; continuing, the next save retries".to_owned();
         assert_eq!([23, 24, 32].map(&mut meanwhile), [Err(told), Ok(false), Ok(false)]);
         full.set(false);
         assert_eq!(meanwhile(33), Ok(true));
@@ -74,6 +74,6 @@ mod tests {
             assert_eq!(saves.finish(done, || Ok(())).map_err(|error| error.to_string()), end, "{done} {works}");
         }
         let error = Autosave::new(10).finish(0, || bail!("no room")).unwrap_err();
-        assert_eq!(error.to_string(), "no room; what was done since the last save is lost");
+        assert_eq!(error.to_string(), "no room; all work since the last save is lost");
     }
 }

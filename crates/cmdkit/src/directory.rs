@@ -38,7 +38,7 @@ const MAX_HOST: usize = 253;
 /// How long all connections of this program reuse a result.
 const FRESH: Duration = Duration::from_millis(900);
 
-const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.11:8080/rooms/nuggets-1";
+const RIGHT: &str = "expected the address of a room at a hub, as in http://10.0.0.11:8080/rooms/nuggets-1";
 
 /// The options of a client that follows a room.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -74,27 +74,26 @@ impl FromStr for RoomUrl {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
-        let (scheme, rest) = typed.split_once("://").ok_or_else(|| format!("this is no URL; {RIGHT}"))?;
+        let (scheme, rest) = typed.split_once("://").ok_or_else(|| format!("not a URL; {RIGHT}"))?;
         if scheme.eq_ignore_ascii_case("https") {
-            let instead =
-                "give the address of a hub without TLS, as hubs use it among themselves: http://HOST:PORT/rooms/ID";
-            return Err(format!("this program does not speak TLS; {instead}"));
+            let instead = "use the address at which hubs reach each other, without TLS: http://HOST:PORT/rooms/ID";
+            return Err(format!("TLS is not supported; {instead}"));
         }
         if !scheme.eq_ignore_ascii_case("http") {
-            return Err(format!("'{}' is not http; {RIGHT}", scheme.escape_debug()));
+            return Err(format!("unsupported scheme '{}'; {RIGHT}", scheme.escape_debug()));
         }
-        let (place, path) = rest.split_once('/').ok_or_else(|| format!("it names no room; {RIGHT}"))?;
+        let (place, path) = rest.split_once('/').ok_or_else(|| format!("the room is missing; {RIGHT}"))?;
         if place.contains('@') {
-            return Err(format!("hubs ask for no user here; {RIGHT}"));
+            return Err(format!("a user name is not supported; {RIGHT}"));
         }
         let hub = host_port_or(80)(place)?;
         if !is_host(&hub.host) {
-            return Err(format!("'{}' is no host; {RIGHT}", hub.host.escape_debug()));
+            return Err(format!("invalid host '{}'; {RIGHT}", hub.host.escape_debug()));
         }
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let path = path.strip_prefix("api/").unwrap_or(path).trim_end_matches('/');
         let id = path.strip_prefix("rooms/").filter(|id| is_id(id));
-        let id = id.ok_or_else(|| format!("'/{}' names no room; {RIGHT}", path.escape_debug()))?;
+        let id = id.ok_or_else(|| format!("the path '/{}' has no room; {RIGHT}", path.escape_debug()))?;
         Ok(Self { hub, id: id.to_owned() })
     }
 }
@@ -152,8 +151,8 @@ impl Directory {
         let answer = self.ask_all();
         if last.as_ref().is_none_or(|(_, before)| *before != answer) {
             match &answer {
-                Ok(place) => info!("the directory tells that the room is at {place}"),
-                Err(why) => warn!("the directory does not tell where the room is: {why}"),
+                Ok(place) => info!("the directory locates the room at {place}"),
+                Err(why) => warn!("the directory does not locate the room: {why}"),
             }
         }
         *last = Some((Instant::now(), answer.clone()));
@@ -170,11 +169,11 @@ impl Directory {
         loop {
             match self.find() {
                 Ok(found) => return Ok(found),
-                Err(why) if begun.elapsed() > FOLLOW => bail!("nobody tells where the room is: {why}"),
+                Err(why) if begun.elapsed() > FOLLOW => bail!("cannot locate the room: {why}"),
                 Err(why) => {
                     if !std::mem::replace(&mut told, true) {
                         let seconds = FOLLOW.as_secs();
-                        stderr::say(&format!("{program}: {why}; asks again for {seconds} s"));
+                        stderr::say(&format!("{program}: {why}; retrying for {seconds} s"));
                     }
                 }
             }
@@ -205,8 +204,8 @@ impl Directory {
         let mut answer = agent.get(url.to_string()).call().map_err(|error| self.in_words(&error))?;
         match answer.status() {
             StatusCode::OK => {}
-            StatusCode::NOT_FOUND => return Err("knows no such room, or one that is not for everybody".to_owned()),
-            status => return Err(format!("answered with status {status}")),
+            StatusCode::NOT_FOUND => return Err("has no public room of this name".to_owned()),
+            status => return Err(format!("responded with status {status}")),
         }
         let body =
             answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(|error| self.in_words(&error))?;
@@ -216,33 +215,29 @@ impl Directory {
     // Omits the parts of an error that do not help a user.
     fn in_words(&self, error: &ureq::Error) -> String {
         match error {
-            ureq::Error::Timeout(_) => format!("did not answer within {} s", self.patience),
-            ureq::Error::BodyExceedsLimit(_) => format!("answered with more than {} MiB", MAX_ANSWER >> 20),
-            error => format!("cannot be asked: {error}"),
+            ureq::Error::Timeout(_) => format!("did not respond within {} s", self.patience),
+            ureq::Error::BodyExceedsLimit(_) => format!("sent a response of more than {} MiB", MAX_ANSWER >> 20),
+            error => format!("cannot be queried: {error}"),
         }
     }
 
     fn read(&self, url: &RoomUrl, body: &[u8]) -> Result<HostPort, String> {
-        let Told { id, game, port, host } =
-            serde_json::from_slice(body).map_err(|error| format!("did not describe a room: {error}"))?;
+        let Told { id, game, port, host } = serde_json::from_slice(body)
+            .map_err(|error| format!("sent an invalid description of the room: {error}"))?;
         if id != url.id {
-            return Err(format!("told of another room, '{}'", id.escape_debug()));
+            return Err(format!("described another room, '{}'", id.escape_debug()));
         }
         if game != self.game {
-            return Err(format!(
-                "says that it is a room of {}, and this program is for {}",
-                game.escape_debug(),
-                self.game
-            ));
+            return Err(format!("reports a room of {}, but this program plays {}", game.escape_debug(), self.game));
         }
         if port == 0 {
-            return Err("tells no port of the room: it is not for everybody".to_owned());
+            return Err("reports no port of the room: it is not public".to_owned());
         }
         // A single hub does not report its own host.
         let host = host.unwrap_or_else(|| url.hub.host.clone());
         if !is_host(&host) {
             let shown: String = host.chars().take(MAX_HOST).collect();
-            return Err(format!("tells a host that is none: '{}'", shown.escape_debug()));
+            return Err(format!("reports an invalid host: '{}'", shown.escape_debug()));
         }
         Ok(HostPort { host, port })
     }

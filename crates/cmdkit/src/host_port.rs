@@ -10,7 +10,7 @@ use anyhow::Context;
 
 use crate::values::are_digits;
 
-const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::1]:2022";
+const RIGHT: &str = "expected host:port, as in localhost:2022, 127.0.0.1:2022 or [::1]:2022";
 
 /// A host and a port: `name:port`, `1.2.3.4:port`, `[::1]:port` or `::1:port`. The last colon separates them.
 ///
@@ -58,7 +58,7 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let bare = bare.unwrap_or(host);
     if bare.contains(['[', ']', ':']) && !is_ipv6(bare) {
         // Most likely an IPv6 address whose last group was taken for the port.
-        return Err(format!("'{host}' before the last colon is neither a name nor an address; {RIGHT}"));
+        return Err(format!("invalid host '{host}' before the last colon; {RIGHT}"));
     }
     if bare.trim().is_empty() {
         return Err(format!("the host is missing; {RIGHT}"));
@@ -67,8 +67,10 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
         Ok(number) if are_digits(port) && number > 0 => Ok(HostPort { host: bare.to_owned(), port: number }),
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
         // Most likely host and port are swapped.
-        _ if are_digits(host) => Err(format!("'{port}' is no port from 1 to 65535: the host comes first; {RIGHT}")),
-        _ => Err(format!("'{port}' is no port from 1 to 65535; {RIGHT}")),
+        _ if are_digits(host) => {
+            Err(format!("invalid port '{port}', expected a number from 1 to 65535 after the host; {RIGHT}"))
+        }
+        _ => Err(format!("invalid port '{port}', expected a number from 1 to 65535; {RIGHT}")),
     }
 }
 
@@ -81,7 +83,7 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
 pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Clone {
     move |typed| {
         if are_digits(typed) {
-            return Err(format!("'{typed}' is a port, and the host is missing; {RIGHT}"));
+            return Err(format!("the host before the port '{typed}' is missing; {RIGHT}"));
         }
         let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let host = match inside.filter(|inside| is_ipv6(inside)) {

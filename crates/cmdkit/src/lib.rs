@@ -172,7 +172,7 @@ fn with_texts(command: Command) -> Command {
         .action(ArgAction::Set)
         // Without this, clap would insist on the required arguments.
         .exclusive(true)
-        .help("Print a completion script for this shell and end");
+        .help("Print a completion script for this shell and exit");
     // For packagers; readers of the help do not need it.
     let man = Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).exclusive(true).hide(true);
     command.arg(completions).arg(man)
@@ -208,7 +208,7 @@ fn not_utf8(arguments: impl Iterator<Item = OsString>) -> String {
     let foreign = arguments.filter(|argument| argument.to_str().is_none());
     let shown: Vec<String> =
         foreign.map(|argument| format!("'{}'", argument.as_encoded_bytes().escape_ascii())).collect();
-    format!("every argument but a file or a name is text in UTF-8, which {} is not", shown.join(", "))
+    format!("invalid UTF-8 in {}: only arguments that are files or names may contain other bytes", shown.join(", "))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -46,7 +46,7 @@ impl LogArgs {
         let from_environment = env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
         let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
         let filter = EnvFilter::try_new(&wanted)
-            .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
+            .map_err(|error| UsageError(format!("invalid log filter '{wanted}': {error}; try 'info'")))?;
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
         // By default an error of writing is printed to standard error, which panics if standard error is what failed.
         let builder = builder.log_internal_errors(false);

@@ -55,7 +55,8 @@ impl Owner {
         if uid == 0 {
             if walk.exists && others_may_write(&walk.about) {
                 bail!(
-                    "'{0}' belongs to root, but other users can write it; run `chmod go-w '{0}'`, or give it to the user who needs it by `chown`",
+                    "'{0}' belongs to root, but other users can write it; run `chmod go-w '{0}'`, or change its \
+                     owner with `chown`",
                     directory.display()
                 );
             }
@@ -97,7 +98,7 @@ fn become_user(uid: Uid, gid: Gid) -> io::Result<()> {
 // The system has no list of groups that a process can set.
 #[cfg(target_vendor = "apple")]
 fn become_user(uid: Uid, _: Gid) -> io::Result<()> {
-    Err(io::Error::other(format!("run this command by `sudo -u '#{uid}'`")))
+    Err(io::Error::other(format!("run this command with `sudo -u '#{uid}'`")))
 }
 
 /// A file that the caller of a program named. Root opens it in a directory of any user.
@@ -176,10 +177,7 @@ impl Named {
         let file = options.open(path)?;
         let about = file.metadata()?;
         if self.is_shared && !(about.is_file() && is_own(&about)) {
-            return Err(io::Error::new(
-                ErrorKind::PermissionDenied,
-                "another user may have put something else in its place",
-            ));
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "another user may have replaced it"));
         }
         Ok(file)
     }
@@ -280,7 +278,8 @@ impl Walk {
         } else if about.mode() & STICKY == 0 && others_may_write(about) {
             if about.mode() & OTHERS != 0 {
                 bail!(
-                    "every user can write '{directory}', so root uses nothing in it; run `chmod o-w '{directory}'`, or this command as another user"
+                    "every user can write '{directory}', so root does not use it; run `chmod o-w '{directory}'`, or \
+                     this command as another user"
                 );
             }
             self.shared = Some(self.real.clone());
@@ -293,12 +292,13 @@ impl Walk {
         let real = self.real.display();
         if let Some(writer) = self.writers.iter().find(|writer| **writer != owner) {
             bail!(
-                "user {writer} could exchange '{real}', which belongs to user {owner}, so root does not use it; move it elsewhere, or give it to user {writer}"
+                "user {writer} could replace '{real}', which belongs to user {owner}, so root does not use it; move \
+                 it elsewhere, or make user {writer} its owner"
             );
         }
         match &self.shared {
             Some(shared) if owner == 0 => bail!(
-                "the group of '{0}' could exchange '{real}', so root does not use it; run `chmod g-w '{0}'`",
+                "the group of '{0}' could replace '{real}', so root does not use it; run `chmod g-w '{0}'`",
                 shared.display()
             ),
             _ => Ok(()),

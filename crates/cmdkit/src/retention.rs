@@ -7,8 +7,8 @@ use journal_core::Retention;
 use crate::values::{byte_count, digits};
 
 /// The syntax of [`retention`], for messages.
-const RETENTION: &str = "give an age in hours, days or weeks, a number of journals and a total size, or some of these, as in \
-                         30d,100,10G";
+const RETENTION: &str = "expected an age in hours, days or weeks, a number of journals, a total size, or several of \
+                         these, as in 30d,100,10G";
 
 /// Parses limits on retained journals, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or
 /// T. At least one limit is required.
@@ -38,14 +38,14 @@ pub fn retention(typed: &str) -> Result<Retention, String> {
             _ => return Err(RETENTION.to_owned()),
         };
         if repeated {
-            return Err(format!("'{part}' is a second limit of its kind; {RETENTION}"));
+            return Err(format!("two limits of the same kind, '{part}' is the second; {RETENTION}"));
         }
     }
     Ok(retention)
 }
 
 fn least<T: PartialEq + From<u8>>(number: T, least: &str) -> Result<T, String> {
-    if number == T::from(0) { Err(format!("keep {least} at least, as in 30d,100,10G")) } else { Ok(number) }
+    if number == T::from(0) { Err(format!("expected at least {least}, as in 30d,100,10G")) } else { Ok(number) }
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
         }
         assert!(retention("7d,30d").unwrap_err().starts_with("'30d' is a second limit"));
         for (nothing, least) in [("0", "one journal"), ("0d", "an hour"), ("30d,0G", "1K")] {
-            assert_eq!(retention(nothing), Err(format!("keep {least} at least, as in 30d,100,10G")));
+            assert_eq!(retention(nothing), Err(format!("expected at least {least}, as in 30d,100,10G")));
         }
     }
 }

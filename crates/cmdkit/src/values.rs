@@ -8,7 +8,7 @@ use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 /// ```
 /// let port = cmdkit::whole_number(0..=u16::MAX, 2000);
 /// assert_eq!(port("80"), Ok(80));
-/// assert_eq!(port("2e3").unwrap_err(), "give a whole number from 0 to 65535, as in 2000");
+/// assert_eq!(port("2e3").unwrap_err(), "expected a whole number from 0 to 65535, as in 2000");
 /// ```
 pub fn whole_number<T>(range: RangeInclusive<T>, example: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
@@ -44,7 +44,7 @@ where
         let number = digits(typed).and_then(|digits| digits.parse().ok());
         number.filter(|number| range.contains(number)).ok_or_else(|| {
             let (least, most) = (range.start(), range.end());
-            format!("give a whole number from {least} to {most}, as in {example}")
+            format!("expected a whole number from {least} to {most}, as in {example}")
         })
     }
 }
@@ -90,13 +90,15 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
     };
     let number = digits.parse::<u64>().ok().filter(|_| are_digits(digits));
     let bytes = number.and_then(|number| number.checked_mul(1 << (10 * power)));
-    bytes.ok_or_else(|| "give a number of bytes, with K, M, G or T behind it if you like, as in 64M".to_owned())
+    bytes.ok_or_else(|| "expected a number of bytes, optionally with K, M, G or T after it, as in 64M".to_owned())
 }
 
 /// Parses an IP address, optionally in brackets as before a port.
 pub fn ip_address(typed: &str) -> Result<IpAddr, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| inside.contains(':'));
-    bare.unwrap_or(typed).parse().map_err(|_| "give an IP address without a port, as in 127.0.0.1 or ::1".to_owned())
+    bare.unwrap_or(typed)
+        .parse()
+        .map_err(|_| "expected an IP address without a port, as in 127.0.0.1 or ::1".to_owned())
 }
 
 #[cfg(test)]
@@ -109,7 +111,7 @@ mod tests {
         assert_eq!((number("1"), number("100"), number("007")), (Ok(1), Ok(100), Ok(7)));
         for wrong in ["", " ", "0", "101", "256", "-1", "+1", "1.5", "1 ", "0x1", "1e1", "1_0", "ten", "\u{661}"] {
             let said = number(wrong).unwrap_err();
-            assert_eq!(said, "give a whole number from 1 to 100, as in 7", "{wrong:?}");
+            assert_eq!(said, "expected a whole number from 1 to 100, as in 7", "{wrong:?}");
         }
     }
 

@@ -17,19 +17,19 @@ fn the_address_of_a_room_is_that_of_its_page_or_of_its_interface() {
     }
     let long = format!("http://h/rooms/{}", "x".repeat(MAX_ID + 1));
     for (wrong, why) in [
-        ("localhost:2000", "this is no URL"),
-        ("ftp://h/rooms/a", "is not http"),
-        ("http://h", "names no room"),
-        ("http://h/", "names no room"),
-        ("http://h/rooms/", "names no room"),
-        ("http://h/rooms/a/b", "names no room"),
-        ("http://h/rooms/a%20b", "names no room"),
-        ("http://h/j/CODE", "names no room"),
+        ("localhost:2000", "not a URL"),
+        ("ftp://h/rooms/a", "unsupported scheme"),
+        ("http://h", "the room is missing"),
+        ("http://h/", "has no room"),
+        ("http://h/rooms/", "has no room"),
+        ("http://h/rooms/a/b", "has no room"),
+        ("http://h/rooms/a%20b", "has no room"),
+        ("http://h/j/CODE", "has no room"),
         ("http:///rooms/a", "the host is missing"),
-        ("http://h:0/rooms/a", "is no port"),
-        ("http://u:p@h/rooms/a", "hubs ask for no user"),
-        ("http://h\r\nX: y/rooms/a", "is no port"),
-        (&*long, "names no room"),
+        ("http://h:0/rooms/a", "invalid port"),
+        ("http://u:p@h/rooms/a", "a user name is not supported"),
+        ("http://h\r\nX: y/rooms/a", "invalid port"),
+        (&*long, "has no room"),
     ] {
         let error = wrong.parse::<RoomUrl>().unwrap_err();
         assert!(error.contains(why) && error.contains("as in"), "{wrong}: {error}");
@@ -92,20 +92,20 @@ fn answers_that_make_no_sense_are_refused_in_words() {
     let room = |id: &str, game: &str, rest: &str| ok(&format!(r#"{{"id":"{id}","game":"{game}",{rest}}}"#));
     let long = format!("HTTP/1.1 200 OK\r\ncontent-length: {0}\r\n\r\n{1}", (2 << 20), " ".repeat(2 << 20));
     for (answer, why) in [
-        (ok("[]"), "did not describe a room"),
-        (ok("{\"id\":"), "did not describe a room"),
+        (ok("[]"), "sent an invalid description of the room"),
+        (ok("{\"id\":"), "sent an invalid description of the room"),
         (room("nuggets-2", "nuggets", r#""port":1"#), "another room, 'nuggets-2'"),
-        (room("nuggets-1", "robots", r#""port":1"#), "a room of robots, and this program is for nuggets"),
-        (room("nuggets-1", "nuggets", r#""port":0"#), "not for everybody"),
-        (room("nuggets-1", "nuggets", r#""port":65536"#), "did not describe a room"),
-        (room("nuggets-1", "nuggets", r#""port":1,"host":"""#), "a host that is none"),
-        (room("nuggets-1", "nuggets", r#""port":1,"host":"0.0.0.0""#), "a host that is none"),
-        (room("nuggets-1", "nuggets", r#""port":1,"host":"a b""#), "a host that is none"),
+        (room("nuggets-1", "robots", r#""port":1"#), "a room of robots, but this program plays nuggets"),
+        (room("nuggets-1", "nuggets", r#""port":0"#), "it is not public"),
+        (room("nuggets-1", "nuggets", r#""port":65536"#), "sent an invalid description of the room"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"""#), "an invalid host"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"0.0.0.0""#), "an invalid host"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"a b""#), "an invalid host"),
         (long.into_bytes(), "more than 1 MiB"),
-        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec(), "knows no such room"),
+        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec(), "has no public room of this name"),
         (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec(), "status 302"),
-        (b"SSH-2.0-x\r\n\r\n".to_vec(), "cannot be asked"),
-        (b"".to_vec(), "cannot be asked"),
+        (b"SSH-2.0-x\r\n\r\n".to_vec(), "cannot be queried"),
+        (b"".to_vec(), "cannot be queried"),
     ] {
         let url = hub(answer);
         let told = directory(vec![url.clone()]).find().unwrap_err();
