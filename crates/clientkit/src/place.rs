@@ -42,7 +42,7 @@ impl Place {
     /// # Errors
     /// The reason why the directory does not return one.
     pub async fn locate(&mut self) -> Result<(), String> {
-        let directory = self.directory.clone().ok_or("there is no directory")?;
+        let directory = self.directory.clone().ok_or("no directory")?;
         // The directory blocks while it waits for hubs.
         let found = spawn_blocking(move || directory.find()).await;
         self.address = Some(found.unwrap_or_else(|error| Err(format!("the request failed: {error}")))?);

@@ -298,10 +298,10 @@ impl Wire {
                 }
                 (Ok(_), _) => {}
                 (Err(error), Socket::Datagrams(_)) if is_refused(&error) => self.fault = Some(Received::Refused),
-                (Err(error), Socket::Datagrams(_)) => warn!(%error, "a datagram is not sent"),
+                (Err(error), Socket::Datagrams(_)) => warn!(%error, "cannot send a datagram"),
                 // The last data from the server is still read, and then the error or the end of the stream.
                 (Err(error), Socket::Stream(_)) => {
-                    debug!(%error, "the server takes nothing any more");
+                    debug!(%error, "the server no longer receives data");
                     self.broken = true;
                     return self.drop_unsent();
                 }
@@ -337,7 +337,7 @@ impl Wire {
         let mut rest = vec![];
         let _ = timeout(CLOSING, stream.take(CLOSING_BYTES).read_to_end(&mut rest)).await;
         if !rest.is_empty() {
-            debug!(bytes = rest.len(), "ignored bytes behind the last message");
+            debug!(bytes = rest.len(), "ignored bytes after the last message");
         }
     }
 

@@ -78,7 +78,7 @@ pub fn host<E: Recorded + Send + 'static>(
     let mut end = None;
     let hosted = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
-            let stop = shutdown().context("cannot listen for signals")?;
+            let stop = shutdown().context("cannot handle signals")?;
             let Begun { host, at, peers, farewells, journal, resumed } = begin(hosting, game, &reachable)?;
             // Signal handlers come first: a script may send a signal as soon as it has read the announcement.
             say(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
@@ -106,16 +106,22 @@ pub fn host<E: Recorded + Send + 'static>(
             end.finish(PATIENCE);
         }
         match journal {
-            Some(journal) => bail!("an invariant of the server is broken; '{journal}' holds what has led to it"),
-            None => bail!("an invariant of the server is broken; run it with --journal to record what leads to this"),
+            Some(journal) => bail!(
+                "internal error: a server invariant is violated; the journal '{journal}' \
+                contains the input that caused it"
+            ),
+            None => bail!(
+                "internal error: a server invariant is violated; run the server with --journal to record \
+                the input that causes it"
+            ),
         }
     };
     let outcome = outcome?;
     let suspended = end.as_ref().is_some_and(|(_, end)| end.is_open()) && outcome == Outcome::Stopped;
     match (outcome, &journal) {
         (Outcome::Finished, _) => info!("the game is over"),
-        (Outcome::Deserted, _) => info!("everybody has left"),
-        (Outcome::Stopped, Some(journal)) if suspended => info!("stopped; --resume '{journal}' goes on with the match"),
+        (Outcome::Deserted, _) => info!("all players have left"),
+        (Outcome::Stopped, Some(journal)) if suspended => info!("stopped; --resume '{journal}' continues the match"),
         (Outcome::Stopped, _) => info!("stopped"),
     }
     if let Some((_, end)) = &end {
@@ -170,7 +176,7 @@ fn begin<E: Recorded + Send + 'static>(
     match (game, hosting.journal.directory()) {
         (Match::New(engine), None) => Ok(new(Host::new(Hosted::new(engine)), None)),
         (Match::New(engine), Some(directory)) => {
-            let cannot = || format!("cannot begin a journal in '{}'", directory.display());
+            let cannot = || format!("cannot create a journal in '{}'", directory.display());
             hosting.journal.prune(E::GAME);
             let head = Head::new(&engine, hosting.version, reachable.to_vec(), seconds());
             let begun = writing()?.create(directory, Hosted::new(engine), head);

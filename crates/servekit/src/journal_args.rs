@@ -55,7 +55,7 @@ enum SyncArg {
 
 fn size(typed: &str) -> Result<u64, String> {
     let bytes = byte_count(typed)?;
-    if bytes < LEAST_SIZE { Err("a journal needs 64K at least".to_owned()) } else { Ok(bytes) }
+    if bytes < LEAST_SIZE { Err("expected at least 64K".to_owned()) } else { Ok(bytes) }
 }
 
 /// The match that a server starts with.
@@ -89,7 +89,7 @@ impl JournalArgs {
         let resumable = Resumable::<E>::open(&SystemDisk, path).with_context(cannot)?;
         if resumable.torn > 0 {
             let (journal, bytes) = (resumable.journal.display(), resumable.torn);
-            warn!(%journal, bytes, "the last record is not whole and is cut off; nobody was told what followed from it");
+            warn!(%journal, bytes, "removed the incomplete last record; its effects were not sent to any client");
         }
         Ok(Match::Resumed(resumable))
     }
@@ -118,13 +118,13 @@ impl JournalArgs {
             Ok(Pruned { removed, failed, .. }) => {
                 for journal in removed {
                     let days = journal.age(now).as_secs() / 86_400;
-                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "removed an old journal");
                 }
                 for (journal, error) in failed {
-                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                    warn!(journal = %journal.display(), %error, "cannot remove an old journal");
                 }
             }
-            Err(error) => warn!(directory = %directory.display(), %error, "old journals cannot be looked for"),
+            Err(error) => warn!(directory = %directory.display(), %error, "cannot search for old journals"),
         }
     }
 

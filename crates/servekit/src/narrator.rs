@@ -27,7 +27,7 @@ impl Stdout {
     /// Waits until everything is written, for a bounded time.
     pub(crate) fn finish(&self) {
         if !self.queue.finish(PATIENCE) {
-            warn!("nobody reads standard output, so the last results are lost");
+            warn!("standard output has no reader; the last results are lost");
         }
     }
 }
@@ -73,7 +73,7 @@ pub(crate) struct Narrator {
 impl Narrator {
     /// Creates a narrator of games with scores in this unit, and the standard output that it writes to.
     pub(crate) fn new(unit: &'static str) -> (Self, Stdout) {
-        let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
+        let failed = |error| warn!(%error, "cannot write to standard output; results are lost");
         let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
         let pace = Pace { begun: BTreeMap::new(), told: Time::ZERO };
         let narrator = Self { stdout: stdout.clone(), unit, pace, limits: BTreeMap::new() };
@@ -176,7 +176,7 @@ impl Observer for Narrator {
                 if !self.stdout.queue.push(format!("{text}\n").into_bytes())
                     && let Some(held_back) = self.admit(now, "lost")
                 {
-                    warn!(held_back, "nobody reads standard output, so a result is lost");
+                    warn!(held_back, "standard output has no reader; a result is lost");
                 }
             }
         }

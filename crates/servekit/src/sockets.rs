@@ -52,7 +52,7 @@ impl Sockets {
                 Err(error) if error.source.kind() == io::ErrorKind::AddrInUse && port != 0 => {
                     if !told {
                         warn!(
-                            "port {port} is in use by another program; waiting until it is free, --port takes another"
+                            "port {port} is in use by another program; waiting until it is free, --port selects another"
                         );
                         told = true;
                     }
