@@ -83,8 +83,8 @@ impl Outcome {
     /// The reason as a sentence.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Finished => "it was played to its end",
-            Self::Deserted => "everybody has left",
+            Self::Finished => "it was completed",
+            Self::Deserted => "all players have left",
             Self::Stopped => "it was stopped",
         }
     }

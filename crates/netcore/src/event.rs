@@ -97,9 +97,9 @@ impl fmt::Display for Departure {
             Self::GameOver => f.write_str("game over"),
             Self::Disconnected(Gone::Left) => f.write_str("closed the connection"),
             Self::Disconnected(Gone::Broken) => f.write_str("the connection broke"),
-            Self::Disconnected(Gone::Interrupted) => f.write_str("did not come back after the server was away"),
-            Self::Disconnected(Gone::Lagging) => f.write_str("did not read what was sent to it"),
-            Self::Dismissed(why) => write!(f, "sent away: {why}"),
+            Self::Disconnected(Gone::Interrupted) => f.write_str("did not reconnect after the server was resumed"),
+            Self::Disconnected(Gone::Lagging) => f.write_str("did not read its messages"),
+            Self::Dismissed(why) => write!(f, "disconnected by the server: {why}"),
         }
     }
 }

@@ -147,7 +147,7 @@ fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<
 fn report(buffer: &str, setting: &str, granted: usize) {
     if granted < BUFFER {
         let hint = format!("more datagrams are lost under load; on Linux set {setting} to {BUFFER}");
-        debug!(buffer, granted, wanted = BUFFER, hint, "the system grants less than wanted for a socket");
+        debug!(buffer, granted, wanted = BUFFER, hint, "the system grants a smaller socket buffer than requested");
     } else {
         debug!(buffer, granted, "socket buffer");
     }

@@ -325,7 +325,8 @@ impl Host {
                     endpoint.refuse(now, id);
                     if let Some(held_back) = self.refused_log.admit(now) {
                         let address = canonical(address);
-                        warn!(%address, held_back, "too much to record from this host, a connection was rejected");
+                        warn!(%address, held_back, "rejected a connection, since there is too much input to record \
+                            from this host");
                     }
                     return Ok(true);
                 }

@@ -136,7 +136,7 @@ async fn flush(host: &mut Host, clock: &impl TimeSource, timer: &mut impl Timer)
     loop {
         let now = clock.now();
         if now >= until {
-            warn!("the last messages could not be sent in time");
+            warn!("cannot send the last messages in time");
             return Ok(());
         }
         // Retries even if the system does not report a socket as writable.

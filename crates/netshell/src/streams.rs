@@ -169,7 +169,7 @@ impl<L: Listen> Streams<L> {
                         Full::Share(most) => (most, "of this host or its network"),
                     };
                     let address = canonical(address);
-                    warn!(%address, most, whose, held_back, "too many connections, one was rejected");
+                    warn!(%address, most, whose, held_back, "rejected a connection, since too many are open");
                 }
                 return None;
             }
@@ -224,7 +224,7 @@ impl<L: Listen> Streams<L> {
             }
             Gone::Lagging => {
                 if let Some(held_back) = self.gone_log.admit(now) {
-                    warn!(%id, %address, held_back, "does not read what is sent to it and was dropped");
+                    warn!(%id, %address, held_back, "disconnected, since it does not read its messages");
                 }
             }
         }
@@ -246,7 +246,7 @@ impl<L: Listen> Streams<L> {
                 && let Some(held_back) = self.unended_log.admit(now)
             {
                 let address = canonical(connection.address);
-                warn!(%id, %address, held_back, "sent '{text}', and neither a zero byte nor a line feed to end it");
+                warn!(%id, %address, held_back, "sent '{text}' without a zero byte or a line feed at the end");
             }
             match connection.elapsed(now, &self.shared, stopped) {
                 Ok(changes) => timed |= changes,

@@ -112,7 +112,8 @@ impl<S: DatagramSocket> Ports<S> {
             self.reads += 1;
             if !is_answerable(remote.1) {
                 if let Some(held_back) = self.ignored_log.admit(now) {
-                    debug!(address = %canonical(remote.1), held_back, "a datagram from an address that cannot be answered");
+                    debug!(address = %canonical(remote.1), held_back, "ignored a datagram from an address without a \
+                        route back");
                 }
                 continue;
             }
@@ -142,7 +143,7 @@ impl<S: DatagramSocket> Ports<S> {
 
     fn refuse(&mut self, now: Time, address: SocketAddr) {
         if let Some(held_back) = self.refused_log.admit(now) {
-            warn!(address = %canonical(address), held_back, "too many datagrams, one was dropped");
+            warn!(address = %canonical(address), held_back, "dropped a datagram, since too many are queued");
         }
     }
 
@@ -284,7 +285,7 @@ impl<S: DatagramSocket> Ports<S> {
         let Some(admission) = admission else { return self.refuse(now, remote.1) };
         if admission == Admission::Ignored {
             if let Some(held_back) = self.ignored_log.admit(now) {
-                debug!(address = %canonical(remote.1), held_back, "a message from an address without a seat is ignored");
+                debug!(address = %canonical(remote.1), held_back, "ignored a message from an address without a seat");
             }
             return;
         }

@@ -97,7 +97,7 @@ impl HeldOutputs {
             self.is_stalled = true;
             self.hold.set_stalled(true);
             probe::pass("host: outputs waited for long");
-            warn!("the disk does not respond: nothing is sent until what has arrived is safe");
+            warn!("the disk does not respond: no output is sent until the input is stored");
         }
         if is_due {
             let left = SLOW_HOLD.saturating_sub(self.waited);

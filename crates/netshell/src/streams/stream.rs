@@ -94,7 +94,7 @@ impl ByteStream for TcpStream {
     }
 
     fn finish(&mut self) {
-        // This fails only if the connection is broken, which the next read reports.
+        // This fails only if the connection failed, which the next read reports.
         let _ = SockRef::from(&*self).shutdown(Shutdown::Write);
     }
 

@@ -211,7 +211,7 @@ impl Backlog {
         if let Err(error) = sent
             && let Some(held_back) = self.log.admit(now)
         {
-            warn!(address = %canonical(to), %error, held_back, "a datagram could not be sent");
+            warn!(address = %canonical(to), %error, held_back, "cannot send a datagram");
         }
     }
 }

@@ -47,7 +47,7 @@ impl Receiver {
                 _ if is_dead(&error) => return Err(error),
                 _ => {
                     if let Some(held_back) = self.log.admit(now) {
-                        error!(%error, held_back, "cannot receive; trying again");
+                        error!(%error, held_back, "cannot receive; retrying");
                     }
                     self.resume = Some(now.plus(BACK_OFF));
                     return Ok(None);
