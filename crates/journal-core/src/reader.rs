@@ -30,13 +30,13 @@ pub enum ReadError {
     #[error("it cannot be read")]
     Io(#[from] io::Error),
     /// The file is not a journal.
-    #[error("it is not a journal; a server with --journal writes them")]
+    #[error("it is not a journal; servers write journals with --journal")]
     NotAJournal,
     /// Its first record is incomplete, so the match is unknown. No input had arrived yet.
-    #[error("it ends before the match begins; nothing is lost with it")]
+    #[error("it ends before the match begins, so it contains nothing")]
     Empty,
     /// It has a later layout.
-    #[error("it has layout {0}, and this program reads layout {version}", version = layout::VERSION)]
+    #[error("it has layout {0}, but this program reads layout {version}", version = layout::VERSION)]
     Version(u16),
     /// A record in the middle is damaged.
     #[error(

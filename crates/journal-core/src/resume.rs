@@ -47,20 +47,20 @@ pub enum ResumeError {
     Head(#[from] HeadError),
     /// It is incomplete.
     #[error(
-        "it was cut while the match went on, so the rest of the match is unknown; `journal replay` shows what it contains"
+        "it was cut during the match, so the rest of the match is unknown; `journal replay` shows what it contains"
     )]
     Cut,
     /// The match has ended.
     #[error("the match is over ({0}); there is nothing to resume")]
     Over(&'static str),
     /// It ends with an arrival that made the server panic.
-    #[error("its last arrival made the server panic, and would do so again; `journal verify` shows it")]
+    #[error("its last arrival makes the server panic; `journal verify` shows it")]
     Broken,
     /// Its replay diverges.
     #[error(transparent)]
     Diverges(#[from] Divergence),
     /// The directory has no journal of this game.
-    #[error("there is no journal of {0} in it; a server of {0} with --journal writes one")]
+    #[error("it contains no journal of {0}; a server of {0} writes one with --journal")]
     None(&'static str),
 }
 
@@ -135,7 +135,7 @@ impl<E: Recorded> Resumable<E> {
                     replay
                 }
                 Err(HeadError::Setup(error)) => {
-                    warn!(error, "a snapshot is not usable; the whole match is replayed");
+                    warn!(error, "a snapshot is unusable; replaying the whole match");
                     Replay::start(&head)?
                 }
                 Err(error) => return Err(error.into()),

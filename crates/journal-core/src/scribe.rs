@@ -308,7 +308,7 @@ impl Shared {
         {
             *is_stalled = true;
             sink.set_stalled(true);
-            warn!(journal = sink.name, "the disk does not respond: nothing is sent until what has arrived is safe");
+            warn!(journal = sink.name, "the disk does not respond: no output is sent until the input is stored");
         }
     }
 

@@ -123,7 +123,7 @@ impl Journal {
                 return Self::new(journal, again, &spooled);
             }
         }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, "its server continues it in other files all the time").into())
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "its server keeps starting new files").into())
     }
 
     /// The segments of a journal that is locked.

@@ -132,11 +132,11 @@ fn open(path: &Path, owner: u32) -> io::Result<SharedFile> {
     let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let about = file.metadata()?;
     let refused = if !about.is_file() {
-        "it is no regular file"
+        "it is not a regular file"
     } else if about.uid() != owner {
-        "another user owns it"
+        "it belongs to another user"
     } else if about.mode() & 0o022 != 0 || about.nlink() > 1 {
-        "other users can write it, or it has another name"
+        "other users can write it, or it has several hard links"
     } else if about.len() > MAX_LENGTH {
         "it is too long"
     } else {

@@ -68,7 +68,7 @@ impl Sink {
                 error!(
                     journal = self.name,
                     error = %failure.error,
-                    "the journal cannot be {}, and not be marked as cut either ({mark}): nothing is sent until it can",
+                    "the journal can be neither {} nor marked as cut ({mark}): no output is sent until it can",
                     failure.what
                 );
             }
@@ -77,8 +77,8 @@ impl Sink {
             return Next::Retry;
         }
         let why = format!(
-            "the journal '{}' cannot be {} ({}), and not be marked as cut either ({mark}), so nothing more may be sent; what \
-             was sent is in it, and --resume continues the match once the disk works",
+            "the journal '{}' can be neither {} ({}) nor marked as cut ({mark}), so no further output is sent; it \
+             contains all that was sent, and --resume continues the match once the disk works",
             self.name, failure.what, failure.error
         );
         inner.phase = Phase::Lost(why);

@@ -106,7 +106,7 @@ impl Sink {
         read_exact_at(&*old.file, from, &mut tail)?;
         // With a new checksum, damage would look like a valid record.
         if !record::are_whole(&tail, base.sum) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "what was written last is damaged").into());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the last write is damaged").into());
         }
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(place, status);
@@ -153,9 +153,9 @@ impl Sink {
             match self.disk.remove(&path) {
                 Ok(()) => {
                     probe::pass("journal: the oldest segment removed");
-                    debug!(journal = self.name, segment = %path.display(), "the oldest segment is removed");
+                    debug!(journal = self.name, segment = %path.display(), "removed the oldest segment");
                 }
-                Err(error) => warn!(journal = self.name, %error, segment = %path.display(), "a segment is not removed"),
+                Err(error) => warn!(journal = self.name, %error, segment = %path.display(), "cannot remove a segment"),
             }
         }
     }

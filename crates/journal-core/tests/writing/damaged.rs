@@ -91,7 +91,7 @@ fn other_games_and_other_rules_are_rejected_by_name() {
     let error = Replay::<Adder>::start(&head).unwrap_err();
     assert_eq!(error, HeadError::Game { found: "chess".into(), expected: "adder" });
     for (bytes, expected) in
-        [(&b""[..], "it is not a journal"), (b"#!/bin/sh", "it is not a journal"), (&bytes[..9], "nothing is lost")]
+        [(&b""[..], "it is not a journal"), (b"#!/bin/sh", "it is not a journal"), (&bytes[..9], "it contains nothing")]
     {
         let error = resume(bytes).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

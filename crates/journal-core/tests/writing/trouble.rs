@@ -85,7 +85,7 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
         assert!(!bench.may_leave());
     }
     let why = bench.hold.lost().unwrap();
-    assert!(why.contains("cannot be written to") && why.contains("--resume"), "{why}");
+    assert!(why.contains("neither written to") && why.contains("--resume"), "{why}");
     assert!(!bench.may_leave() && bench.end.finish(Duration::ZERO));
     // The disk works again when the server is restarted.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
