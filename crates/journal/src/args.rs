@@ -11,7 +11,7 @@ use crate::screen::SPEEDS;
 const AFTER_HELP: &str = "\
 Examples:
   journal list journals
-      list the matches, and how long each one is
+      list the matches and their lengths
   journal show journals/nuggets-2026-11-22T06-37-51Z.journal
       show the players, the times and the results
   journal replay journals/nuggets-2026-11-22T06-37-51Z.journal
@@ -20,8 +20,7 @@ Examples:
 A journal contains the addresses and names of the players, and the seed that determines \
 the cards. Consider that before you share one.
 
-Exit status: 0 on success, 1 when something failed or a replay diverged, \
-2 when the usage is wrong.";
+Exit status: 0 on success, 1 on failure or when a replay diverges, 2 for wrong usage.";
 
 const SHOW_HELP: &str = "\
 Examples:
@@ -29,8 +28,8 @@ Examples:
   journal show match.journal --secrets";
 
 const VERIFY_HELP: &str = "\
-A journal has marks with the digest of the state, one for 256 arrivals or more. If the replay diverges, the marks are \
-reported between which it does. States of earlier rules are not compared.
+A journal contains marks with a digest of the state, at intervals of at least 256 arrivals. If the replay diverges, \
+the marks before and after the divergence are reported. States of earlier rules are not compared.
 
 Example:
   journal verify match.journal
@@ -57,20 +56,21 @@ Examples:
   journal export match.journal --format cast --speed 4 -o match.cast";
 
 const CUT_HELP: &str = "\
-For a report of a bug that `journal verify` finds at arrival 1234:
+For a report of a bug that `journal verify` found at arrival 1234:
 
   journal cut match.journal --at 1234 --game -o bug.journal
 
 The result is replayed to check that it ends like the original.";
 
 const PRUNE_HELP: &str = "\
-The oldest go first. The newest journal of each game stays, and one that a server is writing is skipped.
+The oldest journals are removed first. The newest journal of each game is kept. Journals that a server is writing \
+are skipped.
 
 Examples:
   journal prune journals --keep 30d,100,10G --dry-run
   journal prune journals --keep 8w
 
-Exit status: 0 on success, 1 when a journal could not be removed, 2 when the usage is wrong.";
+Exit status: 0 on success, 1 when a journal cannot be removed, 2 for wrong usage.";
 
 /// Look at the journals of matches: list, show, verify, replay, export, cut and prune them
 #[derive(Debug, Parser)]
@@ -246,7 +246,7 @@ pub struct PruneArgs {
 // The index of a speed.
 fn speed(typed: &str) -> Result<usize, String> {
     let found = SPEEDS.iter().position(|(name, _)| *name == typed);
-    found.ok_or_else(|| "give 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64".to_owned())
+    found.ok_or_else(|| "expected 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64".to_owned())
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
         divergence.same = divergence.same.max(from);
     }
     let bytes = excerpt(path, opened.reader.clone(), &head, from, (args.at, &whole))?;
-    check::<E>(&bytes, &head, &whole).with_context(|| format!("{name}: what was cut is not written"))?;
+    check::<E>(&bytes, &head, &whole).with_context(|| format!("{name}: the excerpt is not written"))?;
     let mut file = file;
     file.write_all(&bytes)?;
     file.finish()?;
@@ -85,8 +85,8 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     }
     writeln!(
         out,
-        "It contains the addresses and names of the players, and what determines the cards or places. Share it only \
-         with people who may know that."
+        "It contains the addresses and names of the players, and the values that determine the cards or places. \
+         Share it only with people who may know them."
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -102,7 +102,9 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     let verdict = replayed(&mut reader, start, at).map_err(|error| damaged(path, error))?;
     let ended = verdict.arrivals;
     match &verdict.ending {
-        Ending::Same { .. } if ended < at => bail!("{name}: it has {}; give --at one of them", count(ended, "arrival")),
+        Ending::Same { .. } if ended < at => {
+            bail!("{name}: it has {}; give one of them with --at", count(ended, "arrival"))
+        }
         Ending::Diverges(Divergence { arrival, .. }) | Ending::Panics { arrival, .. } if *arrival < at => {
             bail!("{name}: its replay already fails at arrival {arrival}; cut it there with --at {arrival}")
         }

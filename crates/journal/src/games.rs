@@ -173,5 +173,9 @@ macro_rules! define {
 
 /// The error for a journal of a game that this program does not know.
 pub(crate) fn unknown(head: &Head) -> anyhow::Error {
-    anyhow::anyhow!("it is a journal of '{}', and this program knows {}", head.game.escape_debug(), NAMES.join(", "))
+    anyhow::anyhow!(
+        "it is a journal of '{}', but this program supports only {}",
+        head.game.escape_debug(),
+        NAMES.join(", ")
+    )
 }

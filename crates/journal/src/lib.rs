@@ -55,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cut(args)) => cut::run(&args),
         Some(Command::Prune(args)) => prune::run(&args),
         None => {
-            let said = "say what to do: list, show, verify, replay, export, cut or prune; --help explains them";
+            let said = "missing command: expected list, show, verify, replay, export, cut or prune; see --help";
             Err(UsageError(said.to_owned()).into())
         }
     }

@@ -64,7 +64,7 @@ fn about(path: &Path) -> anyhow::Result<String> {
     let part = match (&head.base, opened.reader.segment()) {
         (None, _) => "",
         (Some(_), 1) => ", a part of a match",
-        (Some(_), _) => ", whose beginning is not kept",
+        (Some(_), _) => ", without its beginning",
     };
     let asks: fn(&[u8]) -> Option<String> = for_game!(head, E => named::<E>, |_| None);
     let base = head.base.as_ref().map_or(Time::ZERO, |base| base.mark.time);
@@ -105,7 +105,7 @@ fn about(path: &Path) -> anyhow::Result<String> {
 
 fn players(names: &[String], others: usize) -> String {
     if names.is_empty() {
-        return "nobody played".into();
+        return "no players".into();
     }
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| plain(name)).collect();
     let more = names.len().saturating_sub(SHOWN) + others;

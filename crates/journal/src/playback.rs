@@ -328,7 +328,7 @@ fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<
         known.map(|guest| format!("{} ({})", format::plain(&guest.seat), format::plain(&guest.name))).collect();
     let name = file_name(path);
     match known.as_slice() {
-        [] => bail!("{name}: nobody took a seat in this match; leave --seat out to spectate"),
-        known => bail!("{name}: nobody had the seat '{}'; there were {}", format::plain(seat), known.join(", ")),
+        [] => bail!("{name}: no seat was taken in this match; omit --seat to spectate"),
+        known => bail!("{name}: no player had the seat '{}'; the seats were {}", format::plain(seat), known.join(", ")),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let Some(retention) = &args.keep else {
-        let said = "say what to keep, as in --keep 30d,100,10G; --dry-run shows what would be removed";
+        let said = "missing --keep, as in --keep 30d,100,10G; --dry-run only lists what would be removed";
         return Err(UsageError(said.to_owned()).into());
     };
     // A user who can write the directory could redirect root to other files.

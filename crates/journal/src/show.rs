@@ -46,7 +46,7 @@ fn front(opened: &Opened, out: &mut impl Write) -> io::Result<()> {
         if opened.reader.segment() == 1 {
             writeln!(out, "part      of a longer match; it begins at {at}, after {after}")?;
         } else {
-            writeln!(out, "kept      from {at} on, after {after}; what was before is removed")?;
+            writeln!(out, "kept      from {at} on, after {after}; earlier records were removed")?;
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ pub(crate) struct Opened {
 pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     if path.is_dir() {
         return Err(anyhow!(
-            "{} is a directory; give one of the journals that `journal list` shows for it",
+            "{} is a directory; expected one of its journals, which `journal list` shows",
             file_name(path)
         ));
     }

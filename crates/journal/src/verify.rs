@@ -76,7 +76,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
     let result = match verdict.marks {
-        Some(0) => "accepts every arrival. There is no mark to compare its state with".into(),
+        Some(0) => "accepts every arrival. It has no mark for a comparison of states".into(),
         Some(marks) => format!("has the same state at {}", count(marks, "mark")),
         None => "accepts every arrival. States of earlier rules are not compared".into(),
     };
@@ -89,7 +89,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
         writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;
     }
     if opened.reader.state() == journal_core::State::Cut {
-        writeln!(out, "It was cut while the match went on, so the rest of the match is unknown.")?;
+        writeln!(out, "It was cut during the match, so the rest of the match is unknown.")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

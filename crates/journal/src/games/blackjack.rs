@@ -163,7 +163,7 @@ impl GameDisplay<Server> for Table {
     fn draw(&mut self, view: &mut TableView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
         let Some(hand) = self.hand.as_ref() else {
             if self.seat {
-                return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
+                return Paragraph::new("This seat has not been taken.").render(area, buffer);
             }
             let picture = replay.room().engine().view().to_string();
             let lines: Vec<Line<'_>> = picture.lines().map(Line::from).collect();

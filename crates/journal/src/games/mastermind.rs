@@ -25,7 +25,7 @@ impl Game for Server {
 
     fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
         let played = match config.mode {
-            Mode::Solo => "each on their own".to_owned(),
+            Mode::Solo => "each player alone".to_owned(),
             Mode::Race(players) => format!("a race of {players}, {} s at most", config.limit.as_secs()),
             Mode::Daily | Mode::Keyed(_) => "the puzzle of the day".to_owned(),
         };
@@ -138,13 +138,13 @@ impl GameDisplay<Server> for Boards {
                     }
                 }
             }
-            None if self.seat => text.push_str("Nobody has taken this seat yet."),
+            None if self.seat => text.push_str("This seat has not been taken."),
             None => {
                 for (name, board) in replay.room().engine().boards() {
                     tell(&mut text, &name.to_string(), board.as_ref());
                 }
                 if text.is_empty() {
-                    text.push_str("Nobody plays.");
+                    text.push_str("No players.");
                 }
             }
         }

@@ -31,7 +31,7 @@ impl Game for Server {
             ("seed", seed.to_string()),
         ];
         if let Some(radius) = rules.vision.radius {
-            words.push(("vision", format!("{radius} spots far")));
+            words.push(("vision", format!("{radius} spots")));
         }
         if rules.steal_percent > 0 {
             words.push(("steal", format!("{} percent of a purse", rules.steal_percent)));
@@ -49,7 +49,7 @@ impl Game for Server {
             words.push(("idle", format!("a seat is lost after {} s without a key", limit.as_secs())));
         }
         if wait_for > 1 {
-            words.push(("start", format!("when {wait_for} play")));
+            words.push(("start", format!("when {wait_for} have joined")));
         }
         if let Some(countdown) = countdown {
             words.push(("countdown", format!("{} s", countdown.as_secs())));
@@ -161,7 +161,7 @@ impl GameDisplay<Server> for Sight {
             self.client = Some(client);
         }
         let Some(client) = &self.client else {
-            return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
+            return Paragraph::new("This seat has not been taken.").render(area, buffer);
         };
         view.prepare(client, area.as_size());
         // The time of the client does not advance.

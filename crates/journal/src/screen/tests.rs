@@ -55,7 +55,7 @@ fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
     let path = matches::nuggets(folder.path(), 60, true);
     let mut spectator = opened::<nuggets::Server>(&path, None);
     let mut ann = opened::<nuggets::Server>(&path, Some("Ann"));
-    assert!(rows(&mut ann, 80, 24)[0].contains("Nobody has taken this seat yet."));
+    assert!(rows(&mut ann, 80, 24)[0].contains("This seat has not been taken."));
     for screen in [&mut spectator, &mut ann] {
         goes(screen, Goal::Time(Time::from_millis(15_000)));
     }
@@ -111,7 +111,7 @@ fn mastermind_is_seen_without_codes_and_from_a_seat_as_its_player_saw_it() {
     let mut spectator = opened::<mastermind::Server>(&path, None);
     let mut ann = opened::<mastermind::Server>(&path, Some("1"));
     let mut bob = opened::<mastermind::Server>(&path, Some("Bob"));
-    assert!(rows(&mut bob, 80, 24)[0].contains("Nobody has taken this seat yet."));
+    assert!(rows(&mut bob, 80, 24)[0].contains("This seat has not been taken."));
     // In the middle of Bob's first game, after Ann's.
     for screen in [&mut spectator, &mut ann, &mut bob] {
         goes(screen, Goal::Time(Time::from_millis(6_600)));
@@ -152,7 +152,7 @@ fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
     assert!(rows(&mut ann, 80, 24)[0].starts_with("Ann: "));
     assert!(rows(&mut bob, 80, 24).concat().contains("You have"));
     let shown = rows(&mut ann, 80, 24);
-    assert!(shown[1].trim_start().starts_with("Round 1: nobody wins"), "{shown:#?}");
+    assert!(shown[1].trim_start().starts_with("Round 1: push"), "{shown:#?}");
     assert!(shown[2].trim_start().starts_with("Round 2."), "{shown:#?}");
     goes(&mut ann, Goal::End);
     assert!(rows(&mut ann, 80, 24).concat().contains("Round 3: "));
