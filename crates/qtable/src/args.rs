@@ -13,15 +13,15 @@ use rand::{TryRng, rngs::SysRng};
 const AFTER_HELP: &str = "\
 Examples:
   qtable train --rounds 1000000
-      learn from a million rounds, into the file 'qtable'; again, and it goes on
+      train on a million rounds, into the file 'qtable'; repeat it to continue
   qtable eval
-      what that is worth, exactly
+      compute the exact value of the table
   qtable chart -o chart.png
-      what it does, as a picture; without -o in the terminal
+      draw its decisions as a picture; without -o in the terminal
 
-Numbers may be written short: 1e6 or 1_000_000 for a million.
+Numbers may be abbreviated: 1e6 or 1_000_000 is a million.
 
-Exit status: 0 when it worked, 1 when something failed, 2 when the usage is wrong.";
+Exit status: 0 on success, 1 on failure, 2 for wrong usage.";
 
 /// Tools for learning the game of 21: train tables, evaluate them exactly, draw them
 #[derive(Debug, Parser)]
@@ -132,7 +132,7 @@ fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
 fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
     match asked {
         Some(_) if !ways.contains(&Way::Epsilon) => {
-            Err(UsageError("--epsilon is for --explore epsilon; the other ways have no such chance".to_owned()).into())
+            Err(UsageError("--epsilon requires --explore epsilon".to_owned()).into())
         }
         Some(asked) => Ok(asked.clone()),
         None => Ok(epsilon(DEFAULT_EPSILON)?),
@@ -149,9 +149,9 @@ pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
 }
 
 const TRAIN_HELP: &str = "\
-If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
-stopped with Ctrl-C and continued; the program then prints the command for that. On a terminal the learning curve is drawn \
-meanwhile.
+If FILE exists, its training continues. The same seed, threads and rounds give the same table, even if the training \
+is stopped with Ctrl-C and continued with the command that the program then prints. A terminal shows the learning \
+curve during the training.
 
 Examples:
   qtable train --rounds 1e7 --state soft --explore until-confident -o soft.table
@@ -246,8 +246,8 @@ Examples:
   qtable eval monday.table tuesday.table --json";
 
 const MERGE_HELP: &str = "\
-All parts are read before OUT is written, so OUT may be one of them; with a pattern like *.table take care that it is not \
-by accident, or it counts twice.
+All parts are read before OUT is written, so OUT may be one of them. If a pattern such as *.table matches OUT by \
+accident, its rounds count twice.
 
 Examples:
   for part in 1 2 3; do qtable train --rounds 1000000 --seed $part -o part-$part.table; done
@@ -311,7 +311,7 @@ pub(crate) struct DumpArgs {
 }
 
 const CHART_HELP: &str = "\
-Without a file to write, the chart is drawn in the terminal. The environment variable NO_COLOR is obeyed.
+Without an output file, the chart is drawn in the terminal. The environment variable NO_COLOR is respected.
 
 Examples:
   qtable chart
@@ -319,7 +319,7 @@ Examples:
   qtable chart --policy random-limit --state coarse";
 
 const CURVE_HELP: &str = "\
-Without a file to write, the curves are drawn in the terminal; through a pipe the numbers are written as CSV.
+Without an output file, the curves are drawn in the terminal, or written to a pipe as CSV.
 
 Examples:
   qtable curve --rounds 1e6 --runs 5 -o curve.svg -o curve.png
@@ -393,7 +393,10 @@ impl PictureArgs {
             let name = path.to_string_lossy().to_ascii_lowercase();
             let Some((format, _)) = formats.iter().find(|(_, ending)| name.ends_with(ending)) else {
                 let endings = formats.iter().map(|&(_, ending)| ending).collect::<Vec<_>>().join(" or ");
-                return Err(UsageError(format!("the name of {} has to end in {endings}", file_name(path))));
+                return Err(UsageError(format!(
+                    "invalid file name {}: expected an extension of {endings}",
+                    file_name(path)
+                )));
             };
             files.push((*format, path));
         }

@@ -233,7 +233,7 @@ fn explain(chart: &Chart, cell: Cell) -> String {
         }
     }
     if cell.differs {
-        said += "; the best table does the other";
+        said += "; the best table differs";
     }
     said
 }
@@ -244,12 +244,12 @@ fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     let mut rows: Vec<(Vec<Cell>, &str)> = vec![
         (vec![sample(Action::Hit, false, false)], "Hit: take a card"),
         (vec![sample(Action::Stand, false, false)], "Stand: take no card"),
-        (vec![sample(Action::Hit, true, false), sample(Action::Stand, true, false)], "The best table does the other"),
+        (vec![sample(Action::Hit, true, false), sample(Action::Stand, true, false)], "The best table differs"),
     ];
     if chart.table.is_some() {
         rows.push((
             vec![sample(Action::Hit, false, true), sample(Action::Stand, false, true)],
-            "Not learned: one was never tried",
+            "Not learned: one action never tried",
         ));
     }
     for (cells, says) in rows {
@@ -274,7 +274,7 @@ const RESET: &str = "\x1b[0m";
 pub(crate) fn text(chart: &Chart, title: &str, colours: bool) -> String {
     let mut text = format!("{title}\n\n");
     text += &cells(chart, colours);
-    text += "\nH hit, S stand; [ ] the best table does the other";
+    text += "\nH hit, S stand; [ ] the best table differs";
     if chart.table.is_some() {
         text += "; a small letter: not learned, an action was never tried";
     }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(Command::Curve(args)) => draw_curves(args),
         Some(Command::Play(args)) => play(args),
         None => {
-            let said = "say what to do: train, eval, exact, merge, dump, chart, curve or play; --help explains them";
+            let said = "missing command: expected train, eval, exact, merge, dump, chart, curve or play; see --help";
             Err(UsageError(said.to_owned()).into())
         }
     }
@@ -71,7 +71,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let mut table = table_to_train(args)?;
     // An output path that cannot be written is detected now and not after an hour.
     save(&args.output, &table)?;
-    let stop = stop_flag().context("cannot listen for signals")?;
+    let stop = stop_flag().context("cannot handle signals")?;
     let judge = Judge::new();
     let mut progress = RoundsProgress::new(args.rounds, args.progress);
     let mut live = LiveCurve::new(args, plan.seed, &explored, &judge, table.space());
@@ -105,7 +105,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let many = if threads == 1 { "thread" } else { "threads" };
     writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}")?;
     writeln!(stdout, "speed    {rate:.0} rounds/s by {threads} {many}")?;
-    writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
+    writeln!(stdout, "reward   {mean:.6} a round while learning")?;
     let (visited, states) = (table.visited().count(), table.space().states().count());
     writeln!(stdout, "covered  {visited} of {states} states in {} decisions", decisions(&table))?;
     if let Some((state, action, visits)) = table.least_visited() {
@@ -115,7 +115,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (value, best, mimic) = (judge.value(&table.policy()), judge.optimum(space), judge.mimic());
     let facts = facts(space);
     writeln!(stdout, "exact    {value:.6} a round")?;
-    writeln!(stdout, "best     {best:.6} a round on {facts}; as the dealer plays {mimic:.6}")?;
+    writeln!(stdout, "best     {best:.6} a round on {facts}; dealer's strategy {mimic:.6}")?;
     writeln!(stdout, "saved    {}", file_name(&args.output))?;
     Ok(())
 }
@@ -173,8 +173,7 @@ fn table_to_train(args: &TrainArgs) -> anyhow::Result<QTable> {
     let (found, name) = (table.space(), file_name(&args.output));
     match asked {
         Some(asked) if asked != found => anyhow::bail!(
-            "{name} is a table with {found} states and --state {asked} is asked for; leave --state away to go on with it, \
-             or name another file"
+            "{name} is a table with {found} states, not {asked}; omit --state to continue it, or choose another file"
         ),
         _ => Ok(table),
     }
@@ -204,7 +203,7 @@ pub(crate) fn merge(args: &MergeArgs) -> anyhow::Result<()> {
             }
         }
     }
-    let sum = sum.context("there is nothing to add up")?;
+    let sum = sum.context("no tables to add up")?;
     save(&args.output, &sum)?;
     let (parts, decisions) = (args.files.len(), decisions(&sum));
     writeln!(io::stdout(), "added up {parts} tables, {decisions} decisions, into {}", file_name(&args.output))?;
@@ -286,7 +285,7 @@ pub(crate) fn eval(args: &EvalArgs) -> anyhow::Result<()> {
         let (value, facts) = (judge.optimum(space), facts(space));
         writeln!(stdout, "{value:>9.6}  {:>9}  {:>8}  {:>8}  the best table on {facts}", "", "", "")?;
     }
-    writeln!(stdout, "{:>9.6}  {:>9}  {:>8}  {:>8}  as the dealer plays: hit to 16", judge.mimic(), "", "", "")?;
+    writeln!(stdout, "{:>9.6}  {:>9}  {:>8}  {:>8}  dealer's strategy: hit to 16", judge.mimic(), "", "", "")?;
     Ok(())
 }
 
@@ -332,14 +331,14 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     let solver = judge.solver();
     let limit = |space| judge.value(&solver.limit_of_random(space).policy());
     let values = [
-        ("best_with_cards", "the best that knows its own exact cards", solver.best_value_with_cards()),
+        ("best_with_cards", "the best strategy that uses the exact cards of the hand", solver.best_value_with_cards()),
         ("best_soft", "the best table on (total, soft, upcard)", judge.optimum(StateSpace::Soft)),
         ("best_coarse", "the best table on (total, upcard)", judge.optimum(StateSpace::Coarse)),
-        ("mimic", "as the dealer plays: hit to 16", judge.mimic()),
-        ("random_limit_soft", "what random training ends up with on (total, soft, upcard)", limit(StateSpace::Soft)),
-        ("random_limit_coarse", "what random training ends up with on (total, upcard)", limit(StateSpace::Coarse)),
+        ("mimic", "dealer's strategy: hit to 16", judge.mimic()),
+        ("random_limit_soft", "the limit of random training on (total, soft, upcard)", limit(StateSpace::Soft)),
+        ("random_limit_coarse", "the limit of random training on (total, upcard)", limit(StateSpace::Coarse)),
         ("stand", "always stand", judge.value(&Policy::stand())),
-        ("random", "a coin at every decision", solver.value_of_random()),
+        ("random", "random decisions", solver.value_of_random()),
     ];
     let mut stdout = io::stdout().lock();
     if args.json {
@@ -415,11 +414,11 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
     writeln!(stdout, "ended   {wins} won, {pushes} pushed, {losses} lost, {busts} bust")?;
     match half {
         Some(half) => writeln!(stdout, "mean    {mean:.6} +/- {half:.6} a round (95 % confidence)")?,
-        None => writeln!(stdout, "mean    {mean:.6} a round; one round says nothing")?,
+        None => writeln!(stdout, "mean    {mean:.6} a round; one round gives no interval")?,
     }
     let said = match inside {
         Some(true) => "; inside the interval",
-        Some(false) => "; outside the interval, as one time in twenty",
+        Some(false) => "; outside the interval, which happens one time in twenty",
         None => "",
     };
     writeln!(stdout, "exact   {exact:.6} a round{said}")?;
@@ -463,11 +462,11 @@ pub(crate) fn draw_chart(args: &ChartArgs) -> anyhow::Result<()> {
         (None, KnownPolicy::Mimic) => {
             let mimic = Policy::mimic();
             let mimic = Policy::new(asked, |state| mimic.action(hard(state)) == Action::Hit);
-            ("Play as the dealer does".to_owned(), chart(mimic))
+            ("The dealer's strategy".to_owned(), chart(mimic))
         }
         (None, KnownPolicy::RandomLimit) => {
             let limit = judge.solver().limit_of_random(asked).policy();
-            ("Where random training ends up".to_owned(), chart(limit))
+            ("The limit of random training".to_owned(), chart(limit))
         }
     };
     let title = args.picture.title.clone().unwrap_or(name);

@@ -72,7 +72,7 @@ impl Curves {
     pub(crate) fn ends(&self) -> Vec<End<'_>> {
         let mut ends = vec![
             End { value: self.optimum, name: "best table", way: None },
-            End { value: self.mimic, name: "as the dealer plays", way: None },
+            End { value: self.mimic, name: "dealer's strategy", way: None },
         ];
         for series in &self.series {
             if let Some(&(_, value)) = series.mean().last() {

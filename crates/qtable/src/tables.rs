@@ -9,7 +9,7 @@ use cmdkit::{file_name, load_file, save_file};
 pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
     match load_file("the table", path, MAX_FILE, QTable::from_file)? {
         Some(table) => Ok(table),
-        None => anyhow::bail!("there is no table {}; qtable train -o FILE makes one", file_name(path)),
+        None => anyhow::bail!("no table {}; `qtable train -o FILE` creates one", file_name(path)),
     }
 }
 

@@ -26,12 +26,12 @@ const NAMES: f32 = 42.0;
 pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
-    let facts = format!("Exact value of the table on {} after so many rounds of training; {each}", facts(curves.space));
+    let facts = format!("Exact value of the table on {} by rounds of training; {each}", facts(curves.space));
     let (plot, step) = plot(curves);
     let mut picture = Picture::headed((WIDTH, HEIGHT), title.unwrap_or(super::TITLE), &facts, &[&facts])?;
     axes(&mut picture, &plot, step);
     for (value, says, dashes) in
-        [(curves.optimum, "best table", &[10.0, 5.0][..]), (curves.mimic, "as the dealer plays", &[2.0, 4.0][..])]
+        [(curves.optimum, "best table", &[10.0, 5.0][..]), (curves.mimic, "dealer's strategy", &[2.0, 4.0][..])]
     {
         let y = plot.up(value);
         let pen = Pen { dashes, ..Pen::new(INK, 2.0) };

@@ -249,7 +249,7 @@ mod tests {
         // The two best values are too near to each other for one row.
         assert_eq!((row("best table"), row("doubt -0.0520")), (0, 1));
         assert!(lines[0].starts_with("-0.0515"), "{text}");
-        assert!(row("doubt") < row("as the dealer plays") && row("as the dealer plays") < row("random -0.1300"));
+        assert!(row("doubt") < row("dealer's strategy") && row("dealer's strategy") < row("random -0.1300"));
         let axis: Vec<&str> = lines[15].split("  ").map(str::trim).filter(|label| !label.is_empty()).collect();
         assert_eq!(axis, ["1 k", "10 k", "200 k"], "{text}");
         assert_eq!([1_500, 999, 12_000_000].map(label), ["1.5 k", "999", "12 M"]);

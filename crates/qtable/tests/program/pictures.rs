@@ -41,7 +41,7 @@ fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
         let (hits, stands) = (count(&svg, "<g class=\"hit"), count(&svg, "<g class=\"stand"));
         assert_eq!(hits + stands, space.states().count());
         assert_eq!(count(&svg, "differs\"><title>"), differs);
-        assert_eq!(count(&svg, "; the best table does the other</title>"), differs);
+        assert_eq!(count(&svg, "; the best table differs</title>"), differs);
         assert!(svg.contains(&format!("{differs} of {} decisions differ", space.states().count())));
         assert!(svg.contains("<title id=\"title\">What 'qtable' has learned</title>"));
         assert!(svg.contains(&format!("width=\"{width}\" height=\"680\"")), "{}", &svg[..200]);
@@ -156,7 +156,7 @@ fn curves_have_all_runs_and_end_where_they_should() {
         assert_eq!(count(&svg, &format!("<g class=\"{class}\">")), expected, "{class}");
     }
     for label in
-        ["random", "epsilon 0.2", "until-confident", "best table", "as the dealer plays", "10 thousand", "(log scale)"]
+        ["random", "epsilon 0.2", "until-confident", "best table", "dealer's strategy", "10 thousand", "(log scale)"]
     {
         assert!(svg.contains(&format!("{label}</text>")), "{label}");
     }

@@ -5,7 +5,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_qtable");
 #[test]
 fn curves_are_drawn_in_a_terminal() {
     let terminal = Terminal::start(PROGRAM, &["curve", "--rounds", "1e4", "--runs", "1"], 80, 24);
-    for text in ["How many rounds it takes to learn 21", "-0.0515", "best table", "as the dealer plays", "10 k"] {
+    for text in ["How many rounds it takes to learn 21", "-0.0515", "best table", "dealer's strategy", "10 k"] {
         terminal.wait_for(text);
     }
     for name in ["random -0.", "epsilon 0.1 -0.", "until-confident -0."] {

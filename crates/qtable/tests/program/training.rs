@@ -150,8 +150,7 @@ fn a_save_that_fails_in_between_is_told_and_tried_again() {
     while fs::create_dir(&path).is_err() {
         let _ = fs::remove_file(&path);
     }
-    let told =
-        "qtable: cannot write the table to 'table': is a directory; going on, and trying again at the next save\n";
+    let told = "qtable: cannot write the table to 'table': is a directory; continuing, the next save retries\n";
     process.wait_stderr("what went wrong", |stderr| stderr.contains(told).then_some(()));
     fs::remove_dir(&path).unwrap();
     process.terminate();
@@ -178,7 +177,7 @@ fn training_goes_on_with_the_table_that_is_there() {
         "other rounds were played"
     );
     let said = fails(&folder, "train --rounds 1 --state coarse", 1);
-    let wanted = "'qtable' is a table with soft states and --state coarse is asked for; leave --state away";
+    let wanted = "'qtable' is a table with soft states, not coarse; omit --state";
     assert!(said.contains(wanted), "{said}");
     assert_eq!(read(&folder.path().join("qtable")), second);
 }
@@ -226,7 +225,7 @@ fn a_disk_that_is_full_leaves_the_old_table() {
     shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_qtable")]);
     let said = check_failure(Process::run(&mut shell), 1);
     assert!(said.contains("cannot write the table to 'table': File too large"), "{said}");
-    assert!(said.ends_with("; what was done since the last save is lost\n"), "{said}");
+    assert!(said.ends_with("; all work since the last save is lost\n"), "{said}");
     assert_eq!(bytes(&folder, "table"), old);
     assert_eq!(names(&folder), ["table"]);
     if Path::new("/dev/full").exists() {
