@@ -126,7 +126,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
     kill_after(5, &mut play(cut.path()), cut.path());
     let before = lines(cut.path()).len();
     let resumed = ended(Process::run(&mut play(cut.path())), 0);
-    assert!(resumed.stderr.contains("matches were played before; the league goes on."), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains("Continuing the league after "), "{}", resumed.stderr);
     let told = |line: &&str| line.starts_with("match ");
     assert_eq!(resumed.stderr.lines().filter(told).count(), 12 - before);
     let results = |folder: &Path| {
@@ -226,7 +226,7 @@ fn intruded(game: &str, before: &[&str], options: &str) -> String {
     let tried = lines.iter().any(|line| line.to_string().contains("it connected to the port of "));
     let is_shared = protection != "network";
     assert_eq!([report.contains("listed"), tried], [is_shared; 2], "with {before:?}{options}: {report} {lines:?}");
-    let told = if is_shared { "Programs shared a network" } else { "Each program had a network of its own" };
+    let told = if is_shared { "Programs shared a network" } else { "Each program had a separate network" };
     let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
     assert!(finished.stdout.contains(told) && page.contains(told), "{}{page}", finished.stdout);
     protection
@@ -253,7 +253,7 @@ fn hints_are_forbidden() {
     let mut command = league(folder.path(), "mastermind --rounds 1");
     command.args(["--player", "Hard=bot:hard", "--player", &script("Asker", "hints.py", "{host} {port}")]);
     ended(Process::run(&mut command), 0);
-    assert_eq!(reasons(folder.path(), "Asker"), ["it asked for a hint"]);
+    assert_eq!(reasons(folder.path(), "Asker"), ["it requested a hint"]);
     assert_eq!(names(folder.path()), ["Hard", "Asker"]);
 }
 
@@ -269,7 +269,11 @@ fn a_league_that_is_stopped_says_so_and_goes_on() {
     endless.wait_stderr("third match", |said| said.contains("match 3,").then_some(()));
     endless.terminate();
     let stopped = ended(endless.wait(), 3);
-    assert!(stopped.stdout.contains("The league was stopped; the same command goes on with it."), "{}", stopped.stdout);
+    assert!(
+        stopped.stdout.contains("The league was stopped; repeat the command to continue it."),
+        "{}",
+        stopped.stdout
+    );
     let rounds = lines(folder.path()).len().div_ceil(2);
     ended(Process::run(&mut play(&rounds.to_string())), 0);
     assert_eq!(lines(folder.path()).len(), 2 * rounds);
@@ -294,7 +298,7 @@ fn each_match_has_a_journal_and_the_page_links_to_it() {
     let mut command = league(folder.path(), "mastermind --rounds 2 --certainty 0.999 --jobs 2");
     command.args(["--player", "Hard=bot:hard", "--player", "Easy=bot:easy", "--player", &python]);
     let finished = ended(Process::run(&mut command), 0);
-    assert!(finished.stdout.contains("are equal as far as 2 matches of each show"), "{}", finished.stdout);
+    assert!(finished.stdout.contains("are equal after 2 matches each"), "{}", finished.stdout);
     let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
     for line in lines(folder.path()) {
         let score = line["seats"][0]["score"].as_i64().unwrap();

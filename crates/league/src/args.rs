@@ -13,19 +13,17 @@ const MAX_FILE: usize = 1 << 20;
 const AFTER_HELP: &str = "\
 Examples:
   league robots --player Easy=bot:easy --player Hard=bot:hard --rounds 8
-      our own bots against each other
+      play the built-in bots against each other
   league --file league.toml
-      the players and options that the file says
+      use the players and options of a file
   league mastermind --out codes --player A=bot:easy --player B=bot:hard
-      in a folder of its own
+      write to a separate folder
 
 The command of a player has placeholders: {host} and {port}, or {server}; \
-{name}; {gui} and {own-port} for clients of robots. The same command again goes \
-on with a league that was stopped. docs/league.md says how to hold a \
-tournament.
+{name}; {gui} and {own-port} for clients of robots. Repeat the command to continue a league that was stopped. \
+docs/league.md describes how to hold a tournament.
 
-Exit status: 0 when the league is over, 1 when something fails, 2 for wrong \
-usage, 3 when it was stopped before its end.";
+Exit status: 0 when the league is over, 1 on failure, 2 for wrong usage, 3 when the league was stopped.";
 
 /// Let programs play against each other until it is known which is better
 #[derive(Debug, Parser)]
@@ -121,12 +119,13 @@ pub(crate) struct Args {
 }
 
 fn player(typed: &str) -> Result<Entrant, String> {
-    let (name, command) = typed.split_once('=').ok_or("give a name and a command, as in Ada=./ada {host} {port}")?;
+    let (name, command) =
+        typed.split_once('=').ok_or("expected a name and a command, as in Ada=./ada {host} {port}")?;
     Ok(Entrant { name: name.to_owned(), command: command.to_owned() })
 }
 
 fn certainty(typed: &str) -> Result<u16, String> {
-    let value = typed.parse().map_err(|_| "give a number from 0.5 to 0.999, as in 0.95".to_owned())?;
+    let value = typed.parse().map_err(|_| "expected a number from 0.5 to 0.999, as in 0.95".to_owned())?;
     league::thousandths(value)
 }
 
@@ -178,7 +177,7 @@ pub(crate) fn limits(plan: &Plan) -> Result<Limits, UsageError> {
         jobs: jobs.unwrap_or(1).into(),
     };
     if limits.rounds == 0 || limits.jobs == 0 {
-        return Err(UsageError("a league has at least one round, and plays at least one match at a time".into()));
+        return Err(UsageError("a league needs at least one round and one match at a time".into()));
     }
     Ok(limits)
 }

@@ -124,7 +124,9 @@ impl Hosting {
         let outcome = self.server.await;
         self.end.close();
         let written = self.end.finish(PATIENCE);
-        outcome.context("an invariant of the server is broken; its journal holds what has led to it")??;
+        outcome.context(
+            "internal error: a server invariant is violated; the journal contains the input that caused it",
+        )??;
         anyhow::ensure!(written, "the journal '{}' could not be written in time", self.journal.display());
         Ok(())
     }
@@ -145,7 +147,7 @@ impl Bound {
     }
 
     fn address(&self) -> io::Result<SocketAddr> {
-        let none = || io::Error::other("there is no socket");
+        let none = || io::Error::other("no socket");
         match self {
             Self::Udp(sockets) => sockets.first().ok_or_else(none)?.local_addr(),
             Self::Tcp(listeners, _) => listeners.first().ok_or_else(none)?.local_addr(),

@@ -102,8 +102,8 @@ impl League {
             Some(before) => {
                 if let Some(difference) = before.difference(&setup) {
                     bail!(
-                        "there is another league in '{}': {difference}; repeat its command to go on with it, or give another \
-                         folder with --out",
+                        "'{}' contains another league: {difference}; repeat its command to continue it, or choose \
+                         another folder with --out",
                         folder.display()
                     );
                 }
@@ -215,7 +215,7 @@ impl League {
             rounds => format!("{rounds} rounds"),
         };
         let state = match ending {
-            None => format!("After {rounds}; the league goes on"),
+            None => format!("After {rounds}; the league continues"),
             Some(Ending::Certain) => format!("Final after {rounds}: the order is certain"),
             Some(Ending::Rounds) => format!("Final after {rounds}: all rounds are played"),
             Some(Ending::Stopped) => format!("Interrupted after {rounds}"),
@@ -246,7 +246,7 @@ fn known(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Re
         });
         ensure!(
             fits,
-            "match {} of '{MATCHES}' is not one of this league; give another folder with --out",
+            "match {} of '{MATCHES}' does not belong to this league; choose another folder with --out",
             record.number
         );
         known.entry(record.number).or_insert(record);

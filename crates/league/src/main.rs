@@ -32,12 +32,12 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = args::limits(&plan)?;
     // An invalid plan is a usage error; an unwritable folder is not.
     league::check(&plan).map_err(|error| UsageError(format!("{error:#}")))?;
-    let drawn = SysRng.try_next_u64().context("the system gives no entropy for the draw")?;
+    let drawn = SysRng.try_next_u64().context("the system provides no entropy for the draw")?;
     let mut league = League::open(&args.out, plan, drawn)?;
     let stop = conformance::stop_on_signal()?;
     let before = league.records().len();
     if before > 0 {
-        print_stderr(&format!("{before} matches were played before; the league goes on.\n"));
+        print_stderr(&format!("Continuing the league after {before} matches.\n"));
     }
     let (standings, ending) = league.play(limits, &stop, &mut |record| print_stderr(&told(record)))?;
     let (folder, end) = (
@@ -45,7 +45,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         match ending {
             Ending::Certain => "The order is certain.",
             Ending::Rounds => "All rounds are played.",
-            Ending::Stopped => "The league was stopped; the same command goes on with it.",
+            Ending::Stopped => "The league was stopped; repeat the command to continue it.",
         },
     );
     let text = format!("{standings}{end} The page is '{folder}/index.html'.\n");

@@ -32,7 +32,7 @@ pub(crate) fn write(
     let refresh =
         if playing { format!("<meta http-equiv=\"refresh\" content=\"{REFRESH}\">\n") } else { String::new() };
     let seats = if game.is_solo() {
-        "each plays the same deals alone".to_owned()
+        "each player plays the same deals alone".to_owned()
     } else {
         format!("{} seats; each seed is played in each seating", setup.seats)
     };

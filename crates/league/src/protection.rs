@@ -49,7 +49,7 @@ impl fmt::Display for Protection {
             Self::Sockets => {
                 "Programs shared a network, and a seat accepted connections only from the processes of its player"
             }
-            Self::Network => "Each program had a network of its own, in which it reached no seat but its own",
+            Self::Network => "Each program had a separate network, in which it reached only its own seat",
         })
     }
 }

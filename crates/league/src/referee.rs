@@ -185,7 +185,7 @@ impl Play<'_> {
             }
             if Instant::now() >= by {
                 if alone {
-                    self.forfeits[0] = Some(Forfeit::Said(format!("it was not done within {} s", limit.as_secs())));
+                    self.forfeits[0] = Some(Forfeit::Said(format!("it did not finish within {} s", limit.as_secs())));
                 }
                 return;
             }

@@ -150,7 +150,7 @@ impl FromStr for BotLevel {
             "easy" => Ok(Self(netcore::Level::Easy)),
             "normal" | "medium" => Ok(Self(netcore::Level::Normal)),
             "hard" => Ok(Self(netcore::Level::Hard)),
-            other => Err(format!("there is no bot '{BOT}{other}'; there are {BOT}easy, {BOT}normal and {BOT}hard")),
+            other => Err(format!("unknown bot '{BOT}{other}': expected {BOT}easy, {BOT}normal or {BOT}hard")),
         }
     }
 }

@@ -43,7 +43,7 @@ impl Entrant {
         let program = Program::new(words, game.usual(), &PLACEHOLDERS, &[])?;
         ensure!(
             program.takes("port") || program.takes("server"),
-            "the command does not say where the server is; it needs {{host}} and {{port}}, or {{server}}"
+            "the command has no address of the server; it needs {{host}} and {{port}}, or {{server}}"
         );
         Ok(program)
     }
@@ -52,7 +52,7 @@ impl Entrant {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         ensure!(
             (1..=MAX_NAME).contains(&self.name.len()) && self.name.chars().all(fits),
-            "the name '{}' has to be 1 to {MAX_NAME} letters from a to z, digits, '-', '_' or '.'",
+            "invalid name '{}': expected 1 to {MAX_NAME} letters from a to z, digits, '-', '_' or '.'",
             self.name.escape_debug()
         );
         let usable = self.bot().map_or_else(|| self.program(game).map(drop), |bot| bot.map(drop));
@@ -115,7 +115,7 @@ fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>,
 /// If the value is out of range; the message gives the accepted range.
 pub fn certainty(value: f64) -> Result<u16, String> {
     if !(0.5..=0.999).contains(&value) {
-        return Err(format!("a certainty of {value} is not possible: give a number from 0.5 to 0.999, as in 0.95"));
+        return Err(format!("invalid certainty {value}: expected a number from 0.5 to 0.999, as in 0.95"));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 999, and positive")]
     let thousandths = (value * 1000.0).round() as u16;
@@ -203,11 +203,11 @@ impl Plan {
     /// # Errors
     /// If a value is missing or impossible; the message gives the accepted values.
     pub(crate) fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
-        let game = self.game.context("which game? Give robots, nuggets, blackjack or mastermind")?;
+        let game = self.game.context("missing game: expected robots, nuggets, blackjack or mastermind")?;
         let players = self.players.clone();
         ensure!(
             (2..=MAX_PLAYERS).contains(&players.len()),
-            "a league has 2 to {MAX_PLAYERS} players, not {}; add them with --player NAME=COMMAND",
+            "invalid number of players {}: expected 2 to {MAX_PLAYERS}, each given by --player NAME=COMMAND",
             players.len()
         );
         let mut names = BTreeSet::new();
@@ -218,11 +218,11 @@ impl Plan {
         let most = game.max_seats().min(players.len());
         let seats = self.seats.unwrap_or(2.min(most));
         if game.is_solo() {
-            ensure!(self.seats.is_none(), "{game} has no seats to choose: each plays alone on the same deal");
+            ensure!(self.seats.is_none(), "'seats' does not apply to {game}: each player plays alone on the same deal");
         } else {
-            ensure!((2..=most).contains(&seats), "{seats} seats are not possible: 2 to {most} are");
+            ensure!((2..=most).contains(&seats), "invalid number of seats {seats}: expected 2 to {most}");
         }
-        ensure!(self.patience != Some(0) && self.limit != Some(0), "'patience' and 'limit' are at least 1 s");
+        ensure!(self.patience != Some(0) && self.limit != Some(0), "'patience' and 'limit' must be at least 1 s");
         Ok(Setup {
             version: VERSION,
             rules: self.rules(game)?,
@@ -310,8 +310,8 @@ mod tests {
     fn what_is_wrong_is_said_with_what_would_be_right() {
         let told = |game: &str, more: &str| format!("{:#}", plan(game, more).unwrap_err());
         assert_eq!(told("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
-        assert_eq!(told("robots", "seats = 3"), "3 seats are not possible: 2 to 2 are");
-        assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' are at least 1 s");
+        assert_eq!(told("robots", "seats = 3"), "invalid number of seats 3: expected 2 to 2");
+        assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' must be at least 1 s");
         assert!(told("blackjack", "seats = 2").contains("each plays alone"));
         assert!(told("robots", "turn = 3").contains("unknown field `turn`"));
         assert!(told("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));

@@ -116,9 +116,8 @@ fn sentence(one: &Row, other: &Row) -> Option<String> {
     Some(match order {
         Order::Better => format!("{better} is better than {worse} ({ahead} to {behind}, {percent} % certain)"),
         Order::Equal => {
-            let matches =
-                if *matches == 1 { "1 match shows".to_owned() } else { format!("{matches} matches of each show") };
-            format!("{better} and {worse} are equal as far as {matches} ({ahead} to {behind})")
+            let matches = if *matches == 1 { "1 match".to_owned() } else { format!("{matches} matches each") };
+            format!("{better} and {worse} are equal after {matches} ({ahead} to {behind})")
         }
         Order::Contrary => {
             format!("{better} is rated above {worse}, which did better on even terms ({behind} to {ahead})")
@@ -344,10 +343,7 @@ mod tests {
         assert_eq!(standings.rows.iter().map(|row| row.place).collect::<Vec<_>>(), [1, 1, 3]);
         assert_eq!(
             standings.sentences()[..2],
-            [
-                "A and B are equal as far as 9 matches of each show (0 to 0)",
-                "B is better than C (9 to 0, 98 % certain)"
-            ]
+            ["A and B are equal after 9 matches each (0 to 0)", "B is better than C (9 to 0, 98 % certain)"]
         );
         let a = &standings.rows[0];
         assert_eq!((a.matches, a.won, a.drawn, a.lost), (9, 0, 9, 0));

@@ -37,7 +37,7 @@ impl Table for Blackjack {
     const WIRE: Wire = Wire::Tcp(READ_RATE);
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
-        let Rules::Blackjack { hands, delay_ms } = setup.rules else { bail!("these are no rules of blackjack") };
+        let Rules::Blackjack { hands, delay_ms } = setup.rules else { bail!("not the rules of blackjack") };
         let mut config = Config::new(hands, Seed::from_number(fixture.seed));
         // Many programs treat one read as one message.
         config.delay = Duration::from_millis(delay_ms);

@@ -18,13 +18,13 @@ impl Table for Mastermind {
     const WIRE: Wire = Wire::Tcp(READ_RATE);
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
-        let Rules::Mastermind { pegs, repeats } = setup.rules else { bail!("these are no rules of mastermind") };
+        let Rules::Mastermind { pegs, repeats } = setup.rules else { bail!("not the rules of mastermind") };
         Ok(Server::new(Config::new(pegs, repeats, fixture.seed))?)
     }
 
     // A hint is a guess by the built-in codebreaker.
     fn breach(engine: &Server) -> Option<String> {
         let (_, hints) = engine.oddities(FIRST);
-        hints.then(|| "it asked for a hint".to_owned())
+        hints.then(|| "it requested a hint".to_owned())
     }
 }

@@ -14,7 +14,7 @@ impl Table for Nuggets {
     const WIRE: Wire = Wire::Udp;
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
-        let Rules::Nuggets { map } = &setup.rules else { bail!("these are no rules of nuggets") };
+        let Rules::Nuggets { map } = &setup.rules else { bail!("not the rules of nuggets") };
         let (grid, _) = Grid::parse(map.as_bytes()).context("cannot play on the map")?;
         let seats = u32::try_from(fixture.seats.len())?;
         let config = Config {

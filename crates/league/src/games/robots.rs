@@ -18,9 +18,7 @@ impl Table for Robots {
     const WIRE: Wire = Wire::Tcp(READ_RATE);
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
-        let Rules::Robots { turns, turn_ms, columns, rows } = setup.rules else {
-            bail!("these are no rules of robots")
-        };
+        let Rules::Robots { turns, turn_ms, columns, rows } = setup.rules else { bail!("not the rules of robots") };
         let fields = u32::from(columns) * u32::from(rows);
         let config = Config {
             parameters: Parameters {
