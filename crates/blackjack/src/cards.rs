@@ -141,7 +141,7 @@ impl From<Card> for u8 {
 
 /// The number is not that of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{0} is no card; cards are numbered from 1 to 52")]
+#[error("invalid card {0}: expected a number from 1 to 52")]
 pub struct NoCard(pub u8);
 
 impl TryFrom<u8> for Card {

@@ -87,13 +87,13 @@ impl Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The number of seats is out of range.
-    #[error("{0} players: a table has 1 to {MAX_SEATS} seats")]
+    #[error("invalid number of players {0}: a table has 1 to {MAX_SEATS} seats")]
     Players(usize),
     /// The number of tables is out of range.
-    #[error("{0} tables: 1 is the least, and there are seats for at most {MAX_CLIENTS} players")]
+    #[error("invalid number of tables {0}: expected at least 1, with seats for at most {MAX_CLIENTS} players")]
     Tables(u32),
     /// The number of rounds is out of range.
-    #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
+    #[error("invalid number of rounds {0}: expected 1 to {MAX_ROUNDS}")]
     Rounds(u32),
     /// The interval between two reports is zero.
     #[error("the pause between two accounts must be longer than zero")]

@@ -63,7 +63,7 @@ impl Chance {
 
 /// The text is not a valid chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("give a chance from 0 to 1, as in 0.1")]
+#[error("expected a probability from 0 to 1, as in 0.1")]
 pub struct ParseChanceError;
 
 impl FromStr for Chance {

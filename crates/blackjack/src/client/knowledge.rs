@@ -33,20 +33,20 @@ pub enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Anomaly {
     /// A card that was dealt before in this round.
-    #[error("the {0} came twice in one round")]
+    #[error("received the {0} twice in one round")]
     Repeated(Card),
     /// A round that began before the last one had its result.
-    #[error("a round began before the last one was over; its hand is dropped")]
+    #[error("a round began before the end of the last one, whose hand is dropped")]
     Dropped,
     /// A card that was not requested.
-    #[error("a card came that was not asked for; the round was probably begun before the connection was lost")]
+    #[error("received a card that was not requested; the round probably began before the connection was lost")]
     Unasked,
     /// A result although no round is in progress.
-    #[error("a result came though no round was on; it is not counted")]
+    #[error("received a result outside a round; it is not counted")]
     StrayResult,
     /// A result although no decision was made, or before the hand was played. After a lost connection a dealer may
     /// send the last round again without its questions, which looks like this.
-    #[error("a result came before the hand was played")]
+    #[error("received a result before the hand was played")]
     EarlyResult,
     /// A result that a hand of this total cannot have.
     #[error("the result is {0}, which a hand of {1} cannot have")]
@@ -67,7 +67,7 @@ pub struct Event {
 
 /// A message that is not valid in this phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the dealer sent {got} where {expected} was due")]
+#[error("the dealer sent {got}, expected {expected}")]
 pub struct OutOfPlace {
     /// The received message.
     pub got: DealerMessage,

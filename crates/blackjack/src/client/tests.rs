@@ -58,21 +58,21 @@ fn rounds_are_folded_and_learned_from() {
 #[test]
 fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
     for (script, told) in [
-        ("RESULT WIN", "no round was on"),
-        ("RESULT LOSE, RESULT BUST, BEGIN, QUIT", "not counted; a result came though no round"),
+        ("RESULT WIN", "outside a round"),
+        ("RESULT LOSE, RESULT BUST, BEGIN, QUIT", "not counted; received a result outside a round"),
         ("BEGIN, RESULT WIN", "before the hand was played"),
         ("DEAL, RESULT WIN", "before the hand was played"),
         ("DEAL, HIT, RESULT BUST", "before the hand was played"),
         ("DEAL, HIT, CARD Nine of Clubs, RESULT WIN", "a hand of 25 cannot have"),
         ("DEAL, STAND, RESULT BUST", "a hand of 16 cannot have"),
-        ("DEAL, STAND, BEGIN", "before the last one was over"),
+        ("DEAL, STAND, BEGIN", "before the end of the last one"),
     ] {
         let (odd, learned) = after(script);
         assert!(odd.as_ref().is_ok_and(|odd| odd.contains(told)), "{script}: {odd:?}");
         assert_eq!(learned, "", "{script}");
     }
     let (odd, learned) = after("DEAL, HIT, CARD Ten of Clubs, RESULT BUST");
-    assert_eq!(odd, Ok("the Ten of Clubs came twice in one round".into()));
+    assert_eq!(odd, Ok("received the Ten of Clubs twice in one round".into()));
     assert_eq!(learned, "16 3 -1.000000 1 - 0");
     // A round that began before the connection was lost is continued.
     let begun = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, CARD Two of Clubs, DECISION, STAND, \

@@ -23,10 +23,10 @@ pub struct ParseTableError {
 #[non_exhaustive]
 pub enum Trouble {
     /// The file has this number of bytes, more than any table.
-    #[error("the file has {0} bytes, and no table has more than {MAX_FILE}")]
+    #[error("the file has {0} bytes, but a table has at most {MAX_FILE}")]
     TooLong(usize),
     /// This byte of the line, counted from 1, is not ASCII.
-    #[error("byte {0} of the line is no plain ASCII character")]
+    #[error("byte {0} of the line is not a printable ASCII character")]
     NotAscii(usize),
     /// The file ends within or before the line.
     #[error("the file ends here, before its line 'end'; it was cut off")]
@@ -35,10 +35,10 @@ pub enum Trouble {
     #[error("'{0}' is not the first line of a table, which is '21-qtable 1 coarse' or '21-qtable 1 soft'")]
     Header(String),
     /// The table has another version.
-    #[error("the table has version '{0}', this program reads version 1")]
+    #[error("the table has version '{0}', but this program reads version 1")]
     Version(String),
     /// The line has this number of words instead of seven.
-    #[error("{0} words, where a state has 7: total soft dealer hit_n hit_sum stand_n stand_sum")]
+    #[error("found {0} words, expected 7: total soft dealer hit_n hit_sum stand_n stand_sum")]
     Words(usize),
     /// A word is not a valid number for its column.
     #[error("'{1}' is not a number that {0} can be")]
@@ -47,24 +47,24 @@ pub enum Trouble {
     #[error("a {0} table has no state with total {1}, soft {2}, dealer {3}")]
     NoState(StateSpace, u8, u8, u8),
     /// The state of the line is not greater than that of the previous line.
-    #[error("the state {0} does not come after {1}; lines are sorted and each state stands once")]
+    #[error("the state {0} is out of order after {1}; expected sorted lines without duplicates")]
     NotSorted(State, State),
     /// The sum of a column is impossible for its count.
     #[error("{0} {1} is impossible with {2} rounds of at most 1 each")]
     Sum(&'static str, i64, u64),
     /// A state has a line although it was never visited.
-    #[error("a state that was never visited stands in no table")]
+    #[error("unexpected state without visits")]
     NotVisited,
     /// The last line is malformed.
     #[error("'{0}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
     End(String),
     /// The number of states differs from the last line: the announced number, and the actual one.
-    #[error("{0} states are announced and {1} are there")]
+    #[error("expected {0} states, found {1}")]
     Lines(u64, u64),
     /// The file was changed: the checksum in the last line, and the actual one.
-    #[error("the checksum is {0:08x} and that of the lines is {1:08x}; something was changed")]
+    #[error("the checksum is {0:08x}, but that of the lines is {1:08x}: the file was changed")]
     Checksum(u32, u32),
     /// The file continues after the last line.
-    #[error("something follows the line 'end'")]
+    #[error("unexpected data after the line 'end'")]
     Trailing,
 }
