@@ -24,18 +24,18 @@ const MAX_STATS: u64 = 86_400;
 const AFTER_HELP: &str = "\
 Examples:
   dealer 2021 1000
-      a thousand rounds with the player who comes first
+      deal a thousand rounds to the first player
   dealer 2021 100000 --delay-ms 0
-      the same as fast as the player answers
+      deal as fast as the player answers
   dealer 2021 100 --players 6 --tables 4 --forever
-      four tables of six at a time, table after table
+      deal at four tables of six at a time, without an end
   dealer 2021 1000 --journal games
-      tables that can be resumed after a crash: dealer --resume games
+      record tables, to resume them after a crash: dealer --resume games
 
-Text players are told one message at a time with a pause between, since many take whatever one read brings for one \
-message; binary players are told at once. Both may sit at one table.
+Text players receive one message at a time with a pause in between, because many text clients treat each read as \
+one message. Binary players receive messages immediately. Both may sit at one table.
 
-Exit status: 0 when a table was played to its end or after a signal, 1 when all players left before or something fails, 2 \
+Exit status: 0 when a table was played to its end or after a signal, 1 on failure or when all players left early, 2 \
 for wrong usage.";
 
 /// Deal the game of 21 to players who connect over TCP
