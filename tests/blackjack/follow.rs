@@ -15,14 +15,14 @@ fn a_player_goes_on_where_the_room_is_now() {
     ann.wait_stderr("a game", |text| text.contains(" rounds, ").then_some(()));
     first.process.kill();
     first.process.wait_for_end();
-    ann.wait_stderr("a loss", |text| text.contains("looks for the room").then_some(()));
+    ann.wait_stderr("a loss", |text| text.contains("locating the room").then_some(()));
     signpost.is_asked();
     let second = Dealer::start("5 --delay-ms 0");
     signpost.point("blackjack", second.port);
     let finished = ann.wait_for_end().ended(0);
     let rounds: u64 = finished.stdout.split(' ').nth(1).unwrap().parse().unwrap();
     assert!(rounds > 5, "what was played before counts: {}", finished.stdout);
-    assert!(finished.stderr.contains("does not tell where the room is") && finished.stderr.contains("status 503"));
+    assert!(finished.stderr.contains("does not locate the room") && finished.stderr.contains("status 503"));
     second.process.wait().ended(0);
 }
 
@@ -37,7 +37,7 @@ fn a_person_who_plays_by_lines_goes_on_too() {
     other.until_asked();
     first.process.kill();
     first.process.wait_for_end();
-    ann.wait_stderr("a loss", |text| text.contains("looks for the room").then_some(()));
+    ann.wait_stderr("a loss", |text| text.contains("locating the room").then_some(()));
     let hands = |text: &str| text.matches("hit, stand, advice or quit?").count();
     // It may have had no hand yet.
     let before = hands(&ann.stdout());

@@ -139,7 +139,7 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     let port = dealer.port;
     let finished = dealer.process.wait().ended(0);
     assert!(!finished.stdout.contains("seats"), "{}", finished.stdout);
-    assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("continues the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), b"", "she is not told that it is over");
 
     let again = Dealer::of(program("dealer").arg("--resume").arg(place.path()));

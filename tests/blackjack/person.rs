@@ -46,7 +46,7 @@ fn a_person_plays_by_lines() {
         "Type hit, stand, advice or quit.",
         "Stand was right.",
         "Round 4: ",
-        "The dealer says goodbye.",
+        "The dealer ends the game.",
         "4 decisions right; mistakes cost ",
         "Ann: 4 rounds, ",
     ] {
@@ -62,7 +62,7 @@ fn whoever_leaves_in_the_middle_of_a_hand_counts_it_as_the_dealer_does() {
         let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
         person.write(lines);
         let finished = person.wait().ended(0);
-        assert!(finished.stdout.contains("You left in the middle of a hand, so it is lost."), "{}", finished.stdout);
+        assert!(finished.stdout.contains("You left during a hand, so it is lost."), "{}", finished.stdout);
         let own = finished.stdout.lines().last().unwrap();
         assert!(own.starts_with("Ann: 2 rounds, ") && own.contains("1 lost (1 forfeited)"), "{own}");
         let dealer = dealer.process.wait().ended(1);
@@ -80,24 +80,24 @@ fn a_dealer_that_does_not_wait_for_people_is_named() {
     for (script, said, counted) in [
         (
             goodbye,
-            "the dealer did not wait for your answer: it said goodbye 0.",
+            "the dealer did not wait for your answer: it ended the game 0.",
             "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)",
         ),
         (
             early,
-            "the dealer did not wait for your answer in 2 of 2 rounds: it went on after 0.",
+            "the dealer did not wait for your answer in 2 of 2 rounds: it continued after 0.",
             "Ann: 2 rounds, 1 won, 0 pushed, 1 lost,",
         ),
         (
             anew,
-            "the dealer did not wait for your answer: it said goodbye 0.",
+            "the dealer did not wait for your answer: it ended the game 0.",
             "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)",
         ),
     ] {
         let script: &'static [u8] = script.into_bytes().leak();
         let (finished, _) = Fake::saying(script).run(&["--human"], 1);
         assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
-        assert!(finished.stderr.contains("made for programs; with --best one plays for you"), "{}", finished.stderr);
+        assert!(finished.stderr.contains("made for programs; use --best to let this one play"), "{}", finished.stderr);
         assert!(finished.stdout.contains(counted), "{counted} is not in\n{}", finished.stdout);
     }
 }
@@ -112,7 +112,11 @@ fn a_dealer_that_drops_whoever_answers_late_is_named() {
     let mut person = Process::start_with_stdin(&mut player(fake.port, &["--human"]));
     person.write("stand\n");
     let finished = person.wait_for_end().ended(1);
-    assert!(finished.stderr.contains("the dealer said goodbye without a result for your hand"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("the dealer ended the game without a result for your hand"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn a_person_that_thinks_too_long_is_warned_and_told_and_both_sides_count_the_sam
     let mut terminal = screen(&dealer.player(&["--human", "--think", "4"]), 80, 24);
     terminal.wait_for("s left to answer");
     wait_for_result(&terminal);
-    terminal.wait_for("You did not answer within 4 s, so the dealer");
+    terminal.wait_for("You did not answer within 4 s, so you lost your seat");
     press(&mut terminal, b"q", "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)");
     terminal.wait_for("player: you did not answer within 4 s");
     assert_eq!(terminal.end(), 1);
@@ -215,9 +219,9 @@ fn a_dealer_that_vanishes_leaves_the_cards_on_the_screen_and_the_reason() {
     terminal.wait_for("H hit");
     dealer.process.kill();
     wait_for_result(&terminal);
-    terminal.wait_for("The dealer is gone without QUIT, after 0 rounds.");
+    terminal.wait_for("The dealer disconnected without QUIT after 0 rounds.");
     terminal.press(b"q");
-    terminal.wait_for("player: the dealer is gone without QUIT");
+    terminal.wait_for("player: the dealer disconnected without QUIT");
     assert_eq!(terminal.end(), 1);
 }
 

@@ -71,10 +71,10 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
     let directory = TempDir::new();
     let table = directory.path().join("table").display().to_string();
     for (script, said) in [
-        (&b""[..], "the dealer is gone without QUIT, after 0 rounds"),
-        (b"BEGIN\0CARD Ten of Cl", "the dealer is gone in the middle of the message at byte 6"),
+        (&b""[..], "the dealer disconnected without QUIT after 0 rounds"),
+        (b"BEGIN\0CARD Ten of Cl", "the dealer disconnected in the middle of the message at byte 6"),
         (b"BEGIN\0CARD Eleven of Clubs\0", "message 2, from byte 6 of the stream: byte 5: no card"),
-        (b"BEGIN\0DEALER Ten of Clubs\0", "the dealer sent DEALER Ten of Clubs where CARD was due"),
+        (b"BEGIN\0DEALER Ten of Clubs\0", "the dealer sent DEALER Ten of Clubs, expected CARD"),
         (&[b'A'; 5000], "a message of "),
     ] {
         for arguments in [BEST, &["--human"], &["--train", "--table", &table]] {
@@ -90,11 +90,11 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
 #[test]
 fn strange_dealers_are_reported_and_survived() {
     let (finished, _) = Fake::saying(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(BEST, 0);
-    assert!(finished.stderr.contains("the Ten of Clubs came twice in one round"), "{}", finished.stderr);
-    assert!(finished.stderr.contains("a result came before the hand was played"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("received the Ten of Clubs twice in one round"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("received a result before the hand was played"), "{}", finished.stderr);
     let (finished, heard) = Fake::saying(b"RESULT WIN\0RESULT WIN\0BEGIN\0QUIT\0").run(BEST, 0);
     assert_eq!(heard, "JOIN Ann\\x00", "{}", finished.stderr);
-    assert!(finished.stderr.contains("a result came though no round was on"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("received a result outside a round"), "{}", finished.stderr);
     assert!(finished.stdout.starts_with("Ann: 0 rounds, 0 won"), "{}", finished.stdout);
 }
 
@@ -144,11 +144,11 @@ fn a_table_that_is_damaged_or_not_there_is_said_before_anybody_joins() {
         (&["--table", &damaged][..], 1, "is damaged: line 2: hit_sum -9 is impossible"),
         (&["--table", &damaged, "--train"], 1, "is damaged: line 2"),
         (&["--table", &gone], 1, "train --rounds 1000000 --explore epsilon -o "),
-        (&["--table", &gone, "--human"], 1, "there is no table"),
-        (&[], 1, "there is no table 'qtable'; `"),
+        (&["--table", &gone, "--human"], 1, "no table"),
+        (&[], 1, "no table 'qtable'; create one with `"),
         (&["--table", &nowhere, "--train"], 1, "cannot save the table '"),
-        (&["--train", "--epsilon", "0.2"], 2, "--epsilon is for --explore epsilon"),
-        (&["--table", &soft, "--state", "coarse"], 2, "has soft states; leave out --state coarse"),
+        (&["--train", "--epsilon", "0.2"], 2, "--epsilon requires --explore epsilon"),
+        (&["--table", &soft, "--state", "coarse"], 2, "has soft states; omit --state coarse"),
     ] {
         // Nobody listens at port 1, so whoever gets as far says something else.
         let finished = Process::run(player(1, arguments).current_dir(&empty));
@@ -184,7 +184,7 @@ fn training_writes_a_table_and_goes_on_from_it() {
     let table = fs::read(&path).unwrap();
     let dealer = Dealer::start("50 --delay-ms 0 --quiet");
     let finished = Process::run(dealer.player(&[]).current_dir(directory.path()));
-    assert!(finished.stderr.contains("plays by the table 'qtable'"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("playing with the table 'qtable'"), "{}", finished.stderr);
     assert_eq!((finished.code, fs::read(&path).unwrap()), (Some(0), table));
 }
 
@@ -215,7 +215,7 @@ fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
             dealer.process.kill();
         }
         let finished = learner.wait();
-        let expected = if by_signal { (Some(0), "stopped") } else { (Some(1), "the dealer is gone without QUIT") };
+        let expected = if by_signal { (Some(0), "stopped") } else { (Some(1), "the dealer disconnected without QUIT") };
         assert_eq!(finished.code, expected.0, "{}", finished.stderr);
         assert!(finished.stderr.contains(expected.1), "{}", finished.stderr);
         assert!(finished.stdout.starts_with("Ann: "), "{}", finished.stdout);
@@ -240,9 +240,9 @@ fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did()
         });
         let (finished, _) = fake.run(&["--train", "--table", &name], 1);
         assert!(finished.stdout.starts_with("Ann: 0 rounds"), "{}", finished.stdout);
-        let gone = if vanishes { "the dealer is gone without QUIT, after 0 rounds; " } else { "" };
+        let gone = if vanishes { "the dealer disconnected without QUIT after 0 rounds; " } else { "" };
         let said = format!(
-            "player: {gone}cannot save the table '{name}': is a directory; what was done since the last save is lost"
+            "player: {gone}cannot save the table '{name}': is a directory; all work since the last save is lost"
         );
         assert_eq!(finished.stderr.lines().last(), Some(said.as_str()));
     }

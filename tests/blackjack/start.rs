@@ -50,7 +50,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
         ("PORT 10 --tables 0", "from 1 to 4096"),
         (
             "PORT 10 --tables 4096 --players 2",
-            "4096 tables: 1 is the least, and there are seats for at most 4096 players",
+            "invalid number of tables 4096: expected at least 1, with seats for at most 4096 players",
         ),
         ("PORT 10 --delay-ms -1", "'-1'"),
         ("PORT 10 --timeout-ms 0", "from 1 to 86400000"),

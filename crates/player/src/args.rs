@@ -32,24 +32,24 @@ Examples:
   player --practice
       play yourself against a dealer in this program, at your own pace
   player Ann localhost 2021 --human
-      play yourself at that dealer; a shows the odds and best play
+      play yourself at this dealer; press a for the odds and best play
   player Ann localhost 2021 --best
-      best play; no file is needed
+      best play, without a file
   player Ann localhost 2021 --train --explore epsilon --table ann.qtable
-      learn, and keep what was learned in ann.qtable
+      train a table and save it in ann.qtable
   player Ann localhost 2021 --table ann.qtable
-      play by what was learned
+      play with the trained table
   player Ann --best --directory http://10.0.0.11:8080/rooms/blackjack-1
-      play in a room of several hubs, wherever it is
+      play in a room of several hubs, even if it moves
   printf 'stand\\nhit\\nquit\\n' | player Ann localhost 2021 --human
-      a line for each question
+      answer each question with a line
 
-Random training, which is the course's way, never plays well: it learns what an action is worth if everything after it is \
-random too. Use --explore epsilon or until-confident to learn to play.
+Random training, the method of the course, never plays well: it learns the value of an action if all later actions \
+are random, too. Use --explore epsilon or until-confident to learn to play.
 
-Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when the dealer cannot be reached, goes away \
-without QUIT, did not wait for your answer or says what makes no sense, or a table cannot be read, or not be saved at the end; \
-2 for wrong usage.";
+Exit status: 0 when the dealer sends QUIT, you leave or a signal arrives; 1 when the dealer cannot be reached, \
+disconnects without QUIT, does not wait for your answer or sends an invalid message, or when a table cannot be read \
+or saved; 2 for wrong usage.";
 
 /// Play the game of 21 with a table, train a table, or play yourself
 #[derive(Debug, Clone, Parser)]
@@ -152,16 +152,16 @@ fn parse_host(typed: &str) -> Result<String, &'static str> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| cmdkit::is_ipv6(inside));
     let host = bare.unwrap_or(typed);
     if host.trim().is_empty() {
-        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1");
+        return Err("expected a name or an address, as in localhost, 127.0.0.1 or ::1");
     }
     if host.contains(':') && !cmdkit::is_ipv6(host) {
-        return Err("give a host without a port; the port stands behind it, as in localhost 2021");
+        return Err("expected a host without a port; the port is the next argument, as in localhost 2021");
     }
     Ok(host.to_owned())
 }
 
 fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
-    StateSpace::from_word(typed).ok_or("give coarse or soft")
+    StateSpace::from_word(typed).ok_or("expected coarse or soft")
 }
 
 /// The mode of play that the arguments select.
@@ -176,7 +176,7 @@ impl Args {
     /// other states than requested.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
-            let wrong = "--seed is for --train and --practice; otherwise nothing here is random";
+            let wrong = "--seed requires --train or --practice; nothing else is random";
             return Err(UsageError(wrong.to_owned()).into());
         }
         if self.train {
@@ -208,7 +208,7 @@ impl Args {
 
     fn learner(&self) -> anyhow::Result<Learner> {
         if self.epsilon.is_some() && self.explore != Exploring::Epsilon {
-            let wrong = "--epsilon is for --explore epsilon; the other ways have no such chance";
+            let wrong = "--epsilon requires --explore epsilon";
             return Err(UsageError(wrong.to_owned()).into());
         }
         let path = self.path();
@@ -217,9 +217,9 @@ impl Args {
         cmdkit::check_replaceable(path)
             .map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))?;
         if let Some(table) = &table {
-            info!("goes on from {}, {} states seen", file_name(path), table.visited().count());
+            info!("continuing with {}, {} states seen", file_name(path), table.visited().count());
         } else {
-            info!("starts with an empty table, to be saved as {}", file_name(path));
+            info!("starting with an empty table, which will be saved as {}", file_name(path));
         }
         let seed = if let Some(seed) = self.seed { seed } else { SysRng.try_next_u64()? };
         Ok(Learner {
@@ -245,7 +245,7 @@ impl Args {
         if !self.best
             && let Some(table) = load_table(path, self.state)?
         {
-            info!("plays by the table {name}");
+            info!("playing with the table {name}");
             return Ok((table.policy(), true));
         }
         // Without `--table` and without the default file, people get advice from best play. Otherwise the file is
@@ -254,15 +254,15 @@ impl Args {
         if !self.best && !advised {
             let qtable = command_of("qtable");
             bail!(
-                "there is no table {name}; `{qtable} train --rounds 1000000 --explore epsilon -o {name}` makes one in a moment (building \
-                 it takes a few minutes the first time), \
-                 with --train it is learned from this dealer, and with --best play is by the best table that there is"
+                "no table {name}; create one with `{qtable} train --rounds 1000000 --explore epsilon -o {name}` \
+                 (the first build takes a few minutes), train one at this dealer with --train, or play with the \
+                 best table with --best"
             );
         }
         let space = self.state.unwrap_or(StateSpace::Soft);
         match space {
-            StateSpace::Soft => info!("plays the best strategy (no file needed)"),
-            StateSpace::Coarse => info!("plays the best strategy of {space} states (no file needed)"),
+            StateSpace::Soft => info!("playing the best strategy (no file needed)"),
+            StateSpace::Coarse => info!("playing the best strategy of {space} states (no file needed)"),
         }
         Ok((solver.best(space), false))
     }

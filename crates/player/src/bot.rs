@@ -128,7 +128,7 @@ pub(crate) async fn play(
     pilot: &mut Pilot,
     rounds: Option<u64>,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
-    let stop = shutdown().context("cannot listen for signals")?;
+    let stop = shutdown().context("cannot handle signals")?;
     let mut playing = session();
     let ended = select! {
         biased;
@@ -158,7 +158,7 @@ async fn play_on(
                     return Ok(());
                 }
                 Err(Cut::Lost(error)) if place.follows() => {
-                    warn!("{error:#}; looks for the room");
+                    warn!("{error:#}; locating the room");
                     if playing.client.bytes_read() > 0 {
                         (backoff, since) = (Backoff::default(), Instant::now());
                     }
@@ -179,7 +179,7 @@ async fn play_on(
 }
 
 async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rounds: Option<u64>) -> Result<(), Cut> {
-    info!("joins; the dealer deals when a table is full, and sends players nothing until then");
+    info!("joining; the dealer deals when a table is full, and sends nothing until then");
     let (mut begun, mut is_warned) = (false, false);
     let mut progress = progress_line();
     session.send_answers(wire);
@@ -202,7 +202,7 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
             }
             Received::Closed => return Err(Cut::Lost(session.ended())),
             Received::Failed(error) => {
-                debug!(%error, "the connection is broken");
+                debug!(%error, "the connection failed");
                 return Err(Cut::Lost(session.ended()));
             }
         }
@@ -221,7 +221,7 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
                 Meaning::Quit => {
                     progress.end();
                     if !begun {
-                        warn!("the dealer said QUIT before the first round: it has no seat left");
+                        warn!("the dealer sent QUIT before the first round: it has no seat left");
                     }
                     return Ok(());
                 }
@@ -267,7 +267,7 @@ pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Res
     match wanted {
         Some(wanted) if wanted != table.space() => {
             let (space, name) = (table.space(), file_name(path));
-            Err(UsageError(format!("the table {name} has {space} states; leave out --state {wanted}")).into())
+            Err(UsageError(format!("the table {name} has {space} states; omit --state {wanted}")).into())
         }
         _ => Ok(Some(table)),
     }

@@ -185,7 +185,7 @@ impl Game {
         let round = self.session.score.rounds() - self.session.forfeits;
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),
-            Verdict::Push => format!("Round {round}: nobody wins, both have {total}."),
+            Verdict::Push => format!("Round {round}: push, both have {total}."),
             Verdict::Lose => format!("Round {round}: you lose with {total}."),
             Verdict::Bust => format!("Round {round}: you are bust with {total}."),
         })
@@ -394,7 +394,7 @@ mod tests {
     fn how_rounds_end_is_said_in_words() {
         for (script, outcome) in [
             ("STAND, RESULT WIN", "Round 1: you win with 17."),
-            ("STAND, RESULT PUSH", "Round 1: nobody wins, both have 17."),
+            ("STAND, RESULT PUSH", "Round 1: push, both have 17."),
             ("STAND, RESULT LOOSE, BEGIN", "Round 1: you lose with 17."),
             (
                 "HIT, CARD Nine of Clubs, DECISION, HIT, CARD Ten of Clubs, RESULT BUST",

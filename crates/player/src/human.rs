@@ -360,7 +360,7 @@ impl Person {
         }
         let pause = backoff.next_wait();
         if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
-            warn!("{reason}; looks for the room");
+            warn!("{reason}; locating the room");
         }
         self.leaving = false;
         self.join_after(pause);
@@ -502,7 +502,7 @@ impl Person {
             }
             StageEvent::Leave => self.leaving = true,
             StageEvent::Gone(error) => {
-                debug!(%error, "the terminal is gone");
+                debug!(%error, "lost the terminal");
                 self.leaving = true;
             }
             StageEvent::Frame | StageEvent::Mouse(_) => {}
@@ -594,7 +594,7 @@ impl Inbox {
             }
             Ok(0) => self.closed = true,
             Err(error) => {
-                debug!(%error, "the connection is broken");
+                debug!(%error, "the connection failed");
                 self.closed = true;
             }
         }

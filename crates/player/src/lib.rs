@@ -114,7 +114,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser permits practice only for people.
-    let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
+    let Plan::Human(advisor) = plan else { bail!("--practice requires a human player") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let link = Link::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);

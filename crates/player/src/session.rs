@@ -70,9 +70,7 @@ impl Session {
     pub(crate) fn unended(&self) -> Option<String> {
         let text = self.client.unended_text();
         let start = text.get(..LOGGED).unwrap_or(text).escape_ascii();
-        (!text.is_empty()).then(|| {
-            format!("the dealer sent '{start}' and no zero byte to end it; without one the message cannot be read")
-        })
+        (!text.is_empty()).then(|| format!("the dealer sent '{start}' without the zero byte that ends a message"))
     }
 
     /// Counts the current hand as lost, as the dealer does.
@@ -96,9 +94,12 @@ impl Session {
         self.client.disconnected(Time::ZERO, Gone::Left);
         let rounds = self.score.rounds();
         if self.client.is_within_message() {
-            return anyhow!("the dealer is gone in the middle of the message at byte {}", self.client.bytes_read());
+            return anyhow!(
+                "the dealer disconnected in the middle of the message at byte {}",
+                self.client.bytes_read()
+            );
         }
-        anyhow!("the dealer is gone without QUIT, after {rounds} rounds")
+        anyhow!("the dealer disconnected without QUIT after {rounds} rounds")
     }
 }
 

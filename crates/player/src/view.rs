@@ -40,11 +40,11 @@ const KEYS: &[(&str, &str)] = &[
     ("h", "hit: take a card"),
     ("s", "stand: take no more"),
     ("a", "show the odds and the advice: best play, unless you gave a table"),
-    ("q", "leave; a hand that is not played to its end is lost"),
-    ("Ctrl-L", "draw everything again"),
-    ("Ctrl-Z", "stop until the shell goes on; the dealer's clock does not stop"),
+    ("q", "leave; an unfinished hand is lost"),
+    ("Ctrl-L", "redraw the screen"),
+    ("Ctrl-Z", "suspend; the dealer's clock keeps running"),
     ("", ""),
-    ("", "Any key goes on."),
+    ("", "Press any key to continue."),
 ];
 
 /// The view of the user.
@@ -103,7 +103,7 @@ impl Scene<'_> {
         let Some(closing) = &self.closing else {
             return match (self.hold, game.is_asked()) {
                 (Some(Hold::Key), _) => vec![("Enter", "next hand"), ("Q", "leave")],
-                (Some(Hold::Until(_)), _) => vec![("Enter", "go on"), ("Q", "leave")],
+                (Some(Hold::Until(_)), _) => vec![("Enter", "continue"), ("Q", "leave")],
                 (None, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("Q", "leave")],
                 (None, true) => vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("Q", "leave")],
                 (None, false) => vec![("Q", "leave")],
@@ -266,15 +266,16 @@ impl View {
 
 fn waiting(seconds: u64) -> String {
     format!(
-        "You have joined and wait for the first round, {seconds} s so far. Who finds no free seat waits for the next table. The \
-         dealer does not tell players their place, but its log does: \"waits for a seat\". If no table is left, it says goodbye."
+        "You have joined. Waiting for the first round, {seconds} s so far. If no seat is free, you wait for the \
+         next table. Your place in the queue is only in the dealer's log: \"waits for a seat\". If no table is \
+         left, the dealer ends the game."
     )
 }
 
 fn rushed(waited: Duration) -> String {
     format!(
-        "The dealer does not wait for your answer: it goes on after {}. Such dealers are made for programs; leave with Q \
-         and let --best play.",
+        "The dealer does not wait for your answer: it continues after {}. Such dealers are made for programs; leave \
+         with Q and use --best.",
         time_in_words(waited)
     )
 }

@@ -33,7 +33,7 @@ pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Re
                 writeln!(out, "{outcome}")?;
             }
         }
-        Meaning::Quit => writeln!(out, "The dealer says goodbye.")?,
+        Meaning::Quit => writeln!(out, "The dealer ends the game.")?,
         Meaning::Began | Meaning::Dealt | Meaning::Ignored => return Ok(()),
     }
     out.flush()
@@ -68,7 +68,7 @@ const IMPATIENT: Duration = Duration::from_secs(1);
 /// dealer.
 const TRAVEL: Duration = Duration::from_secs(1);
 
-const FOR_PROGRAMS: &str = "Such dealers are made for programs; with --best one plays for you";
+const FOR_PROGRAMS: &str = "Such dealers are made for programs; use --best to let this one play";
 
 /// The likely cause of a QUIT that arrives while the user's answer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,17 +99,16 @@ impl CutOff {
     pub(super) fn in_words(self) -> String {
         match self {
             Self::Impatient(waited) => format!(
-                "the dealer did not wait for your answer: it said goodbye {} after its question, and the hand is lost. \
-                 {FOR_PROGRAMS}",
+                "the dealer did not wait for your answer: it ended the game {} after its question, and the hand is \
+                 lost. {FOR_PROGRAMS}",
                 time_in_words(waited)
             ),
-            Self::Late(limit) => format!(
-                "you did not answer within {}, so the dealer gave your seat away and the hand is lost",
-                time_in_words(limit)
-            ),
+            Self::Late(limit) => {
+                format!("you did not answer within {}, so you lost your seat and the hand", time_in_words(limit))
+            }
             Self::Stopped(waited) => format!(
-                "the dealer said goodbye while your answer was due, after {0}. If {0} is its limit, it takes the hand for \
-                 lost; --think tells this program the limit",
+                "the dealer ended the game while your answer was due, after {0}. If {0} is its time limit, the hand \
+                 is lost; set the limit with --think",
                 time_in_words(waited)
             ),
         }
@@ -120,27 +119,28 @@ impl CutOff {
 pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     let waited = time_in_words(waited);
     if rounds == 1 {
-        return format!("the dealer did not wait for your answer: it went on after {waited}. {FOR_PROGRAMS}");
+        return format!("the dealer did not wait for your answer: it continued after {waited}. {FOR_PROGRAMS}");
     }
     format!(
-        "the dealer did not wait for your answer in {unanswered} of {rounds} rounds: it went on after {waited}. {FOR_PROGRAMS}"
+        "the dealer did not wait for your answer in {unanswered} of {rounds} rounds: it continued after {waited}. \
+         {FOR_PROGRAMS}"
     )
 }
 
 /// The message if the dealer sent QUIT without the result of a hand, which was answered after this time.
 pub(super) fn no_result(answered: Duration) -> String {
     format!(
-        "the dealer said goodbye without a result for your hand. You had answered after {}; dealers that wait 0.03 s, as \
-         those of courses do, drop whoever takes longer. {FOR_PROGRAMS}",
+        "the dealer ended the game without a result for your hand. You had answered after {}; the dealers of \
+         courses wait 0.03 s and drop slower players. {FOR_PROGRAMS}",
         time_in_words(answered)
     )
 }
 
 /// The message if the dealer sent QUIT before the first round.
-pub(super) const NO_SEAT: &str = "the dealer said goodbye before the first round: it has no seat for you";
+pub(super) const NO_SEAT: &str = "the dealer ended the game before the first round: it has no seat for you";
 
 /// The message if the user left during a hand.
-pub(super) const LEFT_A_HAND: &str = "You left in the middle of a hand, so it is lost.";
+pub(super) const LEFT_A_HAND: &str = "You left during a hand, so it is lost.";
 
 #[cfg(test)]
 mod tests {
