@@ -156,7 +156,7 @@ impl fmt::Debug for Code {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseCodeError {
     /// The number of pegs is out of range.
-    #[error("{0} pegs are no code: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    #[error("invalid number of pegs {0}: expected {MIN_LENGTH} to {MAX_LENGTH}")]
     Length(usize),
     /// A character is not a colour.
     #[error("{found:?} at place {place} is no colour: colours are the digits 1 to 8")]

@@ -61,13 +61,13 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// Too few or too many pegs.
-    #[error("a code of {0} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    #[error("invalid number of pegs {0}: expected {MIN_LENGTH} to {MAX_LENGTH}")]
     Length(usize),
     /// Too few or too many colours.
-    #[error("{0} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
+    #[error("invalid number of colours {0}: expected {MIN_COLOURS} to {MAX_COLOURS}")]
     Colours(usize),
     /// There are more pegs than colours, but colours may not repeat.
-    #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
+    #[error("{length} pegs of {colours} colours must repeat one: allow repeats, or use at most {colours} pegs")]
     TooFewColours {
         /// The number of pegs.
         length: usize,

@@ -223,7 +223,7 @@ pub enum ParseRecordError {
     #[error("line {0} is one too many")]
     TooMany(usize),
     /// The best streak is shorter than the current one, or longer than the number of games won.
-    #[error("a streak of {streak} with a best one of {best} and {won} games won is not possible")]
+    #[error("invalid streak {streak} with a best streak of {best} and {won} games won")]
     Streak {
         /// The current streak.
         streak: u64,

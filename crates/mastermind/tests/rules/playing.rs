@@ -86,7 +86,7 @@ fn what_is_no_move_costs_nothing() {
     assert_eq!(
         played,
         " 1 12345: a guess has 4 pegs in this game, not 5\n \
-          1 : type a code, or lifeline#1 or lifeline#2: 0 pegs are no code: 4 to 8 are\n \
+          1 : type a code, or lifeline#1 or lifeline#2: invalid number of pegs 0: expected 4 to 8\n \
           1 129a: type a code, or lifeline#1 or lifeline#2: '9' at place 3 is no colour: colours are the digits 1 to 8\n \
           1 lifeline#3: there are two lifelines: type lifeline#1 or lifeline#2\n \
           1 lifeline: type a code, or lifeline#1 or lifeline#2: 'l' at place 1 is no colour: colours are the digits 1 to 8\n \

@@ -148,8 +148,8 @@ fn what_is_no_record_is_refused() {
         ("no/7", "maybe/7", "line 8 is not \"seeds\" and what belongs to it"),
         (" 4/8/no/7 5/3/yes/18446744073709551615", "", "line 8 is not \"seeds\" and what belongs to it"),
         ("615\n", "615\nmore\n", "line 9 is one too many"),
-        ("streak 5\n", "streak 7\n", "a streak of 7 with a best one of 6 and 14 games won is not possible"),
-        ("best-streak 6", "best-streak 15", "a streak of 5 with a best one of 15 and 14 games won is not possible"),
+        ("streak 5\n", "streak 7\n", "invalid streak 7 with a best streak of 6 and 14 games won"),
+        ("best-streak 6", "best-streak 15", "invalid streak 5 with a best streak of 15 and 14 games won"),
     ] {
         let text = TEXT.replacen(from, to, 1);
         assert_ne!(text, TEXT);
