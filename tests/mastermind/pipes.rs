@@ -16,11 +16,11 @@ fn a_whole_game_to_the_letter() {
         "\
 MASTERMIND. I have a code; you have ten turns. I like my odds.
 
-How long shall the code be, from 4 to 8? \
+How long should the code be, from 4 to 8? \
 May a digit (a colour) occur twice in the code? YES or NO: \
 Guess 4 digits from 1 to 8.
-One lifeline a game: lifeline#1 tells a digit of the code and takes 2 turns; lifeline#2 tells a digit and its position and \
-takes 3 turns.
+One lifeline a game: lifeline#1 reveals a digit of the code and takes 2 turns; lifeline#2 reveals a digit and its \
+position and takes 3 turns.
 Turn #: 1
 lifeline#1: AVAILABLE
 lifeline#2: AVAILABLE
@@ -54,7 +54,7 @@ So you found it. Congratulations, human: my circuits call it luck,
 and my circuits would like a second opinion. Enjoy it while it lasts.
 Seed: 7. The same puzzle again: cargo run -p mastermind-play -- --length 4 --repeats no --seed 7
 Played through a pipe: this game is not counted.
-Another game, to be taught better? YES or NO: As expected. Come back when you have grown.
+Another game, to learn your lesson? YES or NO: As expected. Come back when you have grown.
 "
     );
 }
@@ -100,7 +100,7 @@ fn a_win_is_followed_by_no_notice_and_another_game_is_fresh() {
     let said = said(PUZZLE, "1234\n".repeat(6) + "7423\nmaybe\nYes\n");
     let (first, second) = said.split_once("Another game").unwrap();
     assert!(first.ends_with("this game is not counted.\n") && !first.contains("Too late"), "{first}");
-    assert!(second.contains("'maybe' is no answer: type YES or NO."), "{second}");
+    assert!(second.contains("'maybe' is not an answer: type YES or NO."), "{second}");
     assert!(second.contains("Turn #: 1\nlifeline#1: AVAILABLE\nlifeline#2: AVAILABLE\nCode  : ****\n"), "{second}");
 }
 
@@ -108,10 +108,13 @@ fn a_win_is_followed_by_no_notice_and_another_game_is_fresh() {
 fn options_skip_the_questions_and_fewer_colours_are_possible() {
     let given = said("--length 5 --repeats yes --colours 3 --seed 2", "11114\n11123\n");
     assert!(given.contains("Guess 5 digits from 1 to 3."), "{given}");
-    assert!(given.contains("'11114' is no guess: type 5 digits from 1 to 3, or lifeline#1 or lifeline#2."), "{given}");
+    assert!(
+        given.contains("'11114' is not a guess: type 5 digits from 1 to 3, or lifeline#1 or lifeline#2."),
+        "{given}"
+    );
     assert!(!given.contains("How long") && !given.contains("May a digit"), "{given}");
     let asked = said("--colours 4 --seed 2", "6\nno\n4\nno\n");
-    assert!(asked.contains("6 pegs of 4 colours have to repeat one"), "{asked}");
+    assert!(asked.contains("6 pegs of 4 colours must repeat one"), "{asked}");
     assert!(asked.contains("Guess 4 digits from 1 to 4."), "{asked}");
 }
 
@@ -123,7 +126,7 @@ fn what_can_be_typed_names_only_lifelines_that_are_left() {
         ("lifeline#1\n".to_owned(), "."),
     ] {
         let said = said(PUZZLE, typed + "abc\n");
-        assert!(said.contains(&format!("'abc' is no guess: type 4 digits from 1 to 8{rest}\n")), "{said}");
+        assert!(said.contains(&format!("'abc' is not a guess: type 4 digits from 1 to 8{rest}\n")), "{said}");
     }
 }
 
@@ -140,7 +143,7 @@ fn a_hint_that_is_asked_for_again_in_its_turn_counts_once() {
 fn a_duel() {
     let won = said("--duel --length 4 --repeats no", "1123\n1234\n1243\n1234\n8765\n8765\n");
     assert!(won.contains("Player 1, type a code for player 2, who looks away: "), "{won}");
-    assert!(won.contains("That is no code: type 4 digits from 1 to 8, none of them twice."), "{won}");
+    assert!(won.contains("That is not a code: type 4 digits from 1 to 8, none of them twice."), "{won}");
     assert!(won.ends_with("Player 1 needed 1, player 2 needed 2.\nPlayer 1 wins the duel.\n"), "{won}");
     let drawn = said("--duel", format!("5\nyes\n11111\n{0}22222\n{0}", "12345\n".repeat(10)));
     let end = "Player 1 did not find it, player 2 did not find it.\nThe duel is a draw.\n";
@@ -194,8 +197,8 @@ fn nonsense_is_answered_and_costs_nothing() {
 fn wrong_answers_to_the_questions_are_said_and_asked_again() {
     let lengths = ["", "abc", "3", "9", "-4", "+4", "4.5", "99999999999999999999999", "4 5", "\u{ff14}"];
     let said = said("--seed 1", lengths.join("\n") + "\n  5 \n\nperhaps\nyes please\nYeS\n");
-    assert_eq!(said.matches("no length: type a whole number from 4 to 8.").count(), lengths.len());
-    assert_eq!(said.matches("no answer: type YES or NO.").count(), 3);
+    assert_eq!(said.matches("not a length: type a whole number from 4 to 8.").count(), lengths.len());
+    assert_eq!(said.matches("not an answer: type YES or NO.").count(), 3);
     assert!(said.contains("Guess 5 digits from 1 to 8.\n"), "{said}");
 }
 
@@ -255,21 +258,21 @@ fn what_a_lifeline_tells_in_a_duel_is_not_known_before() {
 #[test]
 fn wrong_usage_is_said_in_the_words_of_the_user() {
     for (arguments, said) in [
-        ("--length 9", "give a whole number from 4 to 8, as in 4"),
-        ("--length -4", "give a whole number from 4 to 8, as in 4"),
-        ("--colours 1", "give a whole number from 2 to 8, as in 6"),
-        ("--repeats perhaps", "give yes or no"),
-        ("--seed x", "give a whole number from 0 to 18446744073709551615, as in 42"),
-        ("--colours 4 --length 5 --repeats no", "5 pegs of 4 colours have to repeat one"),
-        ("--colours 3 --repeats no", "4 pegs of 3 colours have to repeat one"),
-        ("--duel --daily", "in a duel people set the codes: leave out --daily, or leave out --duel"),
-        ("--duel --seed 1", "in a duel people set the codes: leave out --seed, or leave out --duel"),
-        ("--daily --seed 1", "--daily has the code of its day: leave out --seed, or leave out --daily"),
+        ("--length 9", "expected a whole number from 4 to 8, as in 4"),
+        ("--length -4", "expected a whole number from 4 to 8, as in 4"),
+        ("--colours 1", "expected a whole number from 2 to 8, as in 6"),
+        ("--repeats perhaps", "expected yes or no"),
+        ("--seed x", "expected a whole number from 0 to 18446744073709551615, as in 42"),
+        ("--colours 4 --length 5 --repeats no", "5 pegs of 4 colours must repeat one"),
+        ("--colours 3 --repeats no", "4 pegs of 3 colours must repeat one"),
+        ("--duel --daily", "in a duel, the players set the codes: omit --daily or --duel"),
+        ("--duel --seed 1", "in a duel, the players set the codes: omit --seed or --duel"),
+        ("--daily --seed 1", "--daily determines the code: omit --seed or --daily"),
         ("solve", "--length <PEGS>"),
         ("solve --length 4 --colours 6", "<--all|--code <CODE>|--interactive>"),
         ("solve --length 4 --colours 6 --all", "--strategy <STRATEGY>"),
         ("solve --length 4 --colours 6 --strategy entropy", "<--all|--code <CODE>|--interactive>"),
-        ("solve --length 4 --colours 6 --strategy luck --all", "give minimax, expected, entropy, parts or optimal"),
+        ("solve --length 4 --colours 6 --strategy luck --all", "expected minimax, expected, entropy, parts or optimal"),
         ("solve --length 4 --colours 6 --all --strategy parts --code 1123", "cannot be used with"),
         ("solve --length 4 --colours 6 --all --code 1123", "cannot be used with"),
         ("solve --length 4 --colours 6 --strategy parts --code 1123", "cannot be used with"),
@@ -279,11 +282,11 @@ fn wrong_usage_is_said_in_the_words_of_the_user() {
         ("solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
         (
             "solve --length 4 --colours 6 --strategy entropy --all --threads 0",
-            "give a whole number from 1 to 1024, as in 4",
+            "expected a whole number from 1 to 1024, as in 4",
         ),
-        ("solve --length 4 --colours 6 --strategy optimal --all --threads 2", "leave out --threads"),
-        ("solve --length 4 --colours 6 --code 1123 --threads 2", "leave out --threads"),
-        ("solve --length 4 --colours 6 --strategy parts --all --seed 1", "--seed is for --strategy optimal"),
+        ("solve --length 4 --colours 6 --strategy optimal --all --threads 2", "omit --threads"),
+        ("solve --length 4 --colours 6 --code 1123 --threads 2", "omit --threads"),
+        ("solve --length 4 --colours 6 --strategy parts --all --seed 1", "--seed requires --strategy optimal"),
         ("solve --length 5 --colours 8 --strategy optimal --all --seed 1", "in games of up to 4096 guesses"),
     ] {
         let finished = run(arguments, "");

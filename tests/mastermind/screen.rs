@@ -162,7 +162,7 @@ fn a_whole_panel_game() {
     // The Enter of the number pad.
     window.press("\x1b[H7423\x1bOM", "Congratulations");
     window.terminal.wait_for("Statistics: 1 played, 1 won, streak 1 (best 1)");
-    window.terminal.wait_for("Q leaves ──");
+    window.terminal.wait_for("Q quits ──");
     window.press("\x1b", "Play");
     window.terminal.press(b"\x1b[B\r");
     let told = "Seed: 7. The same puzzle again:";
@@ -176,7 +176,7 @@ fn keys_that_were_meant_for_the_last_guess_do_not_leave_the_result() {
     window.press("\r", "Your Guess");
     // All of it arrives at once.
     window.press("7423\r\r\x1bqq", "Congratulations");
-    window.terminal.wait_for("ENTER again  Q leave");
+    window.terminal.wait_for("ENTER again  Q quit");
     assert!(window.terminal.look(Screen::alternate_screen));
     window.press("\r", "row 1/10");
     window.leave("\x03");
@@ -195,7 +195,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
     window.press("HELP\n", "quit ends the game");
     // The guesses are shown again below the hint, and below an error.
     for (typed, said, times) in
-        [("hint\n", "Hint  : ", 3), ("abc\n", "'abc' is no guess: type 4 digits from 1 to 8.", 4)]
+        [("hint\n", "Hint  : ", 3), ("abc\n", "'abc' is not a guess: type 4 digits from 1 to 8.", 4)]
     {
         window.press(typed, said);
         window.terminal.wait(|screen| screen.contents().matches("1  1234  red 0  white 3").count() == times);
@@ -207,7 +207,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
 #[test]
 fn lines_wrap_at_words_in_a_narrow_window() {
     let window = text_game(50, 40);
-    assert!(window.shows("One lifeline a game: lifeline#1 tells a digit of\nthe code"));
+    assert!(window.shows("One lifeline a game: lifeline#1 reveals a digit of\nthe code"));
     window.leave("\x04");
 }
 
@@ -311,7 +311,7 @@ fn the_result_of_the_day_can_be_copied_after_the_game() {
     for row in 1..=10 {
         window.press("11223344\r", &format!("for 11223344 in row {row}"));
     }
-    window.terminal.wait_for("ENTER plays again, ESC goes back");
+    window.terminal.wait_for("ENTER plays again, ESC opens");
     window.terminal.press(b"\x03");
     window.terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(": X/10"));
     window.ended();

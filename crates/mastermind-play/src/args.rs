@@ -20,25 +20,25 @@ const MOST_THREADS: usize = 1_024;
 const EXAMPLES: &str = "\
 Examples:
   mastermind-play
-      the text game; the length and whether colours may repeat are asked for
+      play the text game; it prompts for the length and for repeats
   mastermind-play --length 4 --repeats no --seed 42
-      one certain puzzle, to be shared
+      play a specific puzzle that can be shared
   mastermind-play --panel
-      the panel game, with arrow keys, digits and the mouse
+      play the panel game, with arrow keys, digits and the mouse
   mastermind-play --panel --daily
-      the puzzle of the day
+      play the puzzle of the day
   mastermind-play solve --length 4 --colours 6 --strategy optimal --all
-      how many turns the best play takes over all codes
+      compute the turns of best play over all codes
   mastermind-play solve --interactive --length 4 --colours 8
-      the next guess for a code that somebody else has set; you type the answers
+      find a code that another player has set; you type the answers
   printf '4\\nyes\\n1122\\n' | mastermind-play --seed 1
-      the text game through a pipe; it ends with its input
+      play the text game through a pipe; it ends with its input
 
-Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or what the system has for it);
-those that are played through a pipe are not.
+Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or the system's default);
+games played through a pipe are not counted.
 
-Exit status: 0 when the game is over, left or at the end of its input, 1 when something fails or a search is stopped, 2 for \
-wrong usage.";
+Exit status: 0 when the game is over, left or at the end of its input, 1 on failure or when a search is stopped, 2 \
+for wrong usage.";
 
 /// Mastermind: find a code of 4 to 8 digits in ten turns
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
@@ -143,7 +143,7 @@ pub(crate) struct Solve {
 }
 
 fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
-    crate::text::yes_or_no(typed).ok_or("give yes or no")
+    crate::text::yes_or_no(typed).ok_or("expected yes or no")
 }
 
 /// A game to play.
@@ -179,9 +179,9 @@ impl Plan {
             None => {}
         }
         let refused = [
-            (daily && seed.is_some(), "--daily has the code of its day: leave out --seed, or leave out --daily"),
-            (duel && daily, "in a duel people set the codes: leave out --daily, or leave out --duel"),
-            (duel && seed.is_some(), "in a duel people set the codes: leave out --seed, or leave out --duel"),
+            (daily && seed.is_some(), "--daily determines the code: omit --seed or --daily"),
+            (duel && daily, "in a duel, the players set the codes: omit --daily or --duel"),
+            (duel && seed.is_some(), "in a duel, the players set the codes: omit --seed or --duel"),
         ];
         if let Some((_, why)) = refused.iter().find(|(refused, _)| *refused) {
             return Err(UsageError((*why).into()));
@@ -201,19 +201,19 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
     }
     if seed.is_some() && (strategy != Some(How::Optimal) || rules.guesses() > PROVABLE) {
         return Err(UsageError(format!(
-            "--seed is for --strategy optimal in games of up to {PROVABLE} guesses, which are searched; all else is \
-             always played alike"
+            "--seed requires --strategy optimal in a game of up to {PROVABLE} guesses; all other play is deterministic"
         )));
     }
     let alone = strategy.is_none() || (strategy == Some(How::Optimal) && rules.guesses() <= PROVABLE);
     if alone && threads.is_some_and(|threads| threads > 1) {
         return Err(UsageError(format!(
-            "one thread plays a single code, and --strategy optimal in games of up to {PROVABLE} guesses, where each step \
-             of the search depends on those before it: leave out --threads"
+            "a single code and --strategy optimal in games of up to {PROVABLE} guesses use one thread, since each \
+             step depends on earlier ones: omit --threads"
         )));
     }
     let Some(how) = strategy else {
-        let code = code.ok_or_else(|| UsageError("give --all and --strategy, --code CODE, or --interactive".into()))?;
+        let code =
+            code.ok_or_else(|| UsageError("expected --all and --strategy, --code CODE, or --interactive".into()))?;
         if !rules.allows_secret(code) {
             return Err(UsageError(format!("{code} cannot be the code of a game with {rules}")));
         }

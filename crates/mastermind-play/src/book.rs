@@ -58,7 +58,7 @@ impl Book {
         let path = self.folder()?.join(FILE);
         read(&path).map_err(about(&path))?.map_err(|why| {
             let path = path.display();
-            anyhow!("{path} is damaged: {why}; it is left as it is until the next game, and then put aside")
+            anyhow!("{path} is damaged: {why}; it stays unchanged until the next game, which moves it aside")
         })
     }
 
@@ -92,7 +92,7 @@ impl Book {
             Err(why) => {
                 let aside = put_aside(&path).map_err(about(&path))?;
                 let notice = format!(
-                    "The statistics were damaged ({why}); they are kept as {} and begin anew.",
+                    "The statistics were damaged ({why}); they were moved to {} and start from zero.",
                     aside.display()
                 );
                 (Record::default(), Some(notice))
@@ -135,7 +135,7 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
     let bytes = match fs::metadata(path) {
         // Reading a pipe would block.
-        Ok(found) if !found.is_file() => return Err(io::Error::other("it is no file")),
+        Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a file")),
         found => found.and_then(|_| read_file(path, MAX_RECORD)),
     };
     let bytes = match bytes {
@@ -159,7 +159,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
             return Ok(aside);
         }
     }
-    Err(io::Error::other(format!("it is damaged, and {MOST_DAMAGED} damaged files are kept already")))
+    Err(io::Error::other(format!("it is damaged, and there are {MOST_DAMAGED} damaged files already")))
 }
 
 /// Takes the lock, or gives up after this number of attempts.
@@ -170,7 +170,7 @@ fn lock_file(path: &Path, mut tries: u32) -> io::Result<File> {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if tries <= 1 => {
-                let why = "another program holds it and does not let go";
+                let why = "another program keeps it locked";
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
             }
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),

@@ -57,7 +57,7 @@ fn play(game: &Play, book: &Book) -> anyhow::Result<()> {
     let &Play { panel, wanted, rules, seed, daily, duel, hints } = game;
     let [typed, shown] = [io::stdin().is_terminal(), io::stdout().is_terminal()];
     if panel && !(typed && shown) {
-        bail!("the panel game needs a terminal; through a pipe, play the text game: leave out --panel");
+        bail!("the panel game needs a terminal; omit --panel to play the text game through a pipe");
     }
     let setter = if daily {
         Setter::Day(today(SystemTime::now())?)
@@ -81,7 +81,7 @@ fn play(game: &Play, book: &Book) -> anyhow::Result<()> {
 fn today(now: SystemTime) -> anyhow::Result<Day> {
     let day = now.duration_since(UNIX_EPOCH).ok().and_then(|since| u32::try_from(since.as_secs() / DAY).ok());
     day.map(Day).context(
-        "the puzzle of the day needs the date, and the clock of this computer is wrong: set it, or play without --daily",
+        "the puzzle of the day needs the date, but the clock of this computer is wrong: set it, or omit --daily",
     )
 }
 

@@ -58,7 +58,7 @@ impl FromStr for How {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut all = Strategy::ALL.into_iter().map(Self::OneStep).chain([Self::Optimal]);
-        all.find(|how| how.to_string() == text).ok_or("give minimax, expected, entropy, parts or optimal")
+        all.find(|how| how.to_string() == text).ok_or("expected minimax, expected, entropy, parts or optimal")
     }
 }
 
@@ -137,7 +137,7 @@ fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyh
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let Ok(Found { opening, tally, nodes, proven }) = found else {
-        bail!("stopped before the search was done");
+        bail!("stopped before the end of the search");
     };
     let proof = if proven { "proven to be the least total" } else { "not proven" };
     Ok((tally, format!("first guess {opening}, {nodes} nodes searched, {proof}")))

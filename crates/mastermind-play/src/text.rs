@@ -84,7 +84,7 @@ fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<(
         if matches!(settings.setter, Setter::Day(_)) {
             return Ok(());
         }
-        if !ask_yes_or_no(talk, "Another game, to be taught better? YES or NO: ")? {
+        if !ask_yes_or_no(talk, "Another game, to learn your lesson? YES or NO: ")? {
             return Err(Stop::Quit);
         }
     }
@@ -123,14 +123,14 @@ fn ask_rules(talk: &mut Talk, wanted: Wanted) -> Said<Rules> {
 
 fn ask_length(talk: &mut Talk) -> Said<usize> {
     loop {
-        let typed = talk.ask(&format!("How long shall the code be, from {MIN_LENGTH} to {MAX_LENGTH}? "))?;
+        let typed = talk.ask(&format!("How long should the code be, from {MIN_LENGTH} to {MAX_LENGTH}? "))?;
         let digits = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit());
         let length = typed.parse().ok().filter(|length| digits && (MIN_LENGTH..=MAX_LENGTH).contains(length));
         if let Some(length) = length {
             return Ok(length);
         }
         let typed = quoted(&typed);
-        talk.say(&format!("{typed} is no length: type a whole number from {MIN_LENGTH} to {MAX_LENGTH}."))?;
+        talk.say(&format!("{typed} is not a length: type a whole number from {MIN_LENGTH} to {MAX_LENGTH}."))?;
     }
 }
 
@@ -139,7 +139,7 @@ fn ask_yes_or_no(talk: &mut Talk, prompt: &str) -> Said<bool> {
         let typed = talk.ask(prompt)?;
         match yes_or_no(&typed) {
             Some(answer) => return Ok(answer),
-            None => talk.say(&format!("{} is no answer: type YES or NO.", quoted(&typed)))?,
+            None => talk.say(&format!("{} is not an answer: type YES or NO.", quoted(&typed)))?,
         }
     }
 }
@@ -150,8 +150,8 @@ fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> 
     let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Text));
     talk.say(&format!("Guess {} digits from 1 to {}.", rules.length(), rules.colours()))?;
     talk.say(&format!(
-        "One lifeline a game: lifeline#1 tells a digit of the code and takes {first}; lifeline#2 tells a digit and its \
-         position and takes {second}."
+        "One lifeline a game: lifeline#1 reveals a digit of the code and takes {first}; lifeline#2 reveals a digit \
+         and its position and takes {second}."
     ))?;
     if talk.person && !mem::replace(&mut talk.explained, true) {
         talk.say(voice::COLOURS)?;
@@ -241,7 +241,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
         Lifeline::ALL.into_iter().filter(|&lifeline| game.availability(lifeline) == Availability::Available);
     let lifelines: Vec<String> = available.map(|lifeline| lifeline.to_string()).collect();
     let or = if lifelines.is_empty() { "" } else { ", or " };
-    format!("{} is no guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
+    format!("{} is not a guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
 }
 
 /// An event as lines of text.

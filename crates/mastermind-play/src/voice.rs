@@ -34,8 +34,8 @@ pub(crate) const COLOURS: &str =
 pub(crate) const HELP: [&str; 4] = [
     "Guess the code: type as many digits as it has, without blanks.",
     COLOURS,
-    "lifeline#1 and lifeline#2 tell a part of the code and take turns. hint says what the codebreaker would guess; the game then \
-     counts as one with hints.",
+    "lifeline#1 and lifeline#2 reveal a part of the code and cost turns. hint shows what the codebreaker would \
+     guess; the game then counts as one with hints.",
     "quit ends the game. help shows this.",
 ];
 
@@ -104,7 +104,8 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
     }
 }
 
-pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who needs fewer turns wins.";
+pub(crate) const DUEL: &str = "A duel: each player sets a code for the other, and the player who needs fewer turns \
+    wins.";
 
 /// The verdict of a duel, from the outcomes of the first and the second player.
 pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
@@ -126,7 +127,7 @@ pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
 pub(crate) fn no_secret(rules: Rules) -> String {
     let (length, colours) = (rules.length(), rules.colours());
     let different = if rules.repeats() { "" } else { ", none of them twice" };
-    format!("That is no code: type {length} digits from 1 to {colours}{different}.")
+    format!("That is not a code: type {length} digits from 1 to {colours}{different}.")
 }
 
 /// The message for a puzzle of the day that is new to the player.
@@ -149,7 +150,7 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
     let Added { record, first, notice } = added;
     let mut lines: Vec<String> = notice.iter().cloned().collect();
     if !first {
-        lines.push("A puzzle that was seen before: this game is not counted.".into());
+        lines.push("You have seen this puzzle before: this game is not counted.".into());
     }
     lines.push(summary(record));
     lines
@@ -190,7 +191,8 @@ pub(crate) fn advice(hint: &Hint) -> Vec<String> {
     }
     let itself = if *may_win { ", and it may be the code" } else { ", though it cannot be the code" };
     lines.push(format!(
-        "I would guess {guess}: the answer tells {bits:.2} bits, {expected:.1} codes remain on average, {worst} at worst{itself}."
+        "I would guess {guess}: the answer gives {bits:.2} \
+         bits, {expected:.1} codes remain on average, {worst} at worst{itself}."
     ));
     match sampled {
         Some(codes) => lines.push(format!("({tried} guesses compared against a sample of {codes} possible codes)")),

@@ -169,8 +169,8 @@ pub(crate) const fn command(typed: Key) -> Command {
 /// The keys that the help shows.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("left right", "move the cursor; Home and End to either end"),
-    ("up down", "next or previous digit; the ninth is a letter of LIFELINE"),
-    ("1, 2, ..", "this digit, and on to the next position; 9 the ninth sign"),
+    ("up down", "next or previous digit; the ninth sign is a letter of LIFELINE"),
+    ("1, 2, ..", "this digit, then the next position; 9 is the ninth sign"),
     ("Enter", "submit the guess"),
     ("Backspace", "move back; from a choice of lifelines back to the guess"),
     ("h", "a hint of the codebreaker; the game then counts as one with hints"),
@@ -182,7 +182,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("", "For a lifeline put all positions on the ninth sign and submit."),
     ("", "RED: right digit, right place. WHITE: right digit, wrong place."),
     ("", ""),
-    ("", "Any key or click goes back."),
+    ("", "Press any key or click to return."),
 ];
 
 #[cfg(test)]

@@ -18,13 +18,13 @@ use crate::{
 };
 
 /// The messages for keys without a function at a choice, between the games of a duel, and after a game.
-const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
-const BETWEEN: &str = "ENTER goes on to the second game.";
+const CHOOSING: &str = "LEFT and RIGHT choose, ENTER confirms.";
+const BETWEEN: &str = "ENTER starts the second game.";
 /// The message for `Q` in a game, which leaves only from the menu and after a game.
-const LEAVING: &str = "Esc twice goes to the menu, Ctrl-C leaves.";
-const OVER: &str = "It is over: ENTER plays again, ESC is the menu, Q leaves.";
+const LEAVING: &str = "Esc twice opens the menu, Ctrl-C quits.";
+const OVER: &str = "It is over: ENTER plays again, ESC opens the menu, Q quits.";
 /// The message when the result is complete.
-const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
+const AGAIN: &str = "ENTER plays again, ESC opens the menu, Q quits.";
 
 /// The state of the panel game.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Table {
         let share = round.share();
         if let Some(share) = &share {
             share.lines().for_each(|line| self.log.add_row(line));
-            self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
+            self.log.add("These lines are printed again when you leave, ready to paste wherever you boast.");
         }
         self.share = share.or(round.again());
         match added {
@@ -262,7 +262,7 @@ impl Table {
                 (Press::Enter, Menu::Play) => self.begin(),
                 (Press::Enter, Menu::Quit) | (Press::Quit, _) => return Asked::Leave,
                 (Press::Other, _) => {}
-                _ => self.log.add("UP and DOWN choose, ENTER goes in."),
+                _ => self.log.add("UP and DOWN choose, ENTER opens."),
             },
             State::Length(length) => self.choose_length(key, length),
             State::Repeats { length, repeats } => self.choose_repeats(key, length, repeats),
@@ -356,12 +356,12 @@ impl Table {
         if availability.contains(&Availability::Available) {
             let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Panel));
             self.log.add(format!(
-                "Which one? 1 tells a digit of the code and takes {first}; 2 tells a digit and its position and takes \
-                 {second}. UP and DOWN choose, ENTER takes it, BACKSPACE goes back."
+                "Which one? 1 reveals a digit of the code and takes {first}; 2 reveals a digit and its position and \
+                 takes {second}. UP and DOWN choose, ENTER confirms, BACKSPACE returns."
             ));
             self.state = State::Pick(Lifeline::Colour);
         } else if availability.contains(&Availability::Used) {
-            self.log.add("There is one lifeline in a game, and you have had yours.");
+            self.log.add("There is one lifeline in a game, and you have used yours.");
         } else {
             self.log.add("It is too late for a lifeline: it would leave you no row for a guess.");
         }
@@ -380,7 +380,7 @@ impl Table {
             Press::Back => self.state = State::Edit,
             Press::Enter => return self.apply(Action::Lifeline(lifeline)),
             Press::Other => {}
-            _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+            _ => self.log.add("UP and DOWN choose, ENTER confirms, BACKSPACE returns."),
         }
         Asked::Nothing
     }
@@ -453,7 +453,7 @@ impl Table {
         match self.state {
             State::Edit | State::Pick(_) => {}
             State::Over => return self.log.add(OVER),
-            _ => return self.log.add("No hint before there is a code to be found."),
+            _ => return self.log.add("No hint before there is a code to find."),
         }
         let hint = self.round.as_mut().and_then(Round::hint);
         for line in hint.iter().flat_map(voice::advice) {
@@ -549,8 +549,8 @@ impl Table {
     fn tip(&mut self) {
         if !std::mem::replace(&mut self.tip_given, true) {
             self.log.add(format!(
-                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind {} \
-                 comes LIFELINE.",
+                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. \
+                 LIFELINE follows {}.",
                 self.settings.rules.colours()
             ));
         }

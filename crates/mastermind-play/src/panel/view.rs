@@ -52,7 +52,7 @@ impl Question {
         match state {
             State::Length(length) => Some(Self {
                 lines: &[
-                    "How long shall the code be? You may choose your own misery.",
+                    "How long should the code be? Choose your own misery.",
                     "(The stripes on the left are only decoration.)",
                 ],
                 choices: (MIN_LENGTH..=MAX_LENGTH).map(|choice| (choice.to_string(), choice == length)).collect(),
@@ -300,10 +300,10 @@ impl<'a> View<'a> {
                 let text = match (&self.table.record, &self.table.trouble) {
                     (_, Some(trouble)) => trouble.clone(),
                     (Some(record), _) => format!("{}\n\n{}", voice::summary(record), record.bars(BAR)),
-                    (None, None) => "No game has been counted yet.".into(),
+                    (None, None) => "No games counted yet.".into(),
                 };
                 let mut rows: Vec<(&str, &str)> = text.lines().map(|line| ("", line)).collect();
-                rows.extend([("", ""), ("", "Any key or click goes back.")]);
+                rows.extend([("", ""), ("", "Press any key or click to return.")]);
                 Overlay::new("Statistics", &rows).render(area, buffer);
             }
         }
@@ -452,7 +452,7 @@ impl View<'_> {
 
 const TIP: [&str; 2] = [
     "There is no help here; you are on your own, as it should be.",
-    "(All right: arrow keys move you about, ENTER goes in.)",
+    "(All right: arrow keys move the selection, ENTER opens.)",
 ];
 
 /// Columns of the title of the messages.
@@ -460,7 +460,7 @@ const TITLE_WIDTH: usize = " THE MASTERMIND ".len();
 /// The key that shows all keys.
 const KEYS: &str = " ? keys ";
 /// Keys after a game, from the longest form to the shortest.
-const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q leaves ", " ENTER again  Q leave "];
+const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q quits ", " ENTER again  Q quit "];
 
 impl View<'_> {
     fn standing(&self, buffer: &mut Buffer, panels: Panels) {

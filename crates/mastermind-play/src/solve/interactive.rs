@@ -12,8 +12,8 @@ const MAX_LINE: u64 = 256;
 const MAX_ROWS: usize = 100;
 
 const HELP: &str = "\
-Type the answer to the guess as RED WHITE, as in 1 2; to another guess as GUESS RED WHITE, as in 1122 1 2.
-undo takes the last row back, fix ROW RED WHITE changes the answer of a row, rows lists them, quit ends.";
+Type the answer to the suggested guess as RED WHITE, as in 1 2, or to your own guess as GUESS RED WHITE, as in 1122 1 2.
+undo removes the last row, fix ROW RED WHITE changes the answer of a row, rows lists all rows, quit exits.";
 
 /// A parsed line of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,24 +131,24 @@ fn entry(line: &str, rules: Rules) -> Result<Entry, String> {
         ["rows"] => Ok(Entry::Rows),
         ["quit" | "q"] => Ok(Entry::Quit),
         ["fix", row, red, white] => {
-            let row = row.parse().map_err(|_| format!("'{}' is no number of a row.", row.escape_debug()))?;
+            let row = row.parse().map_err(|_| format!("'{}' is not the number of a row.", row.escape_debug()))?;
             Ok(Entry::Fix(row, feedback(red, white, rules)?))
         }
         [red, white] => Ok(Entry::Row(None, feedback(red, white, rules)?)),
         [guess, red, white] => {
             let code: Code =
-                guess.parse().map_err(|error| format!("'{}' is no guess: {error}.", guess.escape_debug()))?;
+                guess.parse().map_err(|error| format!("'{}' is not a guess: {error}.", guess.escape_debug()))?;
             if !rules.allows_guess(code) {
-                return Err(format!("{code} is no guess in a game with {rules}."));
+                return Err(format!("{code} is not a guess in a game with {rules}."));
             }
             Ok(Entry::Row(Some(code), feedback(red, white, rules)?))
         }
-        _ => Err("This is no row.".to_owned()),
+        _ => Err("This is not a row.".to_owned()),
     }
 }
 
 fn feedback(red: &str, white: &str, rules: Rules) -> Result<Feedback, String> {
-    let number = |word: &str| word.parse::<u8>().map_err(|_| format!("'{}' is no number.", word.escape_debug()));
+    let number = |word: &str| word.parse::<u8>().map_err(|_| format!("'{}' is not a number.", word.escape_debug()));
     let feedback = Feedback { red: number(red)?, white: number(white)? };
     if !feedback.is_possible(rules.length()) {
         return Err(format!("No guess of {} digits can get {feedback}.", rules.length()));
@@ -219,11 +219,11 @@ mod tests {
             ("3 1", "No guess of 4 digits can get 3 red, 1 white."),
             ("1178 1 1", "1178 is no guess in a game with"),
             ("12x4 1 1", "'12x4' is no guess: "),
-            ("1 x", "'x' is no number."),
+            ("1 x", "'x' is not a number."),
             ("fix 9 1 1", "There is no row 9."),
             ("undo", "There is no row yet."),
-            ("hello", "This is no row."),
-            ("", "This is no row."),
+            ("hello", "This is not a row."),
+            ("", "This is not a row."),
         ] {
             let shown = session(&format!("{typed}\n"), true);
             assert!(shown.contains(why), "{typed}: {shown}");

@@ -135,26 +135,26 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     }
     let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = ways();
     for (way, keys, said) in [
-        (length, "hh", "No hint before there is a code to be found. (2 times)"),
-        (repeats, "h", "No hint before there is a code to be found."),
+        (length, "hh", "No hint before there is a code to find. (2 times)"),
+        (repeats, "h", "No hint before there is a code to find."),
         (length, "9", "A code has 4 to 8 digits."),
-        (length, "^", "LEFT and RIGHT choose, ENTER takes it."),
-        (repeats, "v1", "LEFT and RIGHT choose, ENTER takes it. (2 times)"),
+        (length, "^", "LEFT and RIGHT choose, ENTER confirms."),
+        (repeats, "v1", "LEFT and RIGHT choose, ENTER confirms. (2 times)"),
         (edit, "00", "There is no 0 in this game: its digits are 1 to 8. (2 times)"),
         (pick, "3", "There is no lifeline 3, only 1 and 2."),
-        (pick, "<", "UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        (pick, "<", "UP and DOWN choose, ENTER confirms, BACKSPACE returns."),
         (set, "9", "There is no 9 in this game: its digits are 1 to 8."),
-        (set, "h", "No hint before there is a code to be found."),
-        (between, "<1", "ENTER goes on to the second game. (3 times)"),
-        (won, "h1", "It is over: ENTER plays again, ESC is the menu, Q leaves. (2 times)"),
+        (set, "h", "No hint before there is a code to find."),
+        (between, "<1", "ENTER starts the second game. (3 times)"),
+        (won, "h1", "It is over: ENTER plays again, ESC opens the menu, Q quits. (2 times)"),
     ] {
         assert_eq!(last(&after(way(), keys)), said);
     }
     for way in [length, repeats, edit, pick, set, between] {
-        assert_eq!(last(&after(way(), "q")), "Esc twice goes to the menu, Ctrl-C leaves.");
+        assert_eq!(last(&after(way(), "q")), "Esc twice opens the menu, Ctrl-C quits.");
     }
     for (keys, said) in
-        [("hh", "No hint before there is a code to be found. (2 times)"), ("hh<", "UP and DOWN choose, ENTER goes in.")]
+        [("hh", "No hint before there is a code to find. (2 times)"), ("hh<", "UP and DOWN choose, ENTER opens.")]
     {
         assert_eq!(screen(&after(asking(), keys), 90, 26)[18].trim(), said);
     }

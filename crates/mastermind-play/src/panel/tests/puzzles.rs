@@ -28,7 +28,7 @@ fn a_puzzle_played_again_is_said_marked_and_not_counted() {
     assert!(says(&table, SEEN), "{:#?}", log(&table));
     play(&mut table, &mut record, &format!("{code}\n"));
     assert!(table.share.as_ref().unwrap().lines().next().unwrap().ends_with(AGAIN));
-    assert!(says(&table, "A puzzle that was seen before: this game is not counted."));
+    assert!(says(&table, "You have seen this puzzle before: this game is not counted."));
     assert_eq!((record.played(), record.streak()), (0, 0));
     // Another program has played the puzzle meanwhile, which is detected at the first answer, or at the last.
     for keys in ["1122\n", ""] {
@@ -86,13 +86,13 @@ fn a_new_day_begins_between_two_games() {
 #[test]
 fn a_duel() {
     let mut table = duel();
-    assert!(screen(&table, 90, 26)[15].contains("A duel: each sets a code for the other"));
+    assert!(screen(&table, 90, 26)[15].contains("A duel: each player sets a code for the other"));
     // Four digits without repeats.
     press(&mut table, "\n\n>\n");
     assert_eq!(left(&table)[0], "┌── Player 1 ───┐");
     assert!(says(&table, "Player 1, set a code for player 2"), "{:#?}", log(&table));
     press(&mut table, "1123\n");
-    assert_eq!(last(&table), "That is no code: type 4 digits from 1 to 8, none of them twice.");
+    assert_eq!(last(&table), "That is not a code: type 4 digits from 1 to 8, none of them twice.");
     // A code has no ninth symbol, and an invalid code can be corrected.
     for (keys, shown) in [("[>^[vv", "│7│2│2│3▏* * * *│"), ("5678", "│5│6│7│8▏* * * *│"), ("\n", "│1│1│1│1▏* * * *│")]
     {
@@ -119,7 +119,7 @@ fn a_duel() {
         log.ends_with(&[
             "Player 1 needed 2, player 2 needed 4.".into(),
             "Player 1 wins the duel.".into(),
-            "ENTER plays again, ESC goes back to the menu, Q leaves.".into()
+            "ENTER plays again, ESC opens the menu, Q quits.".into()
         ]),
         "{log:#?}"
     );

@@ -134,7 +134,7 @@ fn a_lifeline_fills_rows_and_tells_the_truth() {
     assert!(rows[25].contains("#1 CLOSED, 1 row; #2 USED UP, 2 rows"), "{}", rows[25]);
     press(&mut table, "9999\n");
     assert_eq!(table.state, State::Edit);
-    assert!(last(&table).contains("you have had yours"));
+    assert!(last(&table).contains("you have used yours"));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn after_a_game_enter_plays_again_and_q_leaves() {
         View::new(&table, Depth::None).quiet(quiet).render(buffer.area, &mut buffer);
         (0..90).map(|column| buffer[(column, 25)].symbol()).collect::<String>()
     };
-    assert!(bottom(false).contains(" ENTER plays again   ESC menu   Q leaves "), "{}", bottom(false));
+    assert!(bottom(false).contains(" ENTER plays again   ESC menu   Q quits "), "{}", bottom(false));
     // No key is offered while keys are ignored.
     assert!(!bottom(true).contains("ENTER plays again"));
     press(&mut table, "\n");
@@ -300,7 +300,7 @@ fn a_small_window_has_everything() {
     for (width, height) in [(80, 24), (89, 26), (76, 18)] {
         let mut table = after(asking(), "\n");
         let wrapped = screen(&table, width, height).join("\n");
-        assert!(wrapped.contains("How long shall the code be?") && wrapped.contains("4 5 6 7 8"), "{wrapped}");
+        assert!(wrapped.contains("How long should the code be?") && wrapped.contains("4 5 6 7 8"), "{wrapped}");
         press(&mut table, "]\n\n11223344\n99999999\n2\n1234");
         let rows = screen(&table, width, height);
         let text = rows.join("\n");
@@ -315,7 +315,7 @@ fn a_small_window_has_everything() {
         // The menu has its tip.
         press(&mut table, "!");
         let menu = screen(&table, width, height).join("\n");
-        for part in ["MASTERMIND", "Play", "Quit", "as it should be.", "ENTER goes in.)", "? keys"] {
+        for part in ["MASTERMIND", "Play", "Quit", "as it should be.", "ENTER opens.)", "? keys"] {
             assert!(menu.contains(part), "{part}: {menu}");
         }
     }
