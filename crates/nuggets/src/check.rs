@@ -169,7 +169,8 @@ fn drawing(grid: &Grid) -> Vec<Breach> {
                 HORIZONTAL => {
                     if !around.both(LEFT_RIGHT, ALONG) {
                         found(
-                            "a horizontal boundary ends without a corner: '-' goes on as '-', '+' or '#' on both sides",
+                            "a horizontal boundary ends without a corner: '-' continues as '-', '+' or '#' on both \
+                             sides",
                         );
                     }
                     if around.either(UP_DOWN, &[VERTICAL]) {
@@ -179,7 +180,8 @@ fn drawing(grid: &Grid) -> Vec<Breach> {
                 VERTICAL => {
                     if !around.both(UP_DOWN, UPRIGHT) {
                         found(
-                            "a vertical boundary ends without a corner: '|' goes on as '|', '+' or '#' above and below",
+                            "a vertical boundary ends without a corner: '|' continues as '|', '+' or '#' above and \
+                             below",
                         );
                     }
                     if around.either(LEFT_RIGHT, &[HORIZONTAL]) {
@@ -215,7 +217,7 @@ fn passage_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
     let in_horizontal = around.both(LEFT_RIGHT, &[HORIZONTAL, CORNER]);
     let in_vertical = around.both(UP_DOWN, &[VERTICAL, CORNER]);
     if (through_horizontal && !in_horizontal) || (through_vertical && !in_vertical) {
-        found("a passage opens into a room without breaking a wall: '#' must stand in the boundary, one spot wide");
+        found("a passage opens into a room without breaking a wall: '#' must be in the boundary, one spot wide");
     } else if !in_horizontal
         && !in_vertical
         && DIAGONALS.into_iter().any(|(rows, cols)| {

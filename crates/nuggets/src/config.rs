@@ -74,19 +74,19 @@ impl Default for Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// No gold, or more than the limit of a game.
-    #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
+    #[error("invalid number of nuggets {0}: expected 1 to {MAX_GOLD}")]
     Gold(u32),
     /// A least number of piles of 0, or one above the largest.
-    #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
+    #[error("invalid range of piles {0} to {1}: expected a minimum of at least 1 and at most the maximum")]
     Piles(u32, u32),
     /// More piles than nuggets.
     #[error("{0} nuggets cannot make {1} piles: each pile holds at least one")]
     TooFewNuggets(u32, u32),
     /// A share above 100 percent.
-    #[error("{0} percent of a purse cannot be taken: at most 100 can")]
+    #[error("invalid percentage of a purse {0}: expected at most 100")]
     Steal(u8),
     /// A radius of 0.
-    #[error("a radius of 0 shows nothing: at least 1 is needed")]
+    #[error("invalid radius 0: expected at least 1")]
     Vision,
     /// A map with a single room spot.
     #[error("the map has a single room spot ('.'): a game needs one for gold and one for a player")]

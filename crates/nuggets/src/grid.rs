@@ -39,7 +39,7 @@ pub enum ParseGridError {
     #[error("the map is empty")]
     Empty,
     /// A character that is not a map character.
-    #[error("{at}: '{}' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", .byte.escape_ascii())]
+    #[error("{at}: '{}' is not a map character; expected ' ' '-' '|' '+' '.' '#'", .byte.escape_ascii())]
     Foreign {
         /// Its position.
         at: Position,
@@ -66,7 +66,7 @@ pub enum ParseGridError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Repair {
     /// Carriage returns were dropped.
-    #[error("{count} carriage returns were dropped; the first stands in row {}", .first_row + 1)]
+    #[error("{count} carriage returns were dropped; the first is in row {}", .first_row + 1)]
     CarriageReturns {
         /// The number of carriage returns.
         count: usize,

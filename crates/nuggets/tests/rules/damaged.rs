@@ -32,7 +32,7 @@ fn a_set_up_that_no_server_can_have_is_refused() {
     let cases: &[Case] = &[
         ("is too large", |setup| setup["map"] = json!(" ".repeat(131_015))),
         ("the map is empty", |setup| setup["map"] = json!("")),
-        ("is no map character", |setup| setup["map"] = json!("..x..\n")),
+        ("is not a map character", |setup| setup["map"] = json!("..x..\n")),
         ("the map is too large", |setup| setup["map"] = json!((".".repeat(372) + "\n").repeat(176))),
         ("no room spot", |setup| setup["map"] = json!("#####\n")),
         ("a single room spot", |setup| setup["map"] = json!(".####\n")),
@@ -40,9 +40,9 @@ fn a_set_up_that_no_server_can_have_is_refused() {
         ("not written as a server writes it", |setup| setup["map"] = json!(".....\n..\n")),
         ("not written as a server writes it", |setup| setup["map"] = json!(".....")),
         ("0 nuggets", |setup| setup["config"]["rules"]["gold"] = json!(0)),
-        ("nuggets are not possible", |setup| setup["config"]["rules"]["gold"] = json!(u32::MAX)),
+        ("invalid number of nuggets", |setup| setup["config"]["rules"]["gold"] = json!(u32::MAX)),
         ("101 percent", |setup| setup["config"]["rules"]["steal_percent"] = json!(101)),
-        ("a radius of 0", |setup| setup["config"]["rules"]["vision"]["radius"] = json!(0)),
+        ("invalid radius 0", |setup| setup["config"]["rules"]["vision"]["radius"] = json!(0)),
         ("piles", |setup| setup["config"]["rules"]["min_piles"] = json!(0)),
         ("piles", |setup| setup["config"]["rules"]["max_piles"] = json!(1)),
         ("overflow", |setup| {

@@ -34,14 +34,14 @@ const ROCK: &str = "the room is open to solid rock: boundaries must close it, co
 const EDGE: &str = "the room is open to the edge of the map: a boundary must close it";
 const CORNER: &str = "a corner joins no two boundaries: '+' has one beside it and one above or below";
 const HORIZONTAL_ENDS: &str =
-    "a horizontal boundary ends without a corner: '-' goes on as '-', '+' or '#' on both sides";
+    "a horizontal boundary ends without a corner: '-' continues as '-', '+' or '#' on both sides";
 const HORIZONTAL_MEETS: &str = "a horizontal boundary meets a vertical one outside a corner: use '+'";
-const VERTICAL_ENDS: &str = "a vertical boundary ends without a corner: '|' goes on as '|', '+' or '#' above and below";
+const VERTICAL_ENDS: &str = "a vertical boundary ends without a corner: '|' continues as '|', '+' or '#' above and \
+    below";
 const VERTICAL_MEETS: &str = "a vertical boundary meets a horizontal one outside a corner: use '+'";
 const WIDE: &str = "a passage is two spots wide here: one is allowed";
 const DIAGONAL: &str = "a passage turns diagonally: it must go straight or bend at a right angle";
-const NO_DOOR: &str =
-    "a passage opens into a room without breaking a wall: '#' must stand in the boundary, one spot wide";
+const NO_DOOR: &str = "a passage opens into a room without breaking a wall: '#' must be in the boundary, one spot wide";
 const BROKEN_CORNER: &str = "a passage breaks a corner: it may break a wall only";
 
 fn maps() -> Vec<(String, Vec<u8>)> {
@@ -67,9 +67,9 @@ fn what_cannot_be_played_is_refused() {
     check(
         "##A##\n##*##\n\t####\n",
         &[
-            "row 1, column 3: 'A' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
-            "row 2, column 3: '*' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
-            "row 3, column 1: '\\t' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "row 1, column 3: 'A' is not a map character; expected ' ' '-' '|' '+' '.' '#'",
+            "row 2, column 3: '*' is not a map character; expected ' ' '-' '|' '+' '.' '#'",
+            "row 3, column 1: '\\t' is not a map character; expected ' ' '-' '|' '+' '.' '#'",
             "the map has no room spot ('.'), so neither gold nor players have a place",
         ],
     );
@@ -77,7 +77,7 @@ fn what_cannot_be_played_is_refused() {
     check(
         "..\0\n",
         &[
-            "row 1, column 3: '\\x00' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "row 1, column 3: '\\x00' is not a map character; expected ' ' '-' '|' '+' '.' '#'",
             "2 room spots are too few: 26 players and 30 piles need 56",
             &format!("row 1, column 1: {EDGE}"),
             &format!("row 1, column 2: {EDGE}"),
@@ -108,7 +108,7 @@ fn the_largest_map_that_fits_a_datagram_is_taken() {
 fn slips_are_put_right_and_told() {
     let hall = above_a_hall("");
     check(&hall, &[]);
-    check(&hall.replace('\n', "\r\n"), &["9 carriage returns were dropped; the first stands in row 1"]);
+    check(&hall.replace('\n', "\r\n"), &["9 carriage returns were dropped; the first is in row 1"]);
     check(hall.trim_end_matches('\n'), &["row 9, the last one, does not end in a newline"]);
     check(
         &hall.replacen("            ", "  ", 1),

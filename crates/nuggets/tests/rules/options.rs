@@ -197,19 +197,15 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
 
 #[test]
 fn rules_that_no_game_can_have_are_refused() {
-    let piles = "piles are not possible: at least 1, and the least number not above the largest";
+    let piles = "expected a minimum of at least 1 and at most the maximum";
     let refused = [
-        ("...", Rules { gold: 0, ..PLAIN }, "0 nuggets are not possible: 1 to 1000000 are"),
-        ("...", Rules { gold: 1_000_001, ..PLAIN }, "1000001 nuggets are not possible: 1 to 1000000 are"),
-        ("...", Rules { min_piles: 0, ..PLAIN }, &format!("0 to 30 {piles}")),
-        ("...", Rules { min_piles: 31, ..PLAIN }, &format!("31 to 30 {piles}")),
+        ("...", Rules { gold: 0, ..PLAIN }, "invalid number of nuggets 0: expected 1 to 1000000"),
+        ("...", Rules { gold: 1_000_001, ..PLAIN }, "invalid number of nuggets 1000001: expected 1 to 1000000"),
+        ("...", Rules { min_piles: 0, ..PLAIN }, &format!("invalid range of piles 0 to 30: {piles}")),
+        ("...", Rules { min_piles: 31, ..PLAIN }, &format!("invalid range of piles 31 to 30: {piles}")),
         ("...", Rules { gold: 9, ..PLAIN }, "9 nuggets cannot make 10 piles: each pile holds at least one"),
-        ("...", Rules { steal_percent: 101, ..PLAIN }, "101 percent of a purse cannot be taken: at most 100 can"),
-        (
-            "...",
-            Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
-            "a radius of 0 shows nothing: at least 1 is needed",
-        ),
+        ("...", Rules { steal_percent: 101, ..PLAIN }, "invalid percentage of a purse 101: expected at most 100"),
+        ("...", Rules { vision: Vision { radius: Some(0) }, ..PLAIN }, "invalid radius 0: expected at least 1"),
         ("#.#", PLAIN, "the map has a single room spot ('.'): a game needs one for gold and one for a player"),
     ];
     for (map, rules, text) in refused {
