@@ -102,7 +102,7 @@ fn a_signal_suspends_a_match_with_a_journal() {
         let finished = server.process.wait().ended(0);
         assert!(!finished.stdout.contains("GAME OVER"), "{}", finished.stdout);
         let path = only_file(&games(&place));
-        let advice = format!("--resume '{}' goes on with the match", path.display());
+        let advice = format!("--resume '{}' continues the match", path.display());
         assert!(finished.stderr.contains(&advice), "{}", finished.stderr);
         let told = ann.pending().into_iter().chain(watcher.pending());
         for message in told {
@@ -133,7 +133,7 @@ fn what_is_no_journal_of_this_game_is_refused() {
     assert!(refused(Path::new(&empty)).contains("it is not a journal"));
     let said = refused(place.path());
     // The journal in it has another name.
-    assert!(said.contains("there is no journal of nuggets in it") && said.contains("--journal"), "{said}");
+    assert!(said.contains("it contains no journal of nuggets") && said.contains("--journal"), "{said}");
 
     let directory = place.path().join("robots");
     let arguments = "-c 2 -x 10 -y 10 -p 0 --bind 127.0.0.1 --journal";
@@ -141,7 +141,7 @@ fn what_is_no_journal_of_this_game_is_refused() {
     let other = Process::start(other.args(arguments.split(' ')).arg(&directory));
     other.port();
     other.stop();
-    assert!(refused(&directory).contains("there is no journal of nuggets in it"));
+    assert!(refused(&directory).contains("it contains no journal of nuggets"));
     let said = refused(&only_file(&directory));
     assert!(said.contains("it is a journal of robots, not of nuggets; resume it with the server of robots"), "{said}");
 }
@@ -270,7 +270,7 @@ fn a_server_that_begins_removes_old_journals_of_its_game() {
     // The newest one is what `--resume` with the directory takes.
     assert_eq!((journals().len(), said.contains("is removed")), (2, false), "{said}");
     let said = begin();
-    let removed: Vec<&str> = said.lines().filter(|line| line.contains("an old journal is removed")).collect();
+    let removed: Vec<&str> = said.lines().filter(|line| line.contains("removed an old journal")).collect();
     assert!(removed.len() == 1 && removed[0].contains(oldest.to_str().unwrap()), "{said}");
     assert_eq!((journals().len(), oldest.exists(), other.exists()), (2, false, true));
 }
@@ -282,7 +282,7 @@ fn without_its_journal_a_server_does_not_begin() {
     let directory = format!("{file}/games");
     let finished = Process::run(server().args(["--bind", "127.0.0.1", "--journal", &directory]));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
-    let said = format!("nuggets-server: cannot begin a journal in '{directory}': not a directory");
+    let said = format!("nuggets-server: cannot create a journal in '{directory}': not a directory");
     assert!(finished.stderr.starts_with(&said), "{}", finished.stderr);
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
@@ -346,5 +346,5 @@ fn when_the_disk_is_full_the_journal_is_cut_and_the_match_goes_on() {
     let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains(warning)).collect();
     assert!(warnings.len() == 1 && warnings[0].contains("WARN"), "{}", finished.stderr);
     let said = refused(&only_file(&games(&place)));
-    assert!(said.contains("it was cut while the match went on"), "{said}");
+    assert!(said.contains("it was cut during the match"), "{said}");
 }

@@ -12,9 +12,9 @@ fn a_map_is_checked_and_breaches_are_told_by_row_and_column() {
     let foreign = place.file("foreign.txt", "..x\n");
     let empty = place.file("empty.txt", "");
     let cases: [(&[&str], i32, &[&str]); 6] = [
-        (&[], 0, &["the built-in map: the map keeps all rules\n"]),
-        (&[&main], 0, &["travels in fragments on Ethernet", "the map keeps all rules\n"]),
-        (&[&brawl], 0, &["fits one Ethernet frame", "the map keeps all rules\n"]),
+        (&[], 0, &["the built-in map: the map follows all rules\n"]),
+        (&[&main], 0, &["travels in fragments on Ethernet", "the map follows all rules\n"]),
+        (&[&brawl], 0, &["fits one Ethernet frame", "the map follows all rules\n"]),
         (
             &[&broken],
             1,

@@ -22,19 +22,19 @@ const MAX_SPECTATORS: u32 = 100;
 const AFTER_HELP: &str = "\
 Examples:
   nuggets-server
-      the built-in map, any free port
+      play on the built-in map at any free port
   nuggets-server maps/brawl.txt 7
-      a map and a seed
+      play on this map with this seed
   nuggets-server --port 2000 --rematch
-      one game after the other at a known port
+      play one game after the other at a fixed port
   nuggets-server --wait-for 4 --countdown 10
-      a party that begins together
+      start the game when four players have joined
   nuggets-server --journal games --port 2000
-      a game that can be resumed after a crash: nuggets-server --resume games
+      record games, to resume them after a crash: nuggets-server --resume games
   nuggets-server --check-map maps/brawl.txt
-      what is wrong with a map
+      check a map
 
-Exit status: 0 after a finished game or a signal, 1 when something fails, 2 for wrong usage.";
+Exit status: 0 after a finished game or a signal, 1 on failure, 2 for wrong usage.";
 
 /// Host a game of nuggets: up to 26 players explore a map by line of sight and gather 250 nuggets
 #[derive(Debug, Parser)]
@@ -186,7 +186,7 @@ fn check_together(rules: &Rules) -> Result<(), UsageError> {
         } else if max == plain.max_piles {
             format!("add --maxpiles with {min} or more")
         } else {
-            "the least number must not be above the largest".to_owned()
+            "the minimum must not exceed the maximum".to_owned()
         };
         return Err(UsageError(format!("{least} is more than {most}; {right}")));
     }

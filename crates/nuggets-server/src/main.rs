@@ -58,7 +58,7 @@ fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
     write!(stdout, "{report}")?;
     let verdict = match report.breaches.len() {
-        0 => "the map keeps all rules".to_owned(),
+        0 => "the map follows all rules".to_owned(),
         1 => "1 breach of the rules for maps; rows and columns count from 1".to_owned(),
         count => format!("{count} breaches of the rules for maps; rows and columns count from 1"),
     };

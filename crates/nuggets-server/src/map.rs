@@ -24,7 +24,7 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     }
     let breaches = nuggets::check_map(&text).breaches.len();
     if breaches > 0 {
-        warn!("{name} breaks the rules for maps in {breaches} places; --check-map tells where");
+        warn!("{name} breaks the rules for maps in {breaches} places; --check-map lists them");
     }
     Ok(grid)
 }
