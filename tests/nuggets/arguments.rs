@@ -49,7 +49,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
         (&["--maxpiles", "9"], &["--minpiles 10 (the default) is more than --maxpiles 9; add --minpiles with 1 to 9"]),
         (&["--minpiles", "31"], &["31 is more than --maxpiles 30 (the default); add --maxpiles with 31 or more"]),
         (&["--gold", "5"], &["--gold 5 is too little for --minpiles 10 (the default)", "--minpiles with 1 to 5"]),
-        (&["--gold", "1000001"], &["'1000001'", "give a whole number from 1 to 1000000, as in 250"]),
+        (&["--gold", "1000001"], &["'1000001'", "expected a whole number from 1 to 1000000, as in 250"]),
         (&["--minpiles", "0"], &["'0'", "1 to 1000000, as in 10"]),
         (&["--maxpiles", "-1"], &["'-1'", "1 to 1000000, as in 30"]),
         (&["--steal-percent", "101"], &["'101'", "0 to 100, as in 25"]),
@@ -73,7 +73,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
 fn a_port_out_of_range_and_an_argument_that_is_no_utf_8_are_named() {
     for wrong in ["65536", "-1"] {
         let finished = Process::run(server().args(["--port", wrong]));
-        let said = format!("'{wrong}' for '--port <PORT>': give a whole number from 0 to 65535, as in 2000");
+        let said = format!("'{wrong}' for '--port <PORT>': expected a whole number from 0 to 65535, as in 2000");
         assert!(finished.code == Some(2) && finished.stderr.contains(&said), "{}", finished.stderr);
     }
     let foreign = OsStr::from_bytes(b"4\xff2");

@@ -68,7 +68,7 @@ fn a_player_keeps_its_seat_when_the_room_has_another_port() {
     ann.write("h");
     signpost.is_asked();
     signpost.say("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
-    ann.wait_stderr("a word about it", |text| text.contains("did not describe a room").then_some(()));
+    ann.wait_stderr("a word about it", |text| text.contains("sent an invalid description of the room").then_some(()));
     signpost.point("nuggets", second.port());
     // The server knows a player by its address.
     assert_eq!(second.expect("KEY ?"), address);

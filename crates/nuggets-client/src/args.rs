@@ -42,26 +42,26 @@ nuggets-client [OPTIONS] <HOST> <PORT> [NAME]
 const EXAMPLES: &str = "\
 Examples:
   nuggets-client --demo
-      play against bots at once, without a server
+      play against bots, without a server
   nuggets-client localhost 12345 Ann
       play as Ann
   nuggets-client localhost 12345
-      look on
+      watch
   nuggets-client --bot localhost 12345 Robbie
       watch a bot play
   nuggets-client --bots 5 localhost 12345 bot
       five opponents without a screen: bot1 to bot5
   nuggets-client --directory http://10.0.0.11:8080/rooms/nuggets-1 Ann
-      play in a room of several hubs, wherever it is
+      play in a room of several hubs, even if it moves
   printf 'hhjQ' | nuggets-client localhost 12345 Ann
-      type these keys and leave
+      send these keys and leave
 
-On the screen, F1 or ? shows the keys. After a game its result stays until you press Enter for the next game or Q to \
-leave. If standard input is not a terminal, each of its bytes is a key and its end \
-leaves the game. If standard output is not a terminal, nothing is drawn and only the server's last words are printed.
+On the screen, F1 or ? shows the keys. After a game, its result stays until you press Enter for the next game or Q \
+to leave. If standard input is not a terminal, each byte is a key, and the end of the input leaves the game. If \
+standard output is not a terminal, nothing is drawn, and only the last message of the server is printed.
 
-Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer, is gone or \
-says no goodbye, 2 for wrong usage.";
+Exit status: 0 when the game is over or you have left it, 1 when the server cannot be found, does not answer, \
+closes its port or does not confirm that you leave, 2 for wrong usage.";
 
 /// Play nuggets, watch, or let a bot play.
 ///
@@ -161,21 +161,21 @@ fn parse_host(typed: &str) -> Result<String, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
     let host = bare.unwrap_or(typed);
     if host.trim().is_empty() {
-        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1".into());
+        return Err("expected a name or an address, as in localhost, 127.0.0.1 or ::1".into());
     }
     if host.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("this is a port and no host; {ORDER}"));
+        return Err(format!("expected a host, not a port; {ORDER}"));
     }
     let has_port = host.parse::<SocketAddr>().is_ok() || host.contains(':') && !is_ipv6(host);
     if has_port {
-        Err("give a host without a port; the port stands behind it, as in localhost 12345".into())
+        Err("expected a host without a port; the port is the next argument, as in localhost 12345".into())
     } else {
         Ok(host.to_owned())
     }
 }
 
 fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
-    Name::new(typed).map_err(|_| "a name needs at least one character that is not blank; leave it out to look on")
+    Name::new(typed).map_err(|_| "a name needs at least one character that is not blank; omit it to watch")
 }
 
 /// The interpreted command line.
@@ -200,7 +200,7 @@ impl Plan {
         if !bot {
             if delay.is_some() || args.level.is_some() {
                 let option = if delay.is_some() { "--delay-ms" } else { "--level" };
-                return Err(UsageError(format!("{option} is for bots; add --bot, --headless or --bots COUNT")));
+                return Err(UsageError(format!("{option} requires --bot, --headless or --bots COUNT")));
             }
             let part = called.map_or(Participant::Spectator, |name| Participant::Player(name.into_owned()));
             return Ok(Self::Interactive { part, bot: None });
@@ -210,7 +210,7 @@ impl Plan {
             // The number must survive the cut at 50 bytes, or all bots would have the same name.
             let kept = base.len().min(nuggets::protocol::MAX_NAME - suffix.len());
             Name::new(format!("{}{suffix}", &base[..kept]).as_bytes())
-                .map_err(|_| UsageError(format!("'{base}{suffix}' is no name for a bot")))
+                .map_err(|_| UsageError(format!("invalid name of a bot '{base}{suffix}'")))
         };
         let names = |count: u16| (1..=count).map(|number| name(&number.to_string())).collect::<Result<Vec<_>, _>>();
         if args.demo {

@@ -107,7 +107,7 @@ pub(crate) async fn run(
                 continue;
             }
             Err(error) => {
-                warn!(%error, "a bot broke");
+                warn!(%error, "a bot failed");
                 failures += 1;
                 continue;
             }
@@ -283,7 +283,7 @@ impl Demo {
         let mut tasks = JoinSet::new();
         tasks.spawn(async {
             if let Err(error) = serve(host, Clock::start(), future::pending::<Leave>()).await {
-                warn!(%error, "the server of the demonstration broke");
+                warn!(%error, "the demonstration server failed");
             }
         });
         for name in bots {
@@ -293,7 +293,7 @@ impl Demo {
                     match play((vec![address], None), name.clone(), style, stopped.clone()).await {
                         Ok(outcome) if outcome.is_complete() => {}
                         Ok(_) => return,
-                        Err(error) => return warn!(%error, "a bot of the demonstration broke"),
+                        Err(error) => return warn!(%error, "a demonstration bot failed"),
                     }
                 }
             });

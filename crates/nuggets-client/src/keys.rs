@@ -109,7 +109,7 @@ pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static 
         Steered::ByHand => rows.extend([
             ("h j k l", "left, down, up, right; or the arrow keys"),
             ("y u b n", "diagonally; or Home, PgUp, End, PgDn"),
-            ("H J K L ...", "run as far as it goes; or Shift and an arrow"),
+            ("H J K L ...", "run that way; or Shift and an arrow"),
         ]),
         Steered::ByBot => rows.push(("", "A bot plays; you can watch it and leave.")),
         Steered::Not => rows.push(("arrows", "show another part of a map that is larger than the window")),
@@ -117,17 +117,17 @@ pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static 
     if has_last {
         rows.push(("Tab", "the result of the last game"));
     }
-    rows.extend([("Q", "leave the game"), ("F1 ?", "these keys"), ("Ctrl-L", "draw the screen again"), ("", "")]);
+    rows.extend([("Q", "leave the game"), ("F1 ?", "show these keys"), ("Ctrl-L", "redraw the screen"), ("", "")]);
     match steered {
-        Steered::ByHand => rows.extend([("@", "you"), ("A B C ...", "the others")]),
-        Steered::ByBot => rows.extend([("@", "the bot"), ("A B C ...", "the others")]),
+        Steered::ByHand => rows.extend([("@", "you"), ("A B C ...", "the other players")]),
+        Steered::ByBot => rows.extend([("@", "the bot"), ("A B C ...", "the other players")]),
         Steered::Not => rows.push(("A B C ...", "the players")),
     }
     rows.extend([("*", "gold"), (". #", "floor of a room, floor of a passage"), ("- | +", "walls")]);
     if steered != Steered::Not {
-        rows.push(("(dim)", "not in sight now, remembered"));
+        rows.push(("(dim)", "remembered, not in sight"));
     }
-    rows.extend([("", ""), ("", "The game goes on meanwhile."), ("", "Any key goes back to the game.")]);
+    rows.extend([("", ""), ("", "The game continues."), ("", "Press any key to return to the game.")]);
     rows
 }
 

@@ -99,7 +99,7 @@ fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
 
 // The error for a server port that the system reports as closed.
 fn refused(place: &str) -> String {
-    format!("nobody listens at {place}; is that the server's port?")
+    format!("no server listens at {place}; is the port correct?")
 }
 
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
@@ -120,11 +120,11 @@ fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
         End::LeftEarly => Ok(ExitCode::SUCCESS),
         End::NoAnswer if parting.refused => bail!("{}", refused(place)),
         End::NoAnswer => {
-            bail!("no answer from {place} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
+            bail!("no answer from {place} for {} s; is a nuggets server running there?", GIVE_UP.as_secs())
         }
-        End::Gone => bail!("the server at {place} is gone: its port is closed"),
+        End::Gone => bail!("lost the server at {place}: its port is closed"),
         // Unreachable over datagrams, which have no connection.
-        End::Disconnected(_) => bail!("the connection to {place} is gone"),
-        End::NoGoodbye => bail!("left, but {place} said no goodbye within {} s", GOODBYE.as_secs()),
+        End::Disconnected(_) => bail!("lost the connection to {place}"),
+        End::NoGoodbye => bail!("left, but {place} did not confirm it within {} s", GOODBYE.as_secs()),
     }
 }

@@ -237,7 +237,7 @@ impl Player {
             StageEvent::Leave if self.requests.insist(Instant::now().into_std()) => self.interrupt(),
             StageEvent::Leave => self.leave(),
             StageEvent::Gone(error) => {
-                info!(%error, "the terminal is gone");
+                info!(%error, "lost the terminal");
                 // The user is no longer there to play.
                 self.hung_up = true;
                 self.leave();
@@ -338,11 +338,11 @@ impl AfterGame {
     fn keys(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.trouble.iter().cloned().collect();
         if self.next.is_some() {
-            lines.push("Asking for a place in the next game.".into());
+            lines.push("Joining the next game.".into());
         }
         if let Some(joins_at) = self.joins_at {
             let left = joins_at.saturating_duration_since(Instant::now()).as_secs() + 1;
-            lines.push(format!("The next game is joined in {left} s."));
+            lines.push(format!("Joining the next game in {left} s."));
         }
         lines.push(self.choices("board"));
         lines
@@ -353,7 +353,7 @@ impl AfterGame {
         let again = match self.next {
             Some(_) => None,
             None if self.ended => None,
-            None if self.gone => Some("Enter join anew"),
+            None if self.gone => Some("Enter join again"),
             None => Some("Enter next game"),
         };
         let (tab, leave) = (format!("Tab {other}"), "Q leave");
@@ -376,8 +376,8 @@ impl AfterGame {
         match Session::start(part, addresses, directory) {
             Ok(next) => self.next = Some(next),
             Err(error) => {
-                warn!(%error, "no way to the next game");
-                self.trouble = Some("There is no way to the server any more.".into());
+                warn!(%error, "cannot join the next game");
+                self.trouble = Some("The server cannot be reached any more.".into());
             }
         }
     }
@@ -402,10 +402,10 @@ impl AfterGame {
         let Some(next) = &self.next else { return false };
         let trouble = match next.end() {
             Some(End::Quit(text)) => text.lines().next().unwrap_or_default().to_owned(),
-            Some(_) => "The server does not answer any more.".to_owned(),
+            Some(_) => "The server no longer answers.".to_owned(),
             None if next.client().closed_for(next.now()).is_some() => {
                 self.ended = true;
-                "There is no further game: the server has ended.".to_owned()
+                "There are no more games: the server has stopped.".to_owned()
             }
             None => return false,
         };

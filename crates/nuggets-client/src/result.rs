@@ -46,7 +46,7 @@ impl Verdict {
     /// The ranks of a finished game, to be shown during the next one.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
-        let keys = vec!["Any key goes back to the game.".to_owned()];
+        let keys = vec!["Press any key to return to the game.".to_owned()];
         Some(Self { title: "The last game".to_owned(), ranks, keys, ..Self::default() })
     }
 }

@@ -92,7 +92,7 @@ fn bots_at_a_closed_port_say_so_once() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let finished = run(&["--bots", "9", "127.0.0.1", &closed], b"");
     let lines: Vec<&str> = finished.stderr.lines().collect();
-    let said = format!("nuggets-client: nobody listens at 127.0.0.1 port {closed}; is that the server's port?");
+    let said = format!("nuggets-client: no server listens at 127.0.0.1 port {closed}; is the port correct?");
     assert_eq!(lines[1..], [said]);
     assert_eq!((lines.len(), finished.code), (2, Some(1)));
 }
@@ -136,14 +136,14 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["localhost"], "<PORT>"),
         (&["localhost", "0"], "'0'"),
         (&["localhost", "65536", "Ann"], "'65536'"),
-        (&["localhost", "12x", "Ann"], "'12x' for '[PORT]': give a whole number from 1 to 65535, as in 2000"),
+        (&["localhost", "12x", "Ann"], "'12x' for '[PORT]': expected a whole number from 1 to 65535, as in 2000"),
         (&["localhost", "-1", "Ann"], "'-1' for '[PORT]'"),
-        (&["", "5000"], "'' for '[HOST]': give a name or an address, as in localhost"),
-        (&["localhost:5000", "5000"], "give a host without a port"),
-        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': give a whole number from 1 to 26"),
-        (&["localhost", "5000", "--bots", "27"], "'27' for '--bots <COUNT>': give a whole number from 1 to 26"),
+        (&["", "5000"], "'' for '[HOST]': expected a name or an address, as in localhost"),
+        (&["localhost:5000", "5000"], "expected a host without a port"),
+        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': expected a whole number from 1 to 26"),
+        (&["localhost", "5000", "--bots", "27"], "'27' for '--bots <COUNT>': expected a whole number from 1 to 26"),
         (&["localhost", "5000", "--bots", "-1"], "'-1' for '--bots <COUNT>'"),
-        (&["localhost", "5000", "--delay-ms", "60001"], "give a whole number from 0 to 60000, as in 80"),
+        (&["localhost", "5000", "--delay-ms", "60001"], "expected a whole number from 0 to 60000, as in 80"),
         (&["localhost", "5000", "--log-file", ""], "--log-file"),
         (&["localhost", "5000", " "], "not blank"),
         (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
@@ -152,7 +152,7 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["5000", "localhost", "Ann"], "the order is host, port, name, as in localhost 2000 Ann"),
         (
             &["Ann", "localhost", "5000"],
-            "'localhost' for '[PORT]': give a whole number from 1 to 65535, as in 2000; the order",
+            "'localhost' for '[PORT]': expected a whole number from 1 to 65535, as in 2000; the order",
         ),
         (&["--demo", "localhost", "5000"], "--demo"),
     ];

@@ -100,7 +100,7 @@ fn the_bell_rings_only_if_asked_for() {
 fn with_rematch_the_next_game_is_joined_by_itself() {
     let server = Server::with_map(MAP);
     let terminal = over(&server, &["Ann", "--rematch"], 80, 24);
-    terminal.wait_for("The next game is joined in ");
+    terminal.wait_for("Joining the next game in ");
     server.wait_for(&["PLAY Ann", "PLAY Ann"]);
     terminal.wait(|screen| !screen.contents().contains("Bob"));
     leave(terminal);
@@ -117,7 +117,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     terminal.press_until(b"l", "Server gone: port closed");
     terminal.wait_for("The server's port is closed.");
     terminal.wait_for("You had 0 nuggets, 250 were unclaimed.");
-    terminal.wait_for("Enter join anew   Tab board   Q leave");
+    terminal.wait_for("Enter join again   Tab board   Q leave");
     let Some(server) = Mortal::at(port) else {
         return eprintln!("somebody else has port {port} by now, so joining anew is not tested");
     };
@@ -126,7 +126,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
     // Gone again, and left.
     drop(server);
-    terminal.press_until(b"l", "Enter join anew");
+    terminal.press_until(b"l", "Enter join again");
     terminal.press(b"Q");
     terminal.wait_for("its port is closed");
     assert_eq!(terminal.end(), 1);
@@ -143,7 +143,7 @@ fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
     terminal.wait_for(KEYS);
     drop(server);
     terminal.press(b"\r");
-    terminal.wait_for("There is no further game: the server has ended.");
+    terminal.wait_for("There are no more games: the server has stopped.");
     let keys = |screen: &vt100::Screen, other: &str| {
         let contents = screen.contents();
         contents.contains(&format!("Tab {other}   Q leave")) && !contents.contains("Enter")

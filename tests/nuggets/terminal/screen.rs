@@ -200,7 +200,7 @@ fn a_server_that_falls_silent_is_shown_and_not_waited_for() {
     terminal.wait_for(&format!("{STATUS}  No answer for 3 s"));
     terminal.press(b"Q");
     terminal.wait_for("Leaving: waiting for the server's goodbye.");
-    terminal.wait_for("said no goodbye within 2 s");
+    terminal.wait_for("did not confirm it within 2 s");
     assert_eq!(terminal.end(), 1);
 }
 
