@@ -34,7 +34,7 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A board without fields.
-    #[error("a board of {size_x} x {size_y} has no fields: 1 x 1 to 65535 x 65535 are possible")]
+    #[error("invalid board {size_x} x {size_y}: expected 1 x 1 to 65535 x 65535")]
     NoFields {
         /// Columns.
         size_x: u16,
@@ -42,10 +42,10 @@ pub enum ConfigError {
         size_y: u16,
     },
     /// A game without players.
-    #[error("a game of 0 players never starts: 1 to 255 are possible")]
+    #[error("invalid number of players 0: expected 1 to 255")]
     NoPlayers,
     /// Bombs that would explode before they are placed.
-    #[error("a bomb timer of 0 turns is too short: 1 to 65535 are possible")]
+    #[error("invalid bomb timer 0: expected 1 to 65535 turns")]
     NoTimer,
 }
 

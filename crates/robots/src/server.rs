@@ -271,8 +271,8 @@ impl Server {
         let Self { games, config: Config { max_history, .. }, .. } = self;
         let turn = self.game().map_or(0, Game::turn);
         format!(
-            "the history of game {games} is longer than {max_history} bytes after turn {turn}: whoever comes before the game \
-             is over is turned away"
+            "the history of game {games} exceeds {max_history} bytes after turn {turn}: new clients are rejected \
+             until the game is over"
         )
     }
 }

@@ -124,7 +124,7 @@ impl fmt::Display for Malformed {
         write!(f, "byte {} of the stream (byte {at} of {place}): ", place.start + at as u64)?;
         match error {
             DecodeError::UnknownTag { ty, tag, .. } => {
-                write!(f, "{tag} is no tag of {ty}; right would be ")?;
+                write!(f, "{tag} is no tag of {ty}; expected ")?;
                 let names = if ty == "Event" { EVENTS } else { SERVER_MESSAGES };
                 for (tag, name) in names.iter().enumerate() {
                     let before = match tag {

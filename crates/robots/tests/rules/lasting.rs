@@ -70,8 +70,7 @@ fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_ne
     );
     let said = |game| {
         format!(
-            "the history of game {game} is longer than 71 bytes after turn 2: whoever comes before the game is over is \
-             turned away"
+            "the history of game {game} exceeds 71 bytes after turn 2: new clients are rejected until the game is over"
         )
     };
     assert_eq!(notices(&table), [said(1), said(2)]);
