@@ -16,9 +16,9 @@ Examples:
   robots-server -c 4 -x 30 -y 20 -d 100 -k 100 -l 600 -p 2022
       four players, ten turns a second, a minute, many blocks
   robots-server -c 2 -x 10 -y 10 --journal games
-      games that can be resumed after a crash: robots-server --resume games
+      record games, to resume them after a crash: robots-server --resume games
 
-Exit status: 0 after a signal, 1 when something fails or the usage is wrong.";
+Exit status: 0 after a signal, 1 on failure or for wrong usage.";
 
 /// Host games of robots, one after the other: robots walk and place bombs and blocks, all at the same time
 #[derive(Debug, Parser)]

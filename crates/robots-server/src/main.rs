@@ -57,8 +57,8 @@ fn warn_of_long_history(config: &Config) {
         warn!(
             expected_mib = expected >> 20,
             most_mib = most >> 20,
-            "the messages of such a game are longer than the history kept for newcomers; once the history is full, newcomers \
-             are refused; fewer turns or players keep it shorter"
+            "the messages of such a game exceed the history for late clients, which are rejected once it is full; \
+             use fewer turns or players"
         );
     }
 }
