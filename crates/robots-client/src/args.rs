@@ -27,13 +27,13 @@ Examples:
   robots-client -s localhost --gui
       play in this terminal on the server at port 2022
   robots-client -s localhost:2022 -d localhost:2024 -n Ann
-      play as Ann with a GUI of your own, which listens at port 2024 and sends its keys to port 2023
+      play as Ann with a separate GUI, which receives at port 2024 and sends keys to port 2023
   robots-client -s localhost:2022 --gui --observe
-      look on
+      watch
   robots-client -s localhost:2022 --headless 4 --games 1 --level hard
       four bots play a game: bot1 to bot4
   robots-client --gui --directory http://10.0.0.11:8080/rooms/robots-1 --directory http://10.0.0.12:8080/rooms/robots-1
-      play in a room of several hubs, wherever it is
+      play in a room of several hubs, even if it moves
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
 cannot be reached or closes the connection (unless --retry or --directory), when it sends a malformed message, when the port is in use, and \
@@ -187,10 +187,10 @@ impl Plan {
         };
         let bots = args.bot || args.headless.is_some();
         if args.games.is_some() && !bots {
-            return Err(UsageError("--games is for bots; add --bot or --headless COUNT".to_owned()));
+            return Err(UsageError("--games requires --bot or --headless COUNT".to_owned()));
         }
         if args.level.is_some() && !bots && !args.demo {
-            return Err(UsageError("--level is for bots; add --bot, --headless COUNT or --demo".to_owned()));
+            return Err(UsageError("--level requires --bot, --headless COUNT or --demo".to_owned()));
         }
         let base = || player_name.clone().unwrap_or_else(|| text(BOT));
         let role = match args.headless {
@@ -217,9 +217,9 @@ impl Plan {
 fn misplaced(word: &str) -> UsageError {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     UsageError(if digits && !word.is_empty() {
-        format!("'{word}' stands alone; a port belongs behind its host: -s localhost:{word}")
+        format!("unexpected '{word}': a port follows its host, as in -s localhost:{word}")
     } else {
-        format!("'{word}' stands alone; the server goes behind -s and your name behind -n: -s localhost:2022 -n Ann")
+        format!("unexpected '{word}': the server follows -s and your name follows -n, as in -s localhost:2022 -n Ann")
     })
 }
 

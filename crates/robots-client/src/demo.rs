@@ -41,7 +41,7 @@ pub(crate) fn server() -> anyhow::Result<(HostPort, impl Future<Output = ()>)> {
     let host = Host::new(Hosted::new(server)).with_transport(Tcp::new(listeners, READ_RATE, Limits::of(None))?);
     let hosting = async {
         if let Err(error) = serve(host, Clock::start(), future::pending::<Leave>()).await {
-            warn!(%error, "the server of the demonstration broke");
+            warn!(%error, "the demonstration server failed");
         }
     };
     Ok((HostPort { host: address.ip().to_string(), port: address.port() }, hosting))

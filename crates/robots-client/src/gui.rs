@@ -64,7 +64,7 @@ impl Gui {
         if aims.is_empty() {
             let list = |ips: Vec<IpAddr>| ips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(" or ");
             anyhow::bail!(
-                "no datagram gets from {} to the GUI at {}: both must be IPv4, or both IPv6",
+                "cannot send datagrams from {} to the GUI at {}: both must be IPv4, or both IPv6",
                 list(own.iter().map(|own| own.address.ip()).collect()),
                 list(addresses.iter().map(SocketAddr::ip).collect())
             );
@@ -127,7 +127,7 @@ impl Gui {
                         Err(error) => {
                             if let Some(held_back) = self.unreadable.admit(now) {
                                 let bytes = buffer[..length].escape_ascii();
-                                warn!(%from, %bytes, %error, held_back, "a datagram that is no input");
+                                warn!(%from, %bytes, %error, held_back, "ignored a datagram that is not an input");
                             }
                         }
                     },
@@ -150,7 +150,7 @@ impl Gui {
         if self.aims[self.aim].address.ip().to_canonical() != ip
             && let Some(aim) = self.aims.iter().position(|aim| aim.address.ip().to_canonical() == ip)
         {
-            debug!(address = %self.aims[aim].address, "the GUI is here");
+            debug!(address = %self.aims[aim].address, "the GUI uses this address");
             self.aim = aim;
         }
     }
@@ -166,7 +166,7 @@ impl Gui {
 
     pub(crate) fn leave_out(&mut self, why: robots::PictureTooLarge) {
         if let Some(held_back) = self.too_large.admit(self.clock.now()) {
-            warn!(%why, held_back, "a picture is left out");
+            warn!(%why, held_back, "skipped a picture");
         }
     }
 

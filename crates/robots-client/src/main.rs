@@ -68,7 +68,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
-        let stop = shutdown().context("cannot listen for signals")?;
+        let stop = shutdown().context("cannot handle signals")?;
         select! {
             ended = take_part(plan) => ended,
             () = stop => {
@@ -118,7 +118,7 @@ async fn play(plan: Plan, place: Place) -> anyhow::Result<()> {
     let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
             let sockets = bind_udp(&bind, port).map_err(|taken| taken.naming("--port"));
-            let sockets = sockets.context("cannot listen to the GUI")?;
+            let sockets = sockets.context("cannot receive from the GUI")?;
             announce(&sockets, port, &address)?;
             (Some(find_gui(sockets, address).await?), None)
         }
@@ -184,7 +184,7 @@ fn in_terminal(
 
 async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
     // The system's resolver blocks.
-    let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver broke")?;
+    let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver failed")?;
     Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
 }
 
@@ -193,7 +193,7 @@ fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Re
     let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
     let mut stdout = io::stdout().lock();
     if let Err(error) = writeln!(stdout, "{}", about_gui(port, gui)).and_then(|()| stdout.flush()) {
-        warn!(%error, port, "the GUI's port cannot be written to standard output");
+        warn!(%error, port, "cannot write the GUI's port to standard output");
     }
     Ok(())
 }
@@ -229,7 +229,7 @@ async fn headless(
     let all = bots.len();
     let mut failures = vec![];
     while let Some(ended) = bots.join_next().await {
-        match ended.context("a bot broke").and_then(|ended| ended) {
+        match ended.context("a bot failed").and_then(|ended| ended) {
             Ok(()) => {}
             Err(error) => {
                 debug!("{error:#}");
@@ -240,7 +240,7 @@ async fn headless(
     let failed = failures.len();
     match failures.into_iter().next() {
         None => Ok(()),
-        Some(first) => Err(first.context(format!("{failed} of {all} bots could not go on"))),
+        Some(first) => Err(first.context(format!("{failed} of {all} bots failed"))),
     }
 }
 

@@ -119,7 +119,7 @@ impl Player {
     fn tell_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
         let name = self.name.escape_debug();
         if news {
-            warn!(%name, ?again_in, "the connection is lost and made again: {why:#}");
+            warn!(%name, ?again_in, "lost the connection, reconnecting: {why:#}");
         } else if self.log.is_some() && (attempts == 0 || attempts.is_power_of_two()) {
             warn!(%name, attempts, ?again_in, "{why:#}");
         } else {
@@ -275,7 +275,7 @@ fn outcome(client: &Client) -> Option<String> {
     Some(match (client.game(), client.own_player()) {
         (None, _) => {
             let (there, all) = (client.players().len(), parameters.players_count);
-            format!("back in the lobby of {server}: {there} of {all} players are there")
+            format!("back in the lobby of {server}: {there} of {all} players have joined")
         }
         (Some(game), None) => format!("back as an observer of the game of {server}: turn {} of {length}", game.turn()),
         (Some(game), Some(id)) => {
@@ -349,7 +349,7 @@ impl GameLog {
                     bomb_timer,
                 } = parameters;
                 let name = shown(server_name);
-                info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "the server says hello");
+                info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "received Hello");
             }
             ServerMessage::AcceptedPlayer { id, player } => {
                 info!(id = id.0, name = %shown(&player.name), address = %player.address.escape_debug(), held_back, "accepted");
