@@ -11,13 +11,13 @@ use robots_gui::Follow;
 const EXAMPLES: &str = "\
 Examples:
   robots-gui
-      pictures come to port 2024, keys go to a client on this machine
+      receive pictures at port 2024 and send keys to a client on this machine
   robots-gui -c 192.0.2.7:2023 -p 3000 --follow Ann
-      keys go to a client elsewhere; you are Ann: her row and robot are marked
+      send keys to a client on another machine, and mark the row and robot of Ann
 
 F1 or ? shows the keys; Q leaves.
 
-Exit status: 0 when you leave, 1 when something fails or the usage is wrong.";
+Exit status: 0 when you leave, 1 on failure or for wrong usage.";
 
 /// Show games of robots in the terminal, and send the pressed keys to a client
 #[derive(Debug, Clone, Parser)]

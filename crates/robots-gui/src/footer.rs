@@ -36,18 +36,16 @@ fn joined(parts: &[&str]) -> String {
 pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
     let Some(role) = view.role else { return String::new() };
     if server == Server::Gone {
-        return fitting(["The connection is over.  Q: leave".to_owned(), "Q: leave".to_owned()], width);
+        return fitting(["The connection is closed.  Q: leave".to_owned(), "Q: leave".to_owned()], width);
     }
     let [long, short] = match (role, joined_already, view.has_asked()) {
-        (UserRole::Player | UserRole::Remote, true, _) => {
-            ["You are in, and the game begins when all are.", "You are in."]
-        }
-        (UserRole::Player | UserRole::Remote, false, true) => ["You asked to join.", "Asked to join."],
-        (UserRole::Player, false, false) => ["Any game key joins, such as Space.", "Space: join"],
-        (UserRole::Remote, false, false) => ["Any game key asks to join, such as Space.", "Space: join"],
-        (UserRole::Observer, ..) => ["You look on and do not join.", "You look on."],
-        (UserRole::Bot, true, _) => ["The bot is in.", "The bot is in."],
-        (UserRole::Bot, false, _) => ["The bot joins by itself.", "The bot joins."],
+        (UserRole::Player | UserRole::Remote, true, _) => ["You have joined. Waiting for other players.", "Joined."],
+        (UserRole::Player | UserRole::Remote, false, true) => ["You requested to join.", "Join requested."],
+        (UserRole::Player, false, false) => ["Press a game key to join, such as Space.", "Space: join"],
+        (UserRole::Remote, false, false) => ["Press a game key to request to join, such as Space.", "Space: join"],
+        (UserRole::Observer, ..) => ["You are only watching.", "Watching."],
+        (UserRole::Bot, true, _) => ["The bot has joined.", "The bot has joined."],
+        (UserRole::Bot, false, _) => ["The bot joins automatically.", "The bot joins."],
     };
     fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
 }
@@ -61,14 +59,12 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, widt
         (_, Some(own)) => (format!("You are {own}."), format!("You are {own}."), STEERING),
         (UserRole::Player | UserRole::Remote, None) if view.looks_on(&game.players) => {
             let left = until_the_end(game, turn);
-            let text = format!("You look on; you can join when this game is over, in {left}.");
-            (text, format!("You look on; join in {left}."), LOOKING)
+            let text = format!("You are watching; you can join after this game, in {left}.");
+            (text, format!("Watching; join in {left}."), LOOKING)
         }
         (UserRole::Remote | UserRole::Player, None) => (String::new(), String::new(), STEERING),
-        (UserRole::Observer, None) => ("You look on.".to_owned(), "You look on.".to_owned(), LOOKING),
-        (UserRole::Bot, None) => {
-            ("The bot looks on until the next game.".to_owned(), "The bot looks on.".to_owned(), LOOKING)
-        }
+        (UserRole::Observer, None) => ("Watching.".to_owned(), "Watching.".to_owned(), LOOKING),
+        (UserRole::Bot, None) => ("The bot waits for the next game.".to_owned(), "The bot waits.".to_owned(), LOOKING),
     };
     let danger = "B: blasts";
     fitting(
@@ -86,23 +82,23 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, widt
 /// Key hints beside the result of a game: as lines below its table, and as one line.
 pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     if contact.keys_ignored {
-        return vec!["Keys count again in a moment.".to_owned()];
+        return vec!["Keys work again in a moment.".to_owned()];
     }
     let lobby = matches!(view.newest(), Some(DrawMessage::Lobby { .. }));
     let running = matches!(view.newest(), Some(DrawMessage::Game(game)) if !crate::results::is_last(game));
     let mut lines = vec![];
     let onwards = match contact.server {
         Server::Gone => {
-            lines.push("The connection is over.".to_owned());
+            lines.push("The connection is closed.".to_owned());
             ""
         }
         Server::Lost => {
-            lines.push("No connection to the server; trying again.".to_owned());
+            lines.push("No connection to the server; reconnecting.".to_owned());
             ""
         }
         Server::There if running => {
-            lines.push("The next game is on.".to_owned());
-            "Enter: look on"
+            lines.push("The next game has started.".to_owned());
+            "Enter: watch"
         }
         Server::There if lobby && view.steers() => "Enter: again  L: lobby",
         Server::There => "Enter: lobby",
@@ -134,24 +130,24 @@ pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<St
 pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     let Contact { client, port, silence, refused, server, .. } = contact;
     match server {
-        Server::Lost => return Some("No connection to the server; trying again".to_owned()),
+        Server::Lost => return Some("No connection to the server; reconnecting".to_owned()),
         // The key hints already report this.
         Server::Gone => return None,
         Server::There => {}
     }
     if *refused {
-        return Some(format!("Nobody listens at {client}: is the client running there?"));
+        return Some(format!("No client listens at {client}: is it running there?"));
     }
     let seconds = silence.as_ref()?.as_secs();
     match (view.newest(), view.role) {
         // In the lobby a picture is sent only when a player joins, so a long silence is normal.
         (Some(DrawMessage::Lobby { .. }), Some(UserRole::Remote)) => {
-            Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
+            Some(format!("No picture for {seconds} s; the lobby sends one when a player joins"))
         }
         // A client sends its lobby when a player joins or when it receives a key.
         (None, Some(UserRole::Remote)) => Some(format!(
-            "No picture for {seconds} s. Press Space: a waiting client shows its lobby then. \
-             Otherwise start `robots-client -s SERVER -d localhost:{port}`."
+            "No picture for {seconds} s. Press Space to show the lobby of a waiting client, or start `robots-client \
+             -s SERVER -d localhost:{port}`."
         )),
         (_, Some(UserRole::Remote)) => Some(format!("No picture for {seconds} s: is the client running at {client}?")),
         (Some(DrawMessage::Game(_)), Some(_)) => Some(format!("Nothing from the server for {seconds} s")),

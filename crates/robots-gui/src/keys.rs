@@ -97,26 +97,26 @@ const fn scroll(key: Pad) -> Action {
 
 const PLAYING: [(&str, &str); 5] = [
     ("W A S D", "up, left, down, right; or the arrow keys"),
-    ("Space J Z", "put down a bomb"),
-    ("K X", "put down a block"),
+    ("Space J Z", "place a bomb"),
+    ("K X", "place a block"),
     ("", "In the lobby, each of these joins."),
     ("", ""),
 ];
 const LOOKING: [(&str, &str); 14] = [
-    ("Tab", "keep the next robot in view"),
+    ("Tab", "follow the next robot"),
     ("Shift+arrow", "look around; or Home, End, PgUp, PgDn"),
-    ("B", "what explodes next turn (!), on or off"),
-    ("F1 ?", "these keys"),
-    ("Ctrl-L", "draw the screen again"),
+    ("B", "show what explodes next turn (!)"),
+    ("F1 ?", "show these keys"),
+    ("Ctrl-L", "redraw the screen"),
     ("Q", "leave"),
     ("", ""),
     ("A b C2", "robots; reversed: the one in view"),
     ("A&", "several robots"),
-    ("5 12 9+", "a bomb and the turns it has left"),
+    ("5 12 9+", "a bomb and its remaining turns"),
     ("A5 A+", "a robot on a bomb; on one with more than 9 turns"),
     ("#", "a block"),
     ("*", "an explosion (reversed)"),
-    ("", "The game goes on meanwhile. Any key goes back."),
+    ("", "The game continues. Press any key to return."),
 ];
 
 /// The keys and signs in the help, for a player or for a spectator.

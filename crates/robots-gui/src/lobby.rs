@@ -94,7 +94,7 @@ fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
 fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     let Parameters { players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, .. } = parameters;
     let missing = usize::from(*players_count).saturating_sub(there);
-    let joined = format!("{there} of {players_count}, {missing} more to come");
+    let joined = format!("{there} of {players_count}, waiting for {missing} more");
     if height >= FACTS_FROM {
         return vec![
             format!("Players           {joined}"),

@@ -85,7 +85,7 @@ impl GameResult {
     pub(crate) fn title(&self) -> String {
         let GamePicture { turn, game_length, .. } = self.game;
         if !is_last(&self.game) {
-            return format!("The game broke off in turn {turn} of {game_length}");
+            return format!("The game was cancelled in turn {turn} of {game_length}");
         }
         let winners: Vec<&Place> = self.places.iter().filter(|place| place.rank == 1).collect();
         let own = winners.iter().any(|place| Some(place.id) == self.own);
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(ended(over(&[]), None).title(), "The game is over");
         let mut broken = over(&[1, 2]);
         broken.turn = 12;
-        assert_eq!(ended(broken, None).title(), "The game broke off in turn 12 of 300");
+        assert_eq!(ended(broken, None).title(), "The game was cancelled in turn 12 of 300");
     }
 
     #[test]

@@ -44,7 +44,7 @@ struct Way {
 impl Sender {
     /// Creates a sender to the first of `addresses` that the system can route to.
     pub(crate) fn new(addresses: Vec<SocketAddr>) -> anyhow::Result<Self> {
-        let mut trouble = anyhow::anyhow!("no address of the client");
+        let mut trouble = anyhow::anyhow!("the client has no address");
         for (current, &address) in addresses.iter().enumerate() {
             match connect(address).with_context(|| format!("cannot reach {address}")) {
                 Ok(way) => return Ok(Self { addresses, current, way, newest: None, refusals: 0 }),
@@ -81,7 +81,7 @@ impl Sender {
                 Ok(_) => {}
                 Err(error) if is_refused(&error) => return,
                 Err(error) => {
-                    debug!(%error, "trouble with the way to the client");
+                    debug!(%error, "cannot reach the client");
                     sleep(TROUBLE).await;
                 }
             }
@@ -95,11 +95,12 @@ impl Sender {
             let next = (self.current + step) % self.addresses.len();
             match connect(self.addresses[next]) {
                 Ok(way) => {
-                    debug!(refused = %self.addresses[self.current], next = %self.addresses[next], "another address");
+                    debug!(refused = %self.addresses[self.current], next = %self.addresses[next], "trying another \
+                        address");
                     (self.current, self.way) = (next, way);
                     break;
                 }
-                Err(error) => debug!(address = %self.addresses[next], %error, "no way to this address"),
+                Err(error) => debug!(address = %self.addresses[next], %error, "no route to this address"),
             }
         }
         if !self.is_refused() {
@@ -118,7 +119,7 @@ impl Sender {
         };
         match sent {
             Ok(_) => {}
-            Err(error) => warn!(%error, ?message, to = %self.addresses[self.current], "a key could not be sent"),
+            Err(error) => warn!(%error, ?message, to = %self.addresses[self.current], "cannot send a key"),
         }
     }
 }

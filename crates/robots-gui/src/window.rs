@@ -128,7 +128,7 @@ impl Window {
             rest: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             // This must be last, because it takes control of the terminal.
-            stage: Stage::enter(true, source).context("cannot take the terminal over")?,
+            stage: Stage::enter(true, source).context("cannot set up the terminal")?,
         })
     }
 
@@ -238,7 +238,7 @@ impl Window {
                 self.contact.unreadable += 1;
                 let count = self.contact.unreadable;
                 if count <= LOGGED || count.is_power_of_two() {
-                    warn!(count, bytes, %error, "a datagram is no picture and is ignored");
+                    warn!(count, bytes, %error, "ignored a datagram that is not a picture");
                 }
             }
         }

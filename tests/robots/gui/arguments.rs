@@ -13,11 +13,14 @@ fn run(arguments: &[&str]) -> Finished {
 #[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_1() {
     let cases: [(&[&str], &str); 9] = [
-        (&["-p", "65536"], "'65536' for '--port <PORT>': give a whole number from 0 to 65535, as in 2024"),
+        (&["-p", "65536"], "'65536' for '--port <PORT>': expected a whole number from 0 to 65535, as in 2024"),
         (&["-p", "-1"], "'-1' for '--port <PORT>'"),
         (&["-p"], "--port"),
-        (&["-c", "localhost"], "'localhost' for '--client-address <HOST:PORT>': the port is missing; give host:port"),
-        (&["-c", "localhost:-5"], "'-5' is no port"),
+        (
+            &["-c", "localhost"],
+            "'localhost' for '--client-address <HOST:PORT>': the port is missing; expected host:port",
+        ),
+        (&["-c", "localhost:-5"], "invalid port '-5'"),
         (&["-c", "a:1", "-c", "a:1"], "cannot be used multiple times"),
         (&["--colour"], "'--colour'"),
         (&["word"], "'word'"),

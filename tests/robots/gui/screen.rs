@@ -16,7 +16,7 @@ fn leave(mut terminal: Terminal) {
 fn from_lobby_to_game_and_back() {
     let (client, mut terminal) = Client::with_gui(&["--follow", "Ann"], 60, 8);
     client.show(&lobby(&["Ann"]));
-    terminal.wait_for_lines(&["Lobby of here", "Players 1 of 2, 1 more to come"]);
+    terminal.wait_for_lines(&["Lobby of here", "Players 1 of 2, waiting for 1 more"]);
     terminal.wait_for(">A   0 Ann");
     assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
     client.show(&game(5));
@@ -29,10 +29,10 @@ fn from_lobby_to_game_and_back() {
         "└────────────┘",
     ]);
     client.show(&lobby(&[]));
-    terminal.wait_for("The game broke off in turn 5 of 20");
+    terminal.wait_for("The game was cancelled in turn 5 of 20");
     terminal.wait_for("Enter: again  L: lobby");
     terminal.press(b"L");
-    terminal.wait_for_lines(&["Lobby of here", "Players 0 of 2, 2 more to come"]);
+    terminal.wait_for_lines(&["Lobby of here", "Players 0 of 2, waiting for 2 more"]);
     leave(terminal);
 }
 
@@ -65,9 +65,9 @@ fn each_key_is_one_datagram() {
     terminal.wait_for("Turn 0 of 20");
     // At the help nothing is sent.
     terminal.press(b"?");
-    terminal.wait_for("put down a bomb");
+    terminal.wait_for("place a bomb");
     terminal.press(b"w");
-    terminal.wait(|screen| !screen.contents().contains("put down a bomb"));
+    terminal.wait(|screen| !screen.contents().contains("place a bomb"));
     terminal.press(b"x");
     client.hear(&[1]);
     leave(terminal);
@@ -96,7 +96,7 @@ fn what_is_no_picture_is_counted_logged_and_ignored() {
     terminal.wait_for("Turn 5 of 20");
     leave(terminal);
     let logged = std::fs::read_to_string(log).unwrap();
-    assert_eq!(logged.matches("a datagram is no picture and is ignored").count(), 7, "{logged}");
+    assert_eq!(logged.matches("ignored a datagram that is not a picture").count(), 7, "{logged}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
     let mut terminal = Terminal::start(&path(), &["-c", &closed.to_string(), "-p", "0", "--bind", "127.0.0.1"], 90, 10);
     terminal.wait_for(&format!("Keys go to the client at {closed}."));
     terminal.press(b" ");
-    terminal.wait_for(&format!("Nobody listens at {closed}: is the client running there?"));
+    terminal.wait_for(&format!("No client listens at {closed}: is it running there?"));
     leave(terminal);
 
     let (client, terminal) = Client::with_gui(&[], 90, 10);

@@ -62,7 +62,7 @@ fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked
     view.toggle_table();
     let ignored = Contact { keys_ignored: true, ..contact() };
     let shown = lines(&drawn(&mut view, &ignored, 80, 24)).concat();
-    assert!(shown.contains("Keys count again in a moment.") && !shown.contains("Enter"), "{shown}");
+    assert!(shown.contains("Keys work again in a moment.") && !shown.contains("Enter"), "{shown}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
     let mut view = ended(UserRole::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert_eq!(view.shown(), Shown::Result);
-    assert!(screen(&mut view, 80, 24).concat().contains("The next game is on."));
+    assert!(screen(&mut view, 80, 24).concat().contains("The next game has started."));
     view.show(at(5_199), DrawMessage::Game(turn(1)));
     assert_eq!(view.shown(), Shown::Result);
     view.show(at(5_200), DrawMessage::Game(turn(2)));
@@ -117,7 +117,7 @@ fn a_game_without_its_last_turn_broke_off() {
     let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Remote);
     view.show(at(0), DrawMessage::Game(turn(3)));
     assert!(view.show(at(1), lobby(NOBODY, 2)));
-    assert!(screen(&mut view, 80, 24).concat().contains("The game broke off in turn 3 of 4"));
+    assert!(screen(&mut view, 80, 24).concat().contains("The game was cancelled in turn 3 of 4"));
     // So does one whose server is gone.
     let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Player);
     assert!(!view.server_gone(at(0)));
@@ -125,7 +125,7 @@ fn a_game_without_its_last_turn_broke_off() {
     assert!(view.server_gone(at(1)));
     let gone = Contact { server: Server::Gone, ..contact() };
     let shown = lines(&drawn(&mut view, &gone, 80, 24)).concat();
-    assert!(shown.contains("in turn 2 of 4") && shown.contains("The connection is over."), "{shown}");
+    assert!(shown.contains("in turn 2 of 4") && shown.contains("The connection is closed."), "{shown}");
     assert!(!shown.contains("Enter"), "{shown}");
     // A replay shows pictures and no results.
     let mut view = View::new(Palette::MONO, Follow::Nobody);
@@ -166,7 +166,7 @@ fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_c
     assert!(screen(&mut view, 80, 24).concat().contains("> 2. A Ann"));
     view.show(at(0), lobby(&["Ann"], 2));
     view.proceed();
-    assert!(screen(&mut view, 80, 24)[23].starts_with("Any game key joins"));
+    assert!(screen(&mut view, 80, 24)[23].starts_with("Press a game key to join"));
 }
 
 #[test]
@@ -184,14 +184,14 @@ fn every_line_about_keys_is_true() {
         last_line(&mut view, &contact(), 80)
     };
     for (role, own, sent, said) in [
-        (UserRole::Player, None, false, "Any game key joins, such as Space.  ?: keys  Q: leave"),
-        (UserRole::Player, None, true, "You asked to join.  ?: keys  Q: leave"),
-        (UserRole::Player, Some(0), true, "You are in, and the game begins when all are.  ?: keys  Q: leave"),
-        (UserRole::Remote, None, false, "Any game key asks to join, such as Space.  ?: keys  Q: leave"),
-        (UserRole::Remote, None, true, "You asked to join.  ?: keys  Q: leave"),
-        (UserRole::Observer, None, false, "You look on and do not join.  ?: keys  Q: leave"),
-        (UserRole::Bot, None, false, "The bot joins by itself.  ?: keys  Q: leave"),
-        (UserRole::Bot, Some(0), false, "The bot is in.  ?: keys  Q: leave"),
+        (UserRole::Player, None, false, "Press a game key to join, such as Space.  ?: keys  Q: leave"),
+        (UserRole::Player, None, true, "You requested to join.  ?: keys  Q: leave"),
+        (UserRole::Player, Some(0), true, "You have joined. Waiting for other players.  ?: keys  Q: leave"),
+        (UserRole::Remote, None, false, "Press a game key to request to join, such as Space.  ?: keys  Q: leave"),
+        (UserRole::Remote, None, true, "You requested to join.  ?: keys  Q: leave"),
+        (UserRole::Observer, None, false, "You are only watching.  ?: keys  Q: leave"),
+        (UserRole::Bot, None, false, "The bot joins automatically.  ?: keys  Q: leave"),
+        (UserRole::Bot, Some(0), false, "The bot has joined.  ?: keys  Q: leave"),
     ] {
         assert_eq!(in_lobby(role, own, sent), said);
     }
@@ -211,22 +211,21 @@ fn every_line_about_keys_is_true() {
             UserRole::Player,
             None,
             None,
-            "You look on; you can join when this game is over, in 3 turns.  ?: keys  Q: leave".into(),
+            "You are watching; you can join after this game, in 3 turns.  ?: keys  Q: leave".into(),
         ),
         (
             UserRole::Player,
             None,
             second,
-            "You look on; you can join when this game is over, in about 3 s.  ?: keys  Q: leave".into(),
+            "You are watching; you can join after this game, in about 3 s.  ?: keys  Q: leave".into(),
         ),
-        (UserRole::Observer, None, None, format!("You look on.  {looking}")),
+        (UserRole::Observer, None, None, format!("Watching.  {looking}")),
         (UserRole::Bot, Some(1), None, format!("The bot plays B.  {looking}")),
         (
             UserRole::Bot,
             None,
             None,
-            "The bot looks on until the next game.  Tab: next robot  Shift+arrow: look around  ?: keys  Q: leave"
-                .into(),
+            "The bot waits for the next game.  Tab: next robot  Shift+arrow: look around  ?: keys  Q: leave".into(),
         ),
     ] {
         assert_eq!(in_game(role, own, turn), said);
@@ -235,7 +234,7 @@ fn every_line_about_keys_is_true() {
     let mut late = view(Follow::Nobody);
     late.show(at(0), lobby(NOBODY, 2));
     late.show(at(0), DrawMessage::Game(turn(1)));
-    assert!(last_line(&mut late, &contact(), 100).starts_with("You look on"));
+    assert!(last_line(&mut late, &contact(), 100).starts_with("You are watching"));
     // A user without keys gets no key hints.
     let mut replay = View::new(Palette::MONO, Follow::Nobody);
     replay.show(at(0), DrawMessage::Game(turn(1)));

@@ -59,7 +59,7 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
         screen(&mut showing(lobby(&["Ann", "Bob"], 4), Follow::Nobody), 60, 14),
         [
             "Lobby of here",
-            "Players           2 of 4, 2 more to come",
+            "Players           2 of 4, waiting for 2 more",
             "Board             10 x 8",
             "Length            300 turns",
             "Explosion radius  4",
@@ -71,7 +71,7 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
             "",
             "",
             "",
-            "Any game key asks to join, such as Space.  ?: keys  Q: leave"
+            "Press a game key to request to join, such as Space.  ?: keys  Q: leave"
         ]
     );
 }
@@ -96,12 +96,12 @@ fn a_low_window_has_a_lobby_in_few_lines() {
         screen(&mut showing(lobby(&["Ann", "Bob", "Cid"], 4), id(1)), 36, 7),
         [
             "Lobby of here",
-            "Players 3 of 4, 1 more to come",
+            "Players 3 of 4, waiting for 1 more",
             "10 x 8, 300 turns, radius 4, bombs 5",
             "    id name",
             ">B   1 Bob",
             " and 2 more",
-            "You are in.  ?: keys  Q: leave"
+            "Joined.  ?: keys  Q: leave"
         ]
     );
     let lowest = screen(&mut showing(lobby(&["Ann"], 4), Follow::Nobody), 20, 3);
@@ -274,17 +274,17 @@ fn trouble_with_the_client_is_told_on_every_screen() {
     for height in [4, 5, 12] {
         for view in [&mut waiting, &mut game, &mut lobby] {
             let shown = said(view, &lost, height);
-            assert!(shown.contains("No connection to the server; trying again"), "{shown}");
+            assert!(shown.contains("No connection to the server; reconnecting"), "{shown}");
         }
         let shown = said(&mut waiting, &silent, 12);
-        assert!(shown.contains("Press Space: a waiting client shows its lobby then. Otherwise start"), "{shown}");
+        assert!(shown.contains("Press Space to show the lobby of a waiting client, or start"), "{shown}");
         assert!(shown.contains("`robots-client -s SERVER -d localhost:2024`."), "{shown}");
         let shown = said(&mut game, &silent, height);
         assert!(shown.contains("No picture for 7 s: is the client running at localhost:2023?"), "{shown}");
-        assert!(said(&mut lobby, &silent, height).contains("No picture for 7 s; in the lobby one comes when"));
+        assert!(said(&mut lobby, &silent, height).contains("No picture for 7 s; the lobby sends one when"));
         for view in [&mut waiting, &mut game, &mut lobby] {
             let shown = said(view, &refused, height);
-            assert!(shown.contains("Nobody listens at localhost:2023: is the client running there?"), "{shown}");
+            assert!(shown.contains("No client listens at localhost:2023: is it running there?"), "{shown}");
         }
     }
     assert!(said(&mut game, &refused, 12).ends_with("3 unreadable"));
@@ -298,9 +298,9 @@ fn the_help_covers_the_game_and_goes_away() {
     view.help = !view.help;
     let shown = screen(&mut view, 80, 24);
     assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
-    assert!(shown.iter().any(|row| row.contains("Space J Z    put down a bomb")), "{shown:#?}");
-    assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile. Any key goes back.")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("Space J Z    place a bomb")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("The game continues. Press any key to return.")), "{shown:#?}");
     assert_eq!(view.shown(), Shown::Help);
     view.help = !view.help;
-    assert!(!screen(&mut view, 80, 24).concat().contains("put down"));
+    assert!(!screen(&mut view, 80, 24).concat().contains("place a"));
 }
