@@ -115,7 +115,7 @@ fn two_connections_at_once_are_told_apart() {
     listening.wait(&format!("{from_one}  message 1: Turn, 13 bytes from byte 0\n"));
     // Garbage ends the one alone.
     one.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    let said = listening.wait(&format!("{from_one}  closed by us"));
+    let said = listening.wait(&format!("{from_one}  closed at an"));
     assert!(one_line(&said).contains("ServerMessage 71; 0 Hello, 1 AcceptedPlayer, 2 Game"), "{said}");
     two.write_all(&turn).unwrap();
     listening.wait(&format!("{from_two}  message 3: Turn, 13 bytes from byte 26\n"));
@@ -133,7 +133,7 @@ fn a_connection_that_is_reset_is_no_end_of_the_others() {
     let listening = Listening::start(&["-m", "client"]);
     let (mut gone, mut other) = (listening.connect(), listening.connect());
     gone.write_all(&[9, 9, 9]).unwrap();
-    listening.wait("closed by us");
+    listening.wait("closed at an");
     // What was not read makes the system reset it; writing fails sooner or later.
     while gone.write_all(&[9; 1_000]).is_ok() {}
     other.write_all(&[1]).unwrap();
@@ -195,7 +195,7 @@ fn files_are_explained_and_judged() {
     for (content, udp, code, end) in [
         ("03 ff ff 00 00 00 00", false, 0, "the end: 1 whole message in 7 bytes, nothing left over\n\n"),
         ("03 ff ff 00 00 00", false, 1, "0 whole messages in 0 bytes, then 6 bytes of an unfinished Turn\n\n"),
-        ("03 ff ff 00 00 00 00 05", false, 1, "1 whole message in 7 bytes, then one that is wrong\n\n"),
+        ("03 ff ff 00 00 00 00 05", false, 1, "1 whole message in 7 bytes, then an invalid one\n\n"),
         ("", false, 0, "the end: 0 whole messages in 0 bytes, nothing left over\n\n"),
         ("03 ff ff 00 00 00 00", true, 0, "events: 0 items\n\n"),
         ("03 ff ff 00 00 00 00 05", true, 1, "around it: 03 ff ff 00 00 00 00 [05]\n\n"),

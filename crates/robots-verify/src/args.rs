@@ -13,16 +13,16 @@ use crate::format::Kind;
 const AFTER_HELP: &str = "\
 Examples:
   robots-verify -p 2022 -m client
-      stands in for a server: explains what clients send to TCP port 2022
+      act as a server, and explain what clients send to TCP port 2022
   robots-verify -p 2024 -m display -u
-      stands in for a GUI: explains the pictures that come to UDP port 2024
+      act as a GUI, and explain the pictures that arrive at UDP port 2024
   robots-verify -p 2023 -m input -u
-      stands in for a client: explains what a GUI sends to UDP port 2023
+      act as a client, and explain what a GUI sends to UDP port 2023
   nc localhost 2022 | robots-verify -m server --file -
-      explains what the server at port 2022 sends, as it comes
+      explain what the server at port 2022 sends, as it arrives
 
-Exit status: 0 after a signal or when every message of a file is right, 1 when \
-one is wrong or cut off, when something fails, or when the usage is wrong.";
+Exit status: 0 after a signal or when every message of a file is valid, 1 when one is invalid or incomplete, on \
+failure, or for wrong usage.";
 
 /// Explain every received robots message, byte by byte, up to the first wrong one
 #[derive(Debug, Parser)]

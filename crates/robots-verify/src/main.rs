@@ -40,7 +40,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let stop = shutdown().context("cannot listen for signals")?;
+        let stop = shutdown().context("cannot handle signals")?;
         let (printer, written) = Printer::start(args.json);
         let ended = tokio::select! {
             biased;

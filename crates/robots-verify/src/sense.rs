@@ -165,9 +165,10 @@ impl Sense {
     fn address(&mut self, at: usize, text: &str) {
         if text.parse::<SocketAddr>().is_err() {
             let text = if text.parse::<std::net::IpAddr>().is_ok() {
-                "an address without a port; 1.2.3.4:5 or [::1]:5 would be right, and some GUIs take nothing else"
+                "an address without a port; expected a form such as 1.2.3.4:5 or [::1]:5, since some GUIs accept no \
+                 other"
             } else {
-                "no IPv4:port and no [IPv6]:port, as in 1.2.3.4:5 or [::1]:5; some GUIs take nothing else"
+                "neither IPv4:port nor [IPv6]:port, as in 1.2.3.4:5 or [::1]:5; some GUIs accept no other form"
             };
             self.note(at, text.to_owned());
         }
@@ -199,11 +200,11 @@ impl Sense {
             self.note(at, format!("{event} in turn 0, which has PlayerMoved and BlockPlaced only"));
         }
         if explosion && self.past_explosions {
-            self.note(at, "an explosion after another event; the explosions of a turn come first".to_owned());
+            self.note(at, "an explosion after another event; the explosions of a turn are first".to_owned());
         }
         self.past_explosions |= !explosion;
         if self.turn == 0 && event == "PlayerMoved" && !self.blocks.is_empty() {
-            self.note(at, "a robot after a block; in turn 0 the robots come first".to_owned());
+            self.note(at, "a robot after a block; in turn 0 the robots are first".to_owned());
         }
     }
 

@@ -118,7 +118,7 @@ async fn connections(
                 let number = count.fetch_add(1, Ordering::Relaxed) + 1;
                 let source = source(Some(number), address);
                 let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-                    let words = format!("turned away: {MAX_CONNECTIONS} connections are open");
+                    let words = format!("rejected: {MAX_CONNECTIONS} connections are open");
                     printer.say(&source, &words, &[("event", "turned away".into())]).await?;
                     continue;
                 };
@@ -131,7 +131,7 @@ async fn connections(
             }
             Err(error) => {
                 if !failing {
-                    let words = format!("cannot take in a connection: {error}; trying again");
+                    let words = format!("cannot accept a connection: {error}; retrying");
                     printer.say(&Source::default(), &words, &[("event", words.as_str().into())]).await?;
                 }
                 failing = true;
@@ -152,7 +152,7 @@ async fn connection(mut stream: TcpStream, kind: Kind, source: &Source, printer:
             Err(error) => break format!("lost ({error})"),
         }
         if explainer.is_broken() {
-            break "closed by us at a wrong byte".to_owned();
+            break "closed at an invalid byte".to_owned();
         }
     };
     end(explainer, &why, source, printer).await.map(drop)
@@ -175,7 +175,7 @@ async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer
             let (length, name) = (counted(report.length as u64, "byte"), report.name.unwrap_or("message"));
             format!("then {length} of an unfinished {name}")
         }
-        None if broken => "then one that is wrong".to_owned(),
+        None if broken => "then an invalid one".to_owned(),
         None => "nothing left over".to_owned(),
     };
     let whole = format!("{} in {}", counted(messages, "whole message"), counted(at, "byte"));

@@ -85,7 +85,7 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
             let mut tags: Vec<String> =
                 of.variants.iter().enumerate().map(|(tag, variant)| format!("{tag} {}", variant.name)).collect();
             let last = tags.pop().unwrap_or_default();
-            format!("{} {tag}; {} or {last} would be right", of.name, tags.join(", "))
+            format!("{} {tag}; expected {} or {last}", of.name, tags.join(", "))
         }
         Fault::NotUtf8 { byte, label, length, .. } => {
             let length = counted(u64::from(*length), "byte");
@@ -101,12 +101,12 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
             format!("{} announces {count} items, and {max} are allowed at most{hint}", named(*label))
         }
         Fault::TooLong { max, .. } => {
-            format!("a message of more than {} bytes, the most that is read", grouped(*max as u64))
+            format!("a message of more than {} bytes, which is the limit", grouped(*max as u64))
         }
         Fault::Trailing { extra, .. } => {
             let extra = counted(*extra as u64, "byte");
             format!(
-                "{extra} behind the end of {}; a datagram holds one message and nothing else",
+                "{extra} after the end of {}; a datagram contains exactly one message",
                 report.name.unwrap_or("the message")
             )
         }

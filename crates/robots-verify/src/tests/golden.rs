@@ -49,8 +49,8 @@ message 2: Move, 2 bytes from byte 11
 message 3: Move, 2 bytes from byte 13
    stream message  bytes
        13       0  03                       Move
-  WRONG at byte 14 of the stream, byte 1 of the message: Direction 7; 0 Up, 1
-      Right, 2 Down or 3 Left would be right
+  WRONG at byte 14 of the stream, byte 1 of the message: Direction 7; expected 0
+      Up, 1 Right, 2 Down or 3 Left
   around it: 03 [07] 01 01
 
 ",
@@ -125,11 +125,11 @@ fn a_picture_with_a_byte_too_many() {
        51  00 00 00 01                scores: 1 entry
        55  00                           player 0
        56  00 00 00 00                    score: 0
-  WRONG at byte 60: 1 byte behind the end of Game; a datagram holds one message
-      and nothing else
+  WRONG at byte 60: 1 byte after the end of Game; a datagram contains exactly
+      one message
   around it: 00 00 01 00 00 00 00 00 [05]
-  note, byte 18: no IPv4:port and no [IPv6]:port, as in 1.2.3.4:5 or [::1]:5;
-      some GUIs take nothing else
+  note, byte 18: neither IPv4:port nor [IPv6]:port, as in 1.2.3.4:5 or [::1]:5;
+      some GUIs accept no other form
 
 ",
     );
