@@ -96,7 +96,7 @@ fn a_server_that_cannot_be_reached_is_named() {
     let said = failure(with_gui(&address, "no..gui:1", &[]));
     assert!(said.starts_with("cannot send to the GUI: cannot find the host 'no..gui'"), "{said}");
     let said = failure(Process::start(&mut command(&address, &["--headless", "3"])));
-    assert!(said.starts_with("3 of 3 bots could not go on: cannot connect to"), "{said}");
+    assert!(said.starts_with("3 of 3 bots failed: cannot connect to"), "{said}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
         (&[][..], "robots-client -- -s localhost:2022"),
         (&["-s", "localhost", "2022", "--gui"], "-s localhost:2022"),
         (&["-s", "localhost:1", "-d", "localhost:1", "stray"], "'stray'"),
-        (&["-s", "localhost:1", "-d", "localhost:1", "--games", "1"], "--games is for bots"),
+        (&["-s", "localhost:1", "-d", "localhost:1", "--games", "1"], "--games requires"),
     ] {
         let finished = Process::run(program("robots-client").args(arguments));
         assert_eq!((finished.code, &*finished.stdout), (Some(1), ""), "{arguments:?}");
@@ -203,7 +203,7 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
     assert!(matches!(gui.picture(), DrawMessage::Lobby { .. }), "the game's picture would come before");
     client.terminate();
     let finished = client.wait();
-    assert!(finished.stderr.contains("a picture is left out"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("skipped a picture"), "{}", finished.stderr);
     assert!(finished.stderr.contains("a datagram 65507 at most"), "{}", finished.stderr);
 }
 
@@ -211,11 +211,11 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
 fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     let (mut terminal, mut connection) = in_terminal(&[]);
     connection.say(HELLO);
-    terminal.wait_for("Any game key joins");
+    terminal.wait_for("Press a game key to join");
     terminal.press(b"w");
     connection.hear(JOIN);
     connection.say(&format!("01 {ANN} 01 {NOBODY}"));
-    terminal.wait_for("You are in");
+    terminal.wait_for("You have joined");
     connection.say(&[STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     terminal.press(b" k\x1b[D");
@@ -235,7 +235,7 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     terminal.press(b"\r");
     connection.hear(JOIN);
     terminal.wait_for("Last game: B wins");
-    terminal.wait_for("You asked to join.");
+    terminal.wait_for("You requested to join.");
     terminal.press(b"Q");
     terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(">   2. 1 death"));
     assert_eq!(terminal.end(), 0);
@@ -247,8 +247,8 @@ fn a_demonstration_is_a_game_against_bots_with_one_command() {
     let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
     let mut terminal = Terminal::start(&path("robots-client"), &arguments, 80, 24);
     terminal.wait_for("Lobby of demo");
-    terminal.wait_for("3 of 4, 1 more to come");
-    terminal.wait_for("Any game key joins");
+    terminal.wait_for("3 of 4, waiting for 1 more");
+    terminal.wait_for("Press a game key to join");
     terminal.press(b" ");
     terminal.wait_for("You are D.");
     terminal.wait(|screen| ["Bolt", "Cog", "Dash", "Ann"].iter().all(|name| screen.contents().contains(name)));
@@ -262,8 +262,8 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     connection.say("09");
-    terminal.wait_for("The game broke off in turn 0 of 3");
-    terminal.wait_for("The connection is over.");
+    terminal.wait_for("The game was cancelled in turn 0 of 3");
+    terminal.wait_for("The connection is closed.");
     terminal.wait_for("Tab: board  Q: leave");
     // There is nothing to join.
     terminal.press(b"\rw Q");
@@ -272,7 +272,7 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     assert_eq!(terminal.end(), 1);
     let (terminal, mut connection) = in_terminal(&["--observe"]);
     connection.say(HELLO);
-    terminal.wait_for("You look on and do not join.");
+    terminal.wait_for("You are only watching.");
     terminal.signal(Signal::TERM);
     assert_eq!(terminal.end(), 0);
     let finished = Process::run(&mut command(&connection.0.local_addr().unwrap(), &["--gui"])).ended(1);

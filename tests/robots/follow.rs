@@ -17,14 +17,14 @@ fn a_client_follows_its_room_to_another_address() {
     drop((connection, first));
     signpost.is_asked();
     signpost.say("HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n");
-    client.wait_stderr("a word about it", |text| text.contains("does not tell where the room is").then_some(()));
+    client.wait_stderr("a word about it", |text| text.contains("does not locate the room").then_some(()));
     signpost.point("robots", second.address().port());
     let mut connection = second.accept();
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     gui.expect(LOBBY);
     assert_eq!(gui.game().turn, 0);
     let finished = client.stop();
-    let said = format!("the directory tells that the room is at 127.0.0.1:{}", second.address().port());
+    let said = format!("the directory locates the room at 127.0.0.1:{}", second.address().port());
     assert!(finished.stderr.contains(&said), "{}", finished.stderr);
 }
 

@@ -156,7 +156,7 @@ fn a_signal_suspends_the_games_of_a_server_with_a_journal() {
     let port = server.port;
     let finished = server.process.stop();
     assert!(!finished.stdout.contains("was stopped"), "{}", finished.stdout);
-    assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("continues the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), []);
 
     let again = Server::of(program("robots-server").arg("--resume").arg(place.path()));

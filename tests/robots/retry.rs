@@ -46,8 +46,8 @@ fn a_client_that_is_back_says_what_it_became() {
     connection.say(HELLO);
     // A lobby in which somebody else waits.
     for (more, became) in [
-        (String::new(), "back in the lobby of s: 0 of 2 players are there"),
-        ("01 00 03426f6200".into(), "back in the lobby of s: 1 of 2 players are there"),
+        (String::new(), "back in the lobby of s: 0 of 2 players have joined"),
+        ("01 00 03426f6200".into(), "back in the lobby of s: 1 of 2 players have joined"),
         ([STARTED, TURN_0, "03 0001 00000000"].concat(), "back as an observer of the game of s: turn 1 of 3"),
     ] {
         drop(connection);
@@ -63,7 +63,7 @@ fn a_client_that_is_back_says_what_it_became() {
     let became = "back as player 0 in the game of s: turn 0 of 3";
     client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
     let finished = client.stop();
-    assert_eq!(finished.stderr.matches("the connection is lost and made again: the server at ").count(), 4);
+    assert_eq!(finished.stderr.matches("lost the connection, reconnecting: the server at ").count(), 4);
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
 
@@ -91,7 +91,7 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
     while gui.game().turn < 20 {}
     let port = kill(server);
     for client in [&watcher, &bots] {
-        client.wait_stderr("that it is lost", |stderr| stderr.contains("lost and made again").then_some(()));
+        client.wait_stderr("that it is lost", |stderr| stderr.contains("reconnecting").then_some(()));
     }
     let server = real(port, "-n two -c 2 -d 5 -l 60");
     let lobby = loop {
@@ -124,7 +124,7 @@ fn lost_in_terminal() -> (Terminal, SocketAddr) {
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     drop(connection);
-    terminal.wait_for("No connection to the server; trying again");
+    terminal.wait_for("No connection to the server; reconnecting");
     (terminal, address)
 }
 
@@ -133,7 +133,7 @@ fn a_terminal_shows_that_the_server_is_lost_and_then_what_the_next_one_says() {
     let (mut terminal, address) = lost_in_terminal();
     let mut connection = Fake(TcpListener::bind(address).unwrap()).accept();
     connection.say(HELLO);
-    terminal.wait_for("The game broke off in turn 0 of 3");
+    terminal.wait_for("The game was cancelled in turn 0 of 3");
     terminal.wait_for("Enter: again");
     terminal.wait(|screen| !screen.contents().contains("No connection"));
     terminal.press(b"\r");
