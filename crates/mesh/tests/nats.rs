@@ -125,7 +125,7 @@ async fn no_server_is_said_where_and_in_time() {
     assert_eq!(error.trouble(), Trouble::Away);
     assert!(error.to_string().starts_with("cannot connect to NATS at 127.0.0.1:1: "), "{error}");
     let error = Nats::connect(&place(vec!["no address".to_owned()])).await.unwrap_err();
-    assert!(error.to_string().contains("write nats://HOST:PORT"), "{error}");
+    assert!(error.to_string().contains("expected nats://HOST:PORT"), "{error}");
     assert!(Nats::connect(&place(vec![])).await.is_err());
 }
 
@@ -297,7 +297,7 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     assert_eq!(error.trouble(), Trouble::Away);
     let text = error.to_string();
     assert!(text.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{text}");
-    assert!(text.ends_with("see whether most of the NATS servers run and can be reached"), "{text}");
+    assert!(text.ends_with("check that most of the NATS servers are running and reachable"), "{text}");
     // The same holds for pending calls.
     let error = timeout(PATIENCE, follow.next()).await.unwrap().unwrap_err();
     assert_eq!(error.trouble(), Trouble::Away);

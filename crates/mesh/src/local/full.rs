@@ -10,6 +10,6 @@ pub(super) fn full(what: &str, most: impl fmt::Display) -> MeshError {
         what,
         "this process",
         format_args!("there are {most} already"),
-        "remove what is not needed",
+        "remove unused entries",
     )
 }

@@ -14,6 +14,6 @@ pub(super) fn away(what: &str, place: &str, why: impl fmt::Display) -> MeshError
         what,
         place,
         why,
-        "a hub tries again by itself; see whether most of the NATS servers run and can be reached",
+        "the hub retries automatically; check that most of the NATS servers are running and reachable",
     )
 }

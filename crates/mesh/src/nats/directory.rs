@@ -48,7 +48,7 @@ impl Nats {
             None => None,
             Some(value) => Some(value::write(value, &[]).ok_or_else(|| {
                 let why = format!("it is longer than {} bytes", value::MAX_HEAD);
-                MeshError::new(Trouble::Setup, what.clone(), stream.place(), why, "show less in it")
+                MeshError::new(Trouble::Setup, what.clone(), stream.place(), why, "shorten it")
             })?),
         };
         let mut last = expected.map_or(0, |expected| expected.0);
@@ -65,7 +65,7 @@ impl Nats {
             // The key existed and was removed.
             last = there.map_or(0, |there| there.sequence);
         }
-        Err(stream.away(&what, "others write it all the time"))
+        Err(stream.away(&what, "other nodes keep changing it"))
     }
 }
 

@@ -58,7 +58,7 @@ impl Logs {
         if let Ok((head, body)) = value::read::<Head>(&message.payload) {
             return Ok(Some(Record { sequence: Sequence(message.sequence), head, body }));
         }
-        let advice = "upgrade this node, or wait until those of the later version let go of it";
+        let advice = "upgrade this node, or wait until the nodes of the later version release it";
         let why = "a later version wrote it, or it is damaged";
         Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
     }
@@ -90,7 +90,7 @@ impl Logs {
     async fn append(&self, name: &Name, append: &Append) -> Result<Appended, MeshError> {
         let what = format!("append to {}.{name}", self.bounds.name);
         if append.body.len() > MAX_APPEND {
-            let why = format!("it has {} bytes, and {MAX_APPEND} are the most", append.body.len());
+            let why = format!("it has {} bytes, but at most {MAX_APPEND} are allowed", append.body.len());
             return Err(MeshError::new(Trouble::Full, what, self.stream.place(), why, "append it in parts"));
         }
         // Remove the record, so that it is read again after an error.
@@ -111,7 +111,7 @@ impl Logs {
                 }
             }
         }
-        Err(self.stream.away(&what, "others append to it all the time"))
+        Err(self.stream.away(&what, "other nodes keep appending to it"))
     }
 
     // Raises the fence. With `removes`, earlier records become unreadable.
@@ -131,7 +131,7 @@ impl Logs {
                 }
             }
         }
-        Err(self.stream.away(&what, "others open it all the time"))
+        Err(self.stream.away(&what, "other nodes keep opening it"))
     }
 
     // Returns the position of the last anchor, or of the last record if no anchor is retained.

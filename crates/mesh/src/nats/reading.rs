@@ -87,7 +87,7 @@ pub(super) async fn read_to(
     let consumer = stream.consumer(what, subject).await?;
     let read = timeout(PATIENCE, read_with(&consumer, stream, what, last)).await;
     stream.remove_consumer(&consumer).await;
-    read.map_err(|_| stream.away(what, "the rest of it does not come"))?
+    read.map_err(|_| stream.away(what, "the rest of it does not arrive"))?
 }
 
 async fn read_with(
@@ -113,7 +113,7 @@ async fn read_with(
             let (sequence, is_next) = (info.stream_sequence, info.consumer_sequence == messages.len() as u64 + 1);
             // The consumer does not redeliver, so a gap means a lost message.
             if !is_next {
-                return Err(stream.away(what, "some of it was lost on its way"));
+                return Err(stream.away(what, "a part of it was lost"));
             }
             messages.push((sequence, message));
             if sequence >= last {

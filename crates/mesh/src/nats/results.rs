@@ -24,7 +24,7 @@ impl Nats {
         let bytes = value::write(&Head { id: id.clone() }, body).filter(|_| body.len() <= MAX_APPEND);
         let bytes = bytes.ok_or_else(|| {
             let why = format!("it has more than {MAX_APPEND} bytes");
-            MeshError::new(Trouble::Full, what.clone(), stream.place(), why, "say less in it")
+            MeshError::new(Trouble::Full, what.clone(), stream.place(), why, "shorten it")
         })?;
         let put = stream.put(&what, stream.subject(id), Some(bytes), (None, Some(id.as_str()))).await?;
         Ok(matches!(put, Put::Stored(_)))

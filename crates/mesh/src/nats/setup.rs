@@ -61,13 +61,13 @@ pub(super) async fn connect(place: &Place) -> Result<Broker, MeshError> {
         // The address may contain a password.
         let shown = server.rsplit('@').next().unwrap_or_default();
         let address: ServerAddr =
-            server.parse().map_err(|error| setup_error(what, shown, error, "write nats://HOST:PORT"))?;
+            server.parse().map_err(|error| setup_error(what, shown, error, "expected nats://HOST:PORT"))?;
         servers.push(address);
     }
     let hosts: Vec<String> = servers.iter().map(|server| format!("{}:{}", server.host(), server.port())).collect();
     let shown = hosts.join(", ");
     if servers.is_empty() {
-        return Err(setup_error(what, "no server", "none is given", "name at least one, as nats://HOST:PORT"));
+        return Err(setup_error(what, "no server", "none is given", "give at least one, as nats://HOST:PORT"));
     }
     let options = ConnectOptions::new()
         .name("arcade")
@@ -99,7 +99,7 @@ fn check_server(info: &ServerInfo, place: &str) -> Result<(), MeshError> {
     let mut numbers = info.version.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
-        let why = format!("it is version {}, and 2.10 or later is needed", info.version);
+        let why = format!("it is version {}, but 2.10 or later is required", info.version);
         return Err(setup_error(what, place, why, "install a newer nats-server"));
     }
     if !info.jetstream {
@@ -133,7 +133,7 @@ impl Broker {
                 account = self.context.query_account().await;
             }
         }
-        account.map_err(|error| away("ask for the account", &self.place, chain(&error)))?;
+        account.map_err(|error| away("request the account", &self.place, chain(&error)))?;
         Ok(self.context.client().server_info().version.clone())
     }
 
@@ -331,7 +331,7 @@ mod tests {
     fn a_server_that_is_too_old_is_refused_in_one_sentence() {
         assert_eq!(
             checked("2.9.10", true),
-            Err("cannot use the NATS server at 10.0.0.1:4222: it is version 2.9.10, and 2.10 or later is needed; \
+            Err("cannot use the NATS server at 10.0.0.1:4222: it is version 2.9.10, but 2.10 or later is required; \
                  install a newer nats-server"
                 .to_owned())
         );

@@ -106,7 +106,7 @@ impl Stream {
                     return Ok(Put::WrongLast);
                 }
                 if ["maximum bytes", "maximum messages", "resource"].iter().any(|full| why.contains(full)) {
-                    let advice = "raise the limits of the stream, or wait until old messages are gone";
+                    let advice = "raise the limits of the stream, or wait until old messages expire";
                     return Err(MeshError::new(Trouble::Full, what, &self.place, why, advice));
                 }
                 Err(self.away(what, why))
