@@ -15,13 +15,13 @@ use crate::place::Place;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The address is invalid.
-    #[error("'{0}' is not the address of a database; it looks like postgres://user:password@host/database")]
+    #[error("invalid database address '{0}': expected postgres://user:password@host/database")]
     Address(String),
     /// The path of the file is not valid UTF-8.
-    #[error("the path '{0}' cannot be used for a database; use one that is valid UTF-8")]
+    #[error("invalid path of a database '{0}': expected valid UTF-8")]
     Path(PathBuf),
     /// The mode of the file denies its owner write access.
-    #[error("the database '{path}' has the mode {mode:04o}, with which its owner cannot write it; chmod u+rw '{path}'")]
+    #[error("the owner of the database '{path}' cannot write it (mode {mode:04o}); run `chmod u+rw '{path}'`")]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -39,8 +39,8 @@ pub enum StoreError {
     },
     /// A later version of this program has changed the tables.
     #[error(
-        "the tables of the database have version {found}, and this program knows those up to {known}; run the newer \
-         program, or go back to a copy of the database from before it"
+        "the tables of the database have version {found}, but this program supports versions up to {known}; run the \
+         newer program, or restore an older copy of the database"
     )]
     Newer {
         /// The version in the database.
@@ -49,10 +49,10 @@ pub enum StoreError {
         known: i64,
     },
     /// The tables could not be created or migrated.
-    #[error("the tables of the database cannot be brought up to date: {0}")]
+    #[error("cannot upgrade the tables of the database: {0}")]
     Migrate(MigrateError),
     /// A statement failed.
-    #[error("the database does not answer as it should: {}", words(.0))]
+    #[error("unexpected response of the database: {}", words(.0))]
     Database(sqlx::Error),
     /// The database cannot be used in its current state; the text contains advice.
     #[error("{text}")]
@@ -64,8 +64,8 @@ pub enum StoreError {
     },
     /// The target of a copy has rows that are not in the source.
     #[error(
-        "the database to copy to has {rows} rows in its table '{table}' that the other one has not, so it is no copy of \
-         that; give an empty database, or copy in the other direction"
+        "the target has {rows} rows in its table '{table}' that the source does not have, so it is not a copy of \
+         the source; give an empty database, or copy in the other direction"
     )]
     Foreign {
         /// The table.
@@ -75,8 +75,8 @@ pub enum StoreError {
     },
     /// After a copy the two databases have different numbers of rows.
     #[error(
-        "after copying, the table '{table}' has {to} rows and not {from}: somebody else writes into the database; stop its \
-         hub, and copy again"
+        "after copying, the table '{table}' has {to} rows, not {from}: another program writes to the database; stop \
+         its hub, and copy again"
     )]
     Differs {
         /// The table.
@@ -87,7 +87,7 @@ pub enum StoreError {
         to: u64,
     },
     /// A statement was aborted by its timeout.
-    #[error("a statement took longer than {0:?} and was ended")]
+    #[error("a statement took longer than {0:?} and was cancelled")]
     Slow(Duration),
     /// No connection became free in time.
     #[error("all connections to the database were in use for {0:?}")]
@@ -104,25 +104,25 @@ pub enum StoreError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Trouble {
     /// There is no space left.
-    #[error("the database refuses to store: no space left")]
+    #[error("the database cannot store data: no space left")]
     NoSpace,
     /// Reading or writing its files fails.
-    #[error("the database refuses to store: its disk fails")]
+    #[error("the database cannot store data: its disk fails")]
     Disk,
     /// It cannot be reached, or the connection was lost.
     #[error("the database cannot be reached")]
     Away,
     /// It did not answer in time.
-    #[error("the database takes too long")]
+    #[error("the database is too slow")]
     Slow,
     /// It is busy with other connections.
-    #[error("the database is busy with others")]
+    #[error("the database is busy with other clients")]
     Busy,
     /// Its files cannot be opened.
     #[error("the files of the database cannot be opened")]
     Files,
     /// It is read-only.
-    #[error("the database refuses to store: it can only be read")]
+    #[error("the database cannot store data: it is read-only")]
     ReadOnly,
     /// Its files are damaged, or not a database.
     #[error("the database is damaged")]
@@ -134,10 +134,10 @@ pub enum Trouble {
     #[error("the tables of the database are of another version")]
     Version,
     /// It rejects the values, and will reject them again.
-    #[error("the database refuses a result")]
+    #[error("the database rejects a result")]
     Refused,
     /// Anything else.
-    #[error("the database does not work")]
+    #[error("the database failed")]
     Other,
 }
 
@@ -267,7 +267,8 @@ pub(crate) fn explain(error: StoreError, place: &Place) -> StoreError {
     let trouble = error.trouble();
     let text = match (&error, place) {
         (StoreError::Slow(limit), Place::Server(server)) => Some(format!(
-            "no PostgreSQL server answers at {} within {limit:?}; look at the host and the port of the address, and at the firewall",
+            "no PostgreSQL server responds at {} within {limit:?}; check the host and the port of the address, and \
+             the firewall",
             Named(server).at()
         )),
         _ => match (cause(&error), place) {
@@ -284,7 +285,7 @@ impl Place {
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {
             Self::Server(server) => Named(server).forbids("permission denied"),
-            Self::File(path) => format!("the tables of '{}' cannot be made", path.display()),
+            Self::File(path) => format!("cannot create the tables of '{}'", path.display()),
         };
         StoreError::Unusable { text, trouble: Trouble::ReadOnly }
     }
@@ -302,10 +303,10 @@ fn of_file(path: &Path, trouble: Trouble, cause: &sqlx::Error) -> Option<String>
     let path = path.display();
     match trouble {
         Trouble::Damaged => {
-            Some(format!("'{path}' is damaged, or no database of SQLite; restore a backup, or move it away"))
+            Some(format!("'{path}' is damaged, or not a SQLite database; restore a backup, or move it away"))
         }
         Trouble::Busy => {
-            Some(format!("another program holds the database '{path}' ({}); end that, and try again", words(cause)))
+            Some(format!("another program has locked the database '{path}' ({}); stop it, and try again", words(cause)))
         }
         _ => None,
     }
@@ -341,8 +342,8 @@ impl Named<'_> {
     fn forbids(&self, why: &str) -> String {
         let (at, user, database) = (self.at(), self.0.get_username().escape_debug(), self.database().escape_debug());
         format!(
-            "the user '{user}' may not make tables in the database '{database}' of PostgreSQL at {at} ({why}); let its owner say \
-             `ALTER DATABASE {database} OWNER TO {user}`"
+            "the user '{user}' may not create tables in the database '{database}' of PostgreSQL at {at} ({why}); \
+             its owner can run `ALTER DATABASE {database} OWNER TO {user}`"
         )
     }
 
@@ -360,30 +361,30 @@ impl Named<'_> {
                 io::ErrorKind::PermissionDenied => format!("this user may not open the socket {at} of PostgreSQL"),
                 // The standard library has no error kind for failed name lookups.
                 _ if why.contains("lookup address") => {
-                    format!("there is no host '{}'; correct the host of the address", self.0.get_host().escape_debug())
+                    format!("no host '{}'; correct the host of the address", self.0.get_host().escape_debug())
                 }
-                _ => format!(
-                    "the PostgreSQL server at {at} cannot be reached: {why}; look at its log and at the firewall"
-                ),
+                _ => format!("cannot reach the PostgreSQL server at {at}: {why}; check its log and the firewall"),
             };
         }
         let code = cause.as_database_error().and_then(DatabaseError::code).unwrap_or_default();
         match &*code {
             "28P01" => format!(
-                "PostgreSQL at {at} does not accept the password of the user '{user}'; set the right one in PGPASSWORD"
+                "PostgreSQL at {at} rejects the password of the user '{user}'; set the correct one in PGPASSWORD"
             ),
             "28000" => format!(
-                "PostgreSQL at {at} does not let the user '{user}' in ({why}); make it by `createuser{options} {user}`, or let it in by \
-                 pg_hba.conf"
+                "PostgreSQL at {at} rejects the user '{user}' ({why}); create it with `createuser{options} {user}`, \
+                 or allow it in pg_hba.conf"
             ),
             "3D000" => format!(
-                "PostgreSQL at {at} has no database '{database}'; make it by `createuser{options} {user}`, if there is no such user \
-                 yet, and `createdb{options} --owner={user} {database}`"
+                "PostgreSQL at {at} has no database '{database}'; create it with `createuser{options} {user}`, if \
+                 the user does not exist, and `createdb{options} --owner={user} {database}`"
             ),
             "42501" => self.forbids(&why),
-            "53300" => format!("PostgreSQL at {at} has no connection left; end others, or raise its max_connections"),
-            "57P03" => format!("PostgreSQL at {at} starts or ends just now; try again in a moment"),
-            _ => format!("PostgreSQL at {at} refuses: {why}"),
+            "53300" => format!(
+                "PostgreSQL at {at} has no connection left; close other connections, or raise its max_connections"
+            ),
+            "57P03" => format!("PostgreSQL at {at} is starting or stopping; try again in a moment"),
+            _ => format!("PostgreSQL at {at} reports an error: {why}"),
         }
     }
 }

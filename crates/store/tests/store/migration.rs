@@ -118,8 +118,8 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, and this program knows those up to 7; run the newer program, or go back to \
-         a copy of the database from before it"
+        "the tables of the database have version 99, but this program supports versions up to 7; run the newer \
+         program, or restore an older copy of the database"
     );
     assert!(matches!(error, StoreError::Newer { found: 99, known: 7 }));
     assert_eq!(error.trouble(), Trouble::Version);
