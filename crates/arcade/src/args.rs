@@ -170,8 +170,9 @@ pub(crate) struct Args {
 // Parses a game and the port of its ladder.
 fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
     let (name, port) = typed.split_once('=').unwrap_or((typed, "0"));
-    let game = Game::named(name).ok_or_else(|| format!("choose some of {}", Game::names(Game::offered(true))))?;
-    let port = port.parse().map_err(|_| "a port follows as in robots=2021".to_owned())?;
+    let game =
+        Game::named(name).ok_or_else(|| format!("expected one or more of {}", Game::names(Game::offered(true))))?;
+    let port = port.parse().map_err(|_| "expected a port after the game, as in robots=2021".to_owned())?;
     Ok((game, port))
 }
 
@@ -179,7 +180,7 @@ fn durability(typed: &str) -> Result<Durability, String> {
     match typed {
         "node" => Ok(Durability::Node),
         "cluster" => Ok(Durability::Cluster),
-        _ => Err("give node or cluster".to_owned()),
+        _ => Err("expected node or cluster".to_owned()),
     }
 }
 
@@ -196,7 +197,7 @@ impl Args {
     pub(crate) fn joins(&self, port: u16) -> anyhow::Result<Option<fleet::Settings>> {
         anyhow::ensure!(
             self.nats.is_empty() || self.node.is_some(),
-            "NATS servers are given by --nats or ARCADE_NATS, and --node, --advertise and --database are missing"
+            "NATS servers, from --nats or ARCADE_NATS, require --node, --advertise and --database"
         );
         Ok(self.settings(port))
     }

@@ -200,10 +200,13 @@ impl Joining {
         match timeout(WELCOME, joined).await {
             Ok(taken) => Ok(taken),
             Err(_) if fleet.pulse.borrow().name_taken => {
-                bail!("another node is called '{name}'; choose another name with --node, or stop it")
+                bail!("another node has the name '{name}'; choose another one with --node, or stop that node")
             }
             Err(_) => {
-                bail!("the directory of the arcade did not answer for {WELCOME:?}; see whether most NATS servers run")
+                bail!(
+                    "the directory of the arcade did not respond for {WELCOME:?}; check that most NATS servers \
+                    are running"
+                )
             }
         }
     }
@@ -334,7 +337,7 @@ impl Fleet {
         match room.parse() {
             // Without its task, the hub ends.
             Ok(name) => drop(self.commands.send(command(name)).await),
-            Err(error) => warn!("a room cannot be shown to other nodes: {error}"),
+            Err(error) => warn!("cannot publish a room to other nodes: {error}"),
         }
     }
 
@@ -351,7 +354,7 @@ impl Fleet {
             answered.await.ok()
         };
         if timeout(FAREWELL, left).await.is_err() {
-            warn!("the directory does not answer, so other nodes show this one for some seconds more");
+            warn!("the directory does not respond, so other nodes list this one for a few more seconds");
         }
     }
 
@@ -395,7 +398,7 @@ impl Fleet {
 /// If the broker cannot be used.
 pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String, MeshError> {
     let version = Nats::look(&place(servers, arcade)).await?;
-    Ok(format!("NATS {version} with JetStream answers"))
+    Ok(format!("NATS {version} with JetStream responds"))
 }
 
 impl Fleet {

@@ -81,7 +81,7 @@ pub(crate) enum OpenError {
     /// The hub or the host has reached its limit of rooms.
     #[error("{0}")]
     TooMany(Refusal),
-    #[error("the hub is about to end")]
+    #[error("the hub is shutting down")]
     Draining,
     /// The directory of an arcade of several hubs does not answer, or has no name for the room.
     #[error("{0}")]
@@ -250,7 +250,7 @@ impl Hub {
             self.rooms.files.remove(&room.id);
         }
         if before.len() > MAX_ROOMS {
-            warn!("only {MAX_ROOMS} of {} rooms come back; the files of the others stay", before.len());
+            warn!("restoring only {MAX_ROOMS} of {} rooms; the files of the others are kept", before.len());
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut batches = vec![vec![]; threads];
@@ -265,7 +265,7 @@ impl Hub {
                     let id = file.id.clone();
                     match hub.run(file) {
                         Ok(room) => hub.announce(&room),
-                        Err(error) => error!(room = id, "the room does not come back: {error:#}"),
+                        Err(error) => error!(room = id, "cannot restore the room: {error:#}"),
                     }
                 }
             });
@@ -306,7 +306,7 @@ impl Hub {
         } else {
             self.rooms.files.save(&room)?;
         }
-        info!(room = file.id, port = file.port, "a room is open");
+        info!(room = file.id, port = file.port, "opened a room");
         self.rooms.insert(file.id, Arc::clone(&room));
         // Independent of the caller's runtime, because the bots and the attendant are not part of the room.
         let _context = self.handles.rest.enter();
@@ -353,7 +353,7 @@ impl Hub {
         file.bots.clear();
         let id = file.id.clone();
         if let Err(error) = self.run(file) {
-            error!(room = id, "the room cannot begin anew: {error:#}");
+            error!(room = id, "cannot restart the room: {error:#}");
             self.rooms.forget(room);
         }
         self.rooms.replaced.notify_waiters();
@@ -406,7 +406,8 @@ impl Hub {
         if running > 0 {
             let seconds = left.as_secs();
             info!(
-                "{running} matches go on for {seconds} s at most; they are suspended then, and a second signal does that at once"
+                "{running} matches continue for at most {seconds} s, then they are suspended; a second signal \
+                 suspends them immediately"
             );
         }
         let finished = async {
@@ -431,7 +432,7 @@ impl Hub {
             ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
         });
         if !closed.await.unwrap_or_default() {
-            warn!("not all journals were closed on disk in time; their rooms are restored all the same");
+            warn!("some journals were not closed on disk in time; their rooms are restored anyway");
         }
     }
 }

@@ -158,7 +158,7 @@ fn unknown() -> ReplayError {
 }
 
 fn panicked(path: &Path, error: &JoinError) -> ReplayError {
-    warn!(journal = %path.display(), %error, "a replay has failed");
+    warn!(journal = %path.display(), %error, "a replay failed");
     ReplayError::Damaged("its journal makes the game fail".into())
 }
 

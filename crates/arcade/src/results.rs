@@ -177,11 +177,11 @@ impl Results {
             task.abort();
             warn!(
                 waiting = self.health().waiting,
-                "not all results could be stored; the next start finds them in the journals"
+                "some results are not stored; the next start reads them from the journals"
             );
         }
         if timeout(FAREWELL, self.store.close()).await.is_err() {
-            warn!("the database does not close; what it has not finished is undone");
+            warn!("the database does not close; unfinished transactions are rolled back");
         }
     }
 
@@ -314,7 +314,7 @@ impl Results {
                 if is_away { Reading::Away } else { Reading::Damaged }
             }
             Err(_) => {
-                warn!(file, "a journal makes its game panic; its results are missing from there on");
+                warn!(file, "a journal makes its game panic; later results of this journal are missing");
                 Reading::Damaged
             }
         }
@@ -354,7 +354,10 @@ impl Results {
             }
             Err(error) if error.trouble() == Trouble::Refused => {
                 let error = format!("{:#}", anyhow::Error::from(error));
-                warn!(id = over.id, error, "the database refuses this result, which is left out; its journal has it");
+                warn!(
+                    id = over.id,
+                    error, "the database rejects this result, which is skipped; its journal contains it"
+                );
                 Some(Committed::Rejected)
             }
             Err(error) => {
@@ -373,7 +376,7 @@ impl Results {
             }
             Err(error) => {
                 let error = format!("{:#}", anyhow::Error::from(error));
-                warn!(error, "the leaders cannot be read; the lobby keeps the previous snapshot");
+                warn!(error, "cannot read the leaders; the lobby keeps the previous snapshot");
                 false
             }
         }
@@ -430,14 +433,14 @@ impl Results {
                         self.state().progress.remove(file);
                     }
                     let days = journal.age(now).as_secs() / 86_400;
-                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "removed an old journal");
                 }
                 for (journal, error) in failed {
-                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                    warn!(journal = %journal.display(), %error, "cannot remove an old journal");
                 }
             }
-            Ok((_, Err(error))) => warn!(%error, "old journals cannot be looked for"),
-            Err(error) => warn!(%error, "old journals cannot be removed"),
+            Ok((_, Err(error))) => warn!(%error, "cannot search for old journals"),
+            Err(error) => warn!(%error, "cannot remove old journals"),
         }
     }
 }

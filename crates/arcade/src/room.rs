@@ -232,7 +232,7 @@ impl Room {
     fn player_at(&self, seat: &str) -> anyhow::Result<Player> {
         let info = self.info.borrow();
         let found = info.players.iter().find(|player| player.seat == seat && !seat.is_empty()).cloned();
-        found.with_context(|| format!("nobody has the seat '{}' in this room", seat.escape_debug()))
+        found.with_context(|| format!("no player has the seat '{}' in this room", seat.escape_debug()))
     }
 
     // The host of a player, by its pseudonym.

@@ -51,7 +51,8 @@ pub(crate) enum Refused {
     Taken,
     /// The directory does not respond, so the owner is unknown.
     #[error(
-        "the directory of the arcade does not answer; what runs goes on, and new rooms can be opened when it is back"
+        "the directory of the arcade does not respond; running rooms continue, and new rooms can be opened when it \
+         responds again"
     )]
     Away,
 }

@@ -82,7 +82,7 @@ impl Secrets {
     pub(super) async fn keep(&self, directory: &dyn Directory) -> Result<Option<RelayKey>, MeshError> {
         let secret = establish(directory, SECRET, || Ok(self.secret.clone())).await?;
         if secret != self.secret {
-            warn!("the other hubs of this arcade have another secret; start this hub again");
+            warn!("the other hubs of this arcade have another secret; restart this hub");
         }
         let relay = establish(directory, seal::KEY, || Ok(self.relay.clone())).await?;
         Ok(RelayKey::read(&relay))
@@ -134,7 +134,8 @@ async fn agree(
     if let Some(entry) = directory.entry(&key).await? {
         return text(name, &entry);
     }
-    let drawn = draw().map_err(|error| unusable(name.as_str(), error, "see why the system has no random numbers"))?;
+    let drawn =
+        draw().map_err(|error| unusable(name.as_str(), error, "check why the system provides no random numbers"))?;
     match directory.write(&key, Some(&Value::Common(drawn.clone())), None).await? {
         Written::Conflict(Some(entry)) => text(name, &entry),
         Written::Stored(_) | Written::Conflict(None) => Ok(drawn),
@@ -161,7 +162,7 @@ fn text(name: &Name, entry: &Entry) -> Result<String, MeshError> {
 fn text_of(name: &Name, value: &Value) -> Result<String, MeshError> {
     match value {
         Value::Common(text) => Ok(text.clone()),
-        _ => Err(unusable(name.as_str(), "a later version of arcade has written it", "upgrade this node")),
+        _ => Err(unusable(name.as_str(), "it was written by a later version of arcade", "upgrade this node")),
     }
 }
 

@@ -183,7 +183,7 @@ impl Copies {
                 for attempt in 0..REMOVALS {
                     match journals.remove(&room, fence).await {
                         Ok(_) => return,
-                        Err(error) => debug!(room = %room, "the copy of a room that is over is not removed: {error}"),
+                        Err(error) => debug!(room = %room, "cannot remove the copy of a closed room: {error}"),
                     }
                     sleep(REMOVAL_PAUSE * 2_u32.pow(attempt)).await;
                 }
@@ -302,17 +302,18 @@ async fn drive(
                 was_short = false;
                 // If this fails, the next state trims the copy.
                 if let Err(error) = journals.trim(&room, before).await {
-                    debug!(room = %room, "the copy of a room is not shortened: {error}");
+                    debug!(room = %room, "cannot trim the copy of a room: {error}");
                 }
             }
             Step::Short(removes) => {
                 if !std::mem::replace(&mut was_short, true) {
-                    warn!(room = %room, "the host of this room has its share of the stream of copies; there is no copy of the room for now");
+                    warn!(room = %room, "the host of this room has used its share of the stream of copies; the room \
+                        has no copy for now");
                 }
                 if let Some(fence) = removes
                     && let Err(error) = journals.remove(&room, fence).await
                 {
-                    debug!(room = %room, "the copy of a room is not removed: {error}");
+                    debug!(room = %room, "cannot remove the copy of a room: {error}");
                 }
             }
             Step::Ask(ticket, ask) => {
@@ -338,7 +339,7 @@ async fn drive(
             },
             Step::Wait(None) => copy.work.notified().await,
             Step::Fenced => {
-                warn!(room = %room, "another hub has taken this room over while this one could not be heard");
+                warn!(room = %room, "another hub has taken over this room while this hub was disconnected");
                 fenced.fetch_add(1, Ordering::Relaxed);
                 // The channel has capacity for each room.
                 let _ = events.try_send(Event::Lost(room));

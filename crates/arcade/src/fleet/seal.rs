@@ -179,7 +179,7 @@ pub(super) async fn ask(address: &str, key: &RelayKey, plea: &Plea) -> Option<Pr
         // The connection is refused, so the process has ended.
         Ok(Err(error)) if is_refused(&error) => Some(Promise::Gone),
         Ok(Err(error)) => {
-            debug!("the node {} does not answer: {error:#}", plea.to.node);
+            debug!("the node {} does not respond: {error:#}", plea.to.node);
             None
         }
         Err(_) => None,
@@ -198,7 +198,7 @@ async fn try_ask(address: &str, key: &RelayKey, plea: &Plea) -> anyhow::Result<P
     let proof = key.seal(now(), &SealedRequest { method: "POST", path: &path, relayed });
     let request = Request::post(&path).header(header::HOST, address).header(HEADER, proof).body(Body::empty())?;
     let answer = dial(address).await?.send_request(request).await?;
-    anyhow::ensure!(answer.status() == StatusCode::OK, "it answers with {}", answer.status());
+    anyhow::ensure!(answer.status() == StatusCode::OK, "it responds with {}", answer.status());
     let body = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await?;
     Ok(serde_json::from_slice::<Answered>(&body)?.into())
 }

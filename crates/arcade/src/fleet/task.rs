@@ -143,7 +143,7 @@ impl Task {
                 Some(delta) = deltas.recv() => self.see(delta),
                 Some(done) = self.asks.join_next() => match done {
                     Ok(done) => self.take(done),
-                    Err(error) => error!("a question to the directory has failed: {error}"),
+                    Err(error) => error!("a request to the directory failed: {error}"),
                 },
                 _ = touches.tick() => self.touch(),
                 () = sleep_until(due) => self.input(Input::Elapsed),
@@ -291,12 +291,10 @@ impl Task {
             // It is written again within an hour, or when it is removed.
             Done::Key(None) => {}
             Done::Discarded(Ok(count)) => {
-                warn!(
-                    "the stream of copies of rooms is full; {count} copies of rooms that are over were removed from it"
-                );
+                warn!("the stream of copies of rooms is full; removed {count} copies of closed rooms");
             }
             Done::Discarded(Err(error)) => {
-                warn!("the stream of copies of rooms is full, and stays so for now: {error}");
+                warn!("the stream of copies of rooms is full, and no copy can be removed: {error}");
             }
         }
     }
@@ -330,7 +328,7 @@ impl Task {
                 }
             }
             Output::Lost(room) => {
-                warn!(room = %room, "somebody else has this room now; it ends here");
+                warn!(room = %room, "another hub owns this room now; it ends here");
                 self.handings.forget(&room);
                 self.copies.lose(&room);
                 self.release(&room);
@@ -339,7 +337,7 @@ impl Task {
             }
             Output::NameTaken => {
                 self.pulse.send_modify(|pulse| pulse.name_taken = true);
-                warn!("another data directory uses the name of this node; waiting until that one is gone");
+                warn!("another data directory uses the name of this node; waiting until it is released");
             }
             Output::Left => {
                 info!("this node has left the arcade");
@@ -438,7 +436,7 @@ pub(super) async fn watch(directory: Arc<dyn Directory>, changes: mpsc::Sender<D
     while !changes.is_closed() {
         let Err(error) = follow(&*directory, &changes, &mut last, &mut is_away).await else { return };
         if !std::mem::replace(&mut is_away, true) {
-            warn!("{error}; matches go on, and what is known of other nodes may be old");
+            warn!("{error}; matches continue, and the state of other nodes may be outdated");
         }
         sleep(PAUSE).await;
     }
@@ -454,7 +452,7 @@ async fn follow(
     loop {
         let delta = watch.next().await?;
         if std::mem::take(is_away) {
-            info!("the directory answers again");
+            info!("the directory responds again");
         }
         match &delta {
             Delta::Reset => *last = None,
@@ -507,7 +505,7 @@ impl Codes {
 /// Claims a code for a room, or renews the claim. Returns its revision.
 pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, Refused> {
     try_claim(directory, code, room).await.unwrap_or_else(|error| {
-        warn!("a code cannot be claimed: {error}");
+        warn!("cannot claim a code: {error}");
         Err(Refused::Away)
     })
 }

@@ -61,9 +61,10 @@ impl Address {
             (false, true) => format!("the rooms ({ports}), but not the page"),
         };
         let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
-        let makers = if page { " Whoever opens the page can make rooms and play." } else { "" };
+        let makers = if page { " All visitors of the page can open rooms and play." } else { "" };
         format!(
-            "{friends}Open to everybody who can reach this machine: {open}.{makers} The host's commands and /metrics work on this machine only.\n"
+            "{friends}Open to every machine that can reach this one: {open}.{makers} The host's commands and \
+             /metrics work on this machine only.\n"
         )
     }
 

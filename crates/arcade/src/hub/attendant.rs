@@ -74,7 +74,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
             let seated = blocking(&rooms, &room, move |rooms, room| rooms.fill(room, host)).await;
             let refused = seated.and_then(Result::err).map(|error| format!("{error:#}"));
             if let Some(why) = company.joined(Instant::now(), refused, !was_empty) {
-                warn!(room = room.file().id, "bots cannot join; the hub tries again while people wait: {why}");
+                warn!(room = room.file().id, "bots cannot join; the hub retries while players wait: {why}");
             }
         }
         let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for };
@@ -86,11 +86,11 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
             Verdict::Stay => {}
             Verdict::Close => {
                 let minutes = rules.empty_for.as_secs().div_ceil(60);
-                rooms.close(&room, &format!("nobody was in the room for {minutes} minutes"));
+                rooms.close(&room, &format!("the room was empty for {minutes} minutes"));
                 return;
             }
             Verdict::Renew => {
-                info!(room = room.file().id, "the room begins anew, with another journal");
+                info!(room = room.file().id, "restarting the room with a new journal");
                 room.stop(Leave::Over, RoomOutcome::Renewed);
                 return;
             }
@@ -141,7 +141,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
         }
         // The next change is another attempt.
         Ok(false) => {}
-        Err(error) => warn!("a room is not handed on: {error:#}"),
+        Err(error) => warn!("cannot transfer a room: {error:#}"),
     }
     None
 }

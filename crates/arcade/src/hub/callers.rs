@@ -162,7 +162,7 @@ pub(crate) fn host_name(typed: &str) -> Result<String, String> {
     if name.len() <= MAX_NAME && name.split('.').all(is_label) {
         Ok(name.to_ascii_lowercase())
     } else {
-        Err("give the name alone, as it stands in the address of the page: play.example.org".to_owned())
+        Err("expected only a host name, as in the address of the page: play.example.org".to_owned())
     }
 }
 

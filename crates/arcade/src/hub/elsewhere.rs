@@ -208,7 +208,7 @@ fn read(remote: Remote) -> Option<Arc<Far>> {
             Some(Arc::new(Far { id: room.to_string(), node, row, is_public, text }))
         }
         Err(error) => {
-            warn!(room = %room, "what the node {node} shows of a room is not understood: {error}");
+            warn!(room = %room, "cannot decode the room row of the node {node}: {error}");
             None
         }
     }
@@ -224,7 +224,7 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
     if let Some(code) = room.access.code()
         && let Err(error) = fleet.claim_code(code, &id).await
     {
-        warn!(room = id, "other nodes do not know the code of the room: {error}");
+        warn!(room = id, "cannot publish the code of the room to other nodes: {error}");
     }
     let mut now = Some(room);
     while let Some(room) = now {
@@ -233,7 +233,7 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
             let row = Row::of(&room, &info.borrow_and_update());
             match row {
                 Ok(row) => fleet.show(&id, row).await,
-                Err(error) => warn!(room = id, "other nodes are not shown the room as it is: {error}"),
+                Err(error) => warn!(room = id, "cannot publish the state of the room to other nodes: {error}"),
             }
             sleep(PAUSE).await;
             if info.changed().await.is_err() {

@@ -55,7 +55,7 @@ impl RoomFiles {
             next = next.max(number_of(id).unwrap_or(0).saturating_add(1));
             match read(&path, id) {
                 Ok(file) => rooms.push(file),
-                Err(error) => warn!("the room in {} does not come back: {error:#}", file_name(&path)),
+                Err(error) => warn!("cannot restore the room in {}: {error:#}", file_name(&path)),
             }
         }
         rooms.sort_by_key(|room| number_of(&room.id));
@@ -135,7 +135,8 @@ impl RoomFiles {
     pub(crate) fn remove(&self, id: &str) {
         let path = self.path(id);
         if let Err(error) = remove_if_there(&path) {
-            warn!(%error, "the room in {} would come back: its file cannot be removed", file_name(&path));
+            warn!(%error, "cannot remove the file of the room in {}, so the next start will restore \
+                it", file_name(&path));
         }
     }
 
@@ -165,7 +166,7 @@ pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory).with_context(|| format!("cannot make the directory '{}'", directory.display()))
+    builder.create(directory).with_context(|| format!("cannot create the directory '{}'", directory.display()))
 }
 
 /// Removes a file if it exists.

@@ -83,6 +83,6 @@ async fn remember(results: Arc<Results>, board: Arc<Board>) {
     results.caught_up().await;
     match results.store.newest_of_class(board.game.name(), LADDER, board::RECENT).await {
         Ok(before) => board.view().remember(before),
-        Err(error) => warn!(game = board.game.name(), %error, "the last matches of the ladder cannot be read"),
+        Err(error) => warn!(game = board.game.name(), %error, "cannot read the last matches of the ladder"),
     }
 }

@@ -195,7 +195,7 @@ impl Publisher {
                     let row = match Listed::of_far(far.row.game, info.get()) {
                         Ok(row) => row,
                         Err(error) => {
-                            warn!(room = far.id, "a room of the node {} cannot be listed: {error}", far.node);
+                            warn!(room = far.id, "cannot list a room of the node {}: {error}", far.node);
                             continue;
                         }
                     };

@@ -82,51 +82,58 @@ macro_rules! metrics {
 
 metrics! {
     rooms: Family<Labels<2>, Gauge>, "arcade_rooms", "Open rooms, by game and phase";
-    players: Family<Labels<2>, Gauge>, "arcade_players", "Players with a seat: persons and bots";
+    players: Family<Labels<2>, Gauge>, "arcade_players", "Players with a seat, including bots";
     watchers: Family<Labels<1>, Gauge>, "arcade_watchers", "Connections without a seat";
-    sockets: Gauge, "arcade_sockets", "Open sockets of browsers";
+    sockets: Gauge, "arcade_sockets", "Open browser sockets";
     received: Family<Labels<1>, Counter>, "arcade_messages_received",
-        "Messages that rooms took, from browsers and native clients";
-    malformed: Family<Labels<1>, Counter>, "arcade_messages_malformed", "What arrived and was no message";
-    sent: Family<Labels<1>, Counter>, "arcade_messages_sent", "Messages that were written to browsers";
+        "Messages received by rooms, from browsers and native clients";
+    malformed: Family<Labels<1>, Counter>, "arcade_messages_malformed", "Malformed messages received";
+    sent: Family<Labels<1>, Counter>, "arcade_messages_sent", "Messages sent to browsers";
     lateness: Family<Labels<1>, Histogram, Bounds> = Family::new_with_constructor(Bounds(&LATENESS)),
-        "arcade_deadline_lateness" in Seconds, "How late rooms noticed a deadline, such as that of a turn";
-    broken: Family<Labels<1>, Counter>, "arcade_rooms_broken", "Rooms whose engine failed, and that began anew";
-    journal_bytes: Gauge, "arcade_journals" in Bytes, "Length of the journals of open rooms";
-    journals_cut: Gauge, "arcade_journals_cut", "Open rooms whose journal was given up";
-    waiting: Gauge, "arcade_results_waiting", "Journals with results, and names, that wait for the database";
-    stored: Counter, "arcade_results_stored", "Results that were stored";
-    away: Gauge, "arcade_results_away", "1 while the database of results does not answer";
-    requests: Family<OfRequest, Counter>, "arcade_http_requests", "Answers, by method, route and status";
-    answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to answer a request";
+        "arcade_deadline_lateness" in Seconds, "Delay between a deadline, such as that of a turn, and its handling";
+    broken: Family<Labels<1>, Counter>, "arcade_rooms_broken", "Rooms restarted after a failure of their engine";
+    journal_bytes: Gauge, "arcade_journals" in Bytes, "Size of the journals of open rooms";
+    journals_cut: Gauge, "arcade_journals_cut", "Open rooms whose journal was cut";
+    waiting: Gauge, "arcade_results_waiting", "Names, and journals with results, that wait for the database";
+    stored: Counter, "arcade_results_stored", "Results stored";
+    away: Gauge, "arcade_results_away", "1 while the results database does not respond";
+    requests: Family<OfRequest, Counter>, "arcade_http_requests", "HTTP responses, by method, route and status";
+    answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to respond to a request";
     refused: Family<Labels<1>, Counter>, "arcade_refused",
-        "Refusals by kind, because an address had its share or the hub was at its limit";
-    nodes: Gauge, "arcade_fleet_nodes", "Hubs of this arcade, where there are several";
+        "Rejections by kind, because an address exceeded its share or the hub its limit";
+    nodes: Gauge, "arcade_fleet_nodes", "Hubs of this arcade, if it has several";
     far_rooms: Gauge, "arcade_fleet_rooms", "Rooms of other hubs";
-    relayed: Gauge, "arcade_fleet_relayed", "Sockets that are passed on to other hubs";
-    published: Gauge, "arcade_fleet_published", "Rooms of this hub that are published for watchers at others";
-    events: Counter, "arcade_fleet_events", "What was published of rooms: many messages are one, and it does not depend on how many watch";
-    followed: Gauge, "arcade_fleet_followed", "Rooms of other hubs that are followed for watchers";
-    fed: Gauge, "arcade_fleet_fed", "Sockets of watchers that are told what is published of rooms of other hubs";
-    lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "How long a change takes to come back from the directory of all hubs";
-    unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not answer";
-    silent: Gauge, "arcade_fleet_silent", "1 while the rooms of this hub tell nobody anything, since another one may have taken them over";
-    copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "For how long the oldest change of a room waits to be where other hubs find it";
-    copy_bytes: Gauge, "arcade_fleet_journal_waiting" in Bytes, "What waits to be where other hubs find it";
-    moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that went on here";
-    handed: Counter, "arcade_fleet_rooms_handed_over", "Rooms that this hub handed over and that go on at others";
-    fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended here since another hub had taken them over";
-    skipped: Counter, "arcade_fleet_skipped", "Values of the directory and copies of rooms that this version does not understand";
-    dead_letters: Counter, "arcade_fleet_results_dead", "Results of all hubs that this one has moved to the dead letters, since none could store them";
-    copies: Gauge, "arcade_fleet_copies" in Bytes, "What the copies of the rooms of this hub take of the stream of copies";
-    without_copy: Gauge, "arcade_fleet_rooms_without_copy", "Rooms whose copies are incomplete, since they or their hosts have their share of the stream of copies";
-    ladder_waiting: Family<Labels<1>, Gauge>, "arcade_ladder_waiting", "Programs that wait for a match of the ladder";
-    ladder_playing: Family<Labels<1>, Gauge>, "arcade_ladder_playing", "Matches of the ladder that are played";
-    ladder_matches: Family<Labels<1>, Counter>, "arcade_ladder_matches", "Matches of the ladder that had a result";
+    relayed: Gauge, "arcade_fleet_relayed", "Sockets relayed to other hubs";
+    published: Gauge, "arcade_fleet_published", "Rooms of this hub that are published for spectators at other hubs";
+    events: Counter, "arcade_fleet_events", "Events published for rooms; one event batches many messages, \
+        regardless of the number of spectators";
+    followed: Gauge, "arcade_fleet_followed", "Rooms of other hubs that this hub follows for spectators";
+    fed: Gauge, "arcade_fleet_fed", "Sockets of spectators that receive the published events of rooms of other hubs";
+    lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "Round-trip time of a change to the \
+        directory of all hubs";
+    unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not respond";
+    silent: Gauge, "arcade_fleet_silent", "1 while the rooms of this hub send no output, since another hub may have \
+        taken them over";
+    copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "Age of the oldest change of a room \
+        that is not replicated yet";
+    copy_bytes: Gauge, "arcade_fleet_journal_waiting" in Bytes, "Data of rooms that is not replicated yet";
+    moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that resumed at this hub";
+    handed: Counter, "arcade_fleet_rooms_handed_over", "Rooms that this hub handed over and that resumed at other hubs";
+    fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended at this hub, since another hub had taken them over";
+    skipped: Counter, "arcade_fleet_skipped", "Directory values and room copies that this version cannot decode";
+    dead_letters: Counter, "arcade_fleet_results_dead", "Results that this hub moved to the dead letters, since no \
+        hub could store them";
+    copies: Gauge, "arcade_fleet_copies" in Bytes, "Size of the copies of the rooms of this hub in the stream of \
+        copies";
+    without_copy: Gauge, "arcade_fleet_rooms_without_copy", "Rooms with incomplete copies, since they or their \
+        hosts have used their share of the stream of copies";
+    ladder_waiting: Family<Labels<1>, Gauge>, "arcade_ladder_waiting", "Programs that wait for a ladder match";
+    ladder_playing: Family<Labels<1>, Gauge>, "arcade_ladder_playing", "Running ladder matches";
+    ladder_matches: Family<Labels<1>, Counter>, "arcade_ladder_matches", "Ladder matches with a result";
     ladder_lost: Family<Labels<2>, Counter>, "arcade_ladder_lost",
-        "Matches of the ladder that a program lost by what it did: it was silent, or gone before the end";
+        "Ladder matches that a program forfeited by a timeout or by leaving early";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
-    processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
+    processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "CPU time";
     files: Gauge, "process_open_fds", "Open files and sockets";
 }
 

@@ -64,11 +64,12 @@ impl Hub {
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
         let Some(elsewhere) = self.elsewhere() else {
             bail!(
-                "rooms move only between the hubs of one arcade, and this hub was started without --nats; end it by `arcade drain`"
+                "rooms move only between the hubs of one arcade, but this hub was started without --nats; end it \
+                 with `arcade drain`"
             );
         };
         if self.moves.begun.swap(true, Ordering::AcqRel) {
-            bail!("the rooms of this hub are moved already; `arcade status` shows how many are left");
+            bail!("the rooms of this hub are already being moved; `arcade status` shows how many are left");
         }
         self.rooms.drain();
         elsewhere.fleet.drain().await;
@@ -89,7 +90,7 @@ impl Hub {
                 }
                 Ok(Outcome::Stays(why)) => *moved.stays.entry(why).or_default() += 1,
                 Ok(Outcome::Gone) => {}
-                Err(error) => error!("a room was not moved: {error}"),
+                Err(error) => error!("cannot move a room: {error}"),
             }
         }
         moved.pauses_ms.sort_unstable();
@@ -163,7 +164,7 @@ impl Hub {
                 Outcome::Moved(pause)
             }
             Ok(Some(Settled::Back)) => {
-                warn!(room = id, "no other hub took the room, so it goes on here");
+                warn!(room = id, "no other hub took the room, so it continues here");
                 self.stop_moving(Why::NotTaken)
             }
             Ok(None) | Err(_) => Outcome::Stays(Why::Unheard),
@@ -203,7 +204,7 @@ impl Hub {
             }
         };
         if !is_closed || timeout(CLOSING, free).await.is_err() {
-            return error!(room = file.id, "the room cannot go on at once; it is back when the hub is started again");
+            return error!(room = file.id, "the room cannot continue now; the next start of the hub restores it");
         }
         let hub = Arc::clone(self);
         let _ = spawn_blocking(move || {
@@ -211,7 +212,7 @@ impl Hub {
             let id = file.id.clone();
             match hub.run(file) {
                 Ok(room) => hub.announce(&room),
-                Err(error) => error!(room = id, "the room is back when the hub is started again: {error:#}"),
+                Err(error) => error!(room = id, "the next start of the hub restores the room: {error:#}"),
             }
         })
         .await;
@@ -252,7 +253,7 @@ impl Hub {
                 Event::Lost(room) => {
                     let rooms = Arc::clone(&self.rooms);
                     if rooms.get(room.as_str()).is_some() {
-                        warn!(room = %room, "the room has moved to another hub, and ends here");
+                        warn!(room = %room, "the room has moved to another hub and ends here");
                     }
                     // This writes to the disk.
                     let _ = spawn_blocking(move || rooms.give_up(room.as_str())).await;
@@ -278,12 +279,13 @@ impl Hub {
             Err(Unreadable::Later) => {
                 return error!(
                     room = id,
-                    "a later version of arcade has written the copy of this room; it goes on when this hub is upgraded"
+                    "the copy of this room was written by a later version of arcade; it resumes when this hub is \
+                     upgraded"
                 );
             }
         };
         let Some(read) = read else {
-            info!(room = id, "nothing of this room was stored before its hub was lost, so it is closed");
+            info!(room = id, "closing the room, since no copy was stored before its hub was lost");
             return fleet.close(id).await;
         };
         let (hub, room) = (Arc::clone(self), id.to_owned());
@@ -299,7 +301,7 @@ impl Hub {
                 self.announce(&room);
             }
             Err(error) => {
-                error!(room = id, "the room of another hub cannot go on here, so it is closed: {error:#}");
+                error!(room = id, "closing the room of another hub, since it cannot resume here: {error:#}");
                 fleet.close(id).await;
             }
         }
@@ -307,16 +309,16 @@ impl Hub {
 
     // Resumes a room from another hub's copy. Waits for the disk.
     fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
-        let mut file = parse(&read.room, id).context("what is written down of it is damaged")?;
+        let mut file = parse(&read.room, id).context("its description is damaged")?;
         let _opening = self.rooms.opening();
-        anyhow::ensure!(!self.rooms.is_draining() || self.moves.has_handed(id), "this hub is about to end");
+        anyhow::ensure!(!self.rooms.is_draining() || self.moves.has_handed(id), "this hub is shutting down");
         let front = self.place.front(file.options.game().name());
         let disk = &*self.place.writing.disk;
         let journal = read.journal.as_ref().map(|journal| journal.write(disk, &self.place.journals, &front));
         file.journal = match journal.transpose() {
             Ok(path) => path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
             Err(error) => {
-                warn!(room = id, "its match is lost: {error}");
+                warn!(room = id, "lost its match: {error}");
                 None
             }
         };
@@ -328,7 +330,7 @@ impl Hub {
             file.permanent = false;
         }
         let room = self.run(file)?;
-        info!(room = id, port = room.file().port, "a room of another hub goes on here");
+        info!(room = id, port = room.file().port, "resumed a room of another hub");
         Ok(room)
     }
 
@@ -336,7 +338,7 @@ impl Hub {
         let (id, row) = (room.file().id.clone(), Row::of(room, &room.info.borrow()));
         match row {
             Ok(row) => fleet.show(&id, row).await,
-            Err(error) => warn!("other hubs are not shown a room as it is: {error}"),
+            Err(error) => warn!("cannot publish the state of a room to other hubs: {error}"),
         }
     }
 }

@@ -77,13 +77,13 @@ impl Why {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoHub => "there is no other hub that takes rooms",
-            Self::NoRules => "no other hub knows their version of the rules",
+            Self::NoRules => "no other hub supports their version of the rules",
             Self::Ladder => "matches of the ladder do not move",
-            Self::NoJournal => "their journals were given up, so that nobody can go on with them",
-            Self::NoCopy => "what happened in them is not where other hubs find it",
-            Self::Away => "the directory of the arcade does not answer",
-            Self::NotTaken => "the other hubs took no room that was offered to them",
-            Self::Unheard => "they were handed over, and no other hub says so far that it goes on with them",
+            Self::NoJournal => "their journals were cut, so no hub can resume them",
+            Self::NoCopy => "their latest events are not replicated",
+            Self::Away => "the directory of the arcade does not respond",
+            Self::NotTaken => "the other hubs accepted none of the rooms",
+            Self::Unheard => "they were handed over, but no other hub has confirmed that they resumed",
         }
     }
 }

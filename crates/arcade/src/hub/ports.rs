@@ -63,7 +63,7 @@ impl Ports {
         if before != 0 && self.range.as_ref().is_none_or(|range| range.contains(&before)) {
             match self.again(wire, before) {
                 Ok(opened) => return Ok(opened),
-                Err(error) => warn!("{error:#}; the room gets another port, and its native clients have to join again"),
+                Err(error) => warn!("{error:#}; the room gets another port, and its native clients must join again"),
             }
         }
         let Some(range) = self.range.clone() else {
@@ -75,7 +75,7 @@ impl Ports {
                     return Ok((sockets, lease));
                 }
             }
-            bail!("the system gives only ports that other rooms have");
+            bail!("the system offers only ports of other rooms");
         };
         for port in range.clone() {
             // Taken before it is tried, so that two rooms do not try the same port.
@@ -88,7 +88,7 @@ impl Ports {
             }
         }
         bail!(
-            "all ports from {} to {} are in use; close a room, or start the hub with a longer range at --ports",
+            "all ports from {} to {} are in use; close a room, or restart the hub with a larger range in --ports",
             range.start(),
             range.end()
         )
@@ -130,7 +130,7 @@ pub(crate) fn port_range(typed: &str) -> Result<RangeInclusive<u16>, String> {
     let range = typed.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));
     range
         .filter(|range| *range.start() > 0 && !range.is_empty())
-        .ok_or_else(|| "give the first and the last port, as in 2100-2199".to_owned())
+        .ok_or_else(|| "expected the first and the last port, as in 2100-2199".to_owned())
 }
 
 #[cfg(test)]
@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(
             error,
             format!(
-                "all ports from {port} to {port} are in use; close a room, or start the hub with a longer range at --ports"
+                "all ports from {port} to {port} are in use; close a room, or restart the hub with a larger range \
+                 in --ports"
             )
         );
         drop(taken);

@@ -23,7 +23,7 @@ impl Hub {
             let hub = Arc::clone(&self);
             match spawn_blocking(move || hub.rooms.files.journals()).await {
                 Ok(Ok(rooms)) => self.results().prune(retention, move |file| rooms.has(file)).await,
-                Ok(Err(error)) => warn!(%error, "no old journals are removed, because the rooms cannot be read"),
+                Ok(Err(error)) => warn!(%error, "not removing old journals, because the rooms cannot be read"),
                 Err(_) => return,
             }
             sleep(PRUNING).await;
@@ -46,7 +46,7 @@ impl Hub {
         loop {
             match self.results().store.changed_names(&mut changes, unix_now()).await {
                 Ok(names) => self.forget_names(&names),
-                Err(error) => debug!(%error, "changes of names cannot be read; no cached name is used meanwhile"),
+                Err(error) => debug!(%error, "cannot read changes of names; cached names are not used until then"),
             }
             sleep(FOLLOWING).await;
         }

@@ -167,7 +167,7 @@ async fn run(
     loop {
         let (items, over) = gather(&mailbox.0, &mut news, &mut words).await;
         if items.iter().any(|item| item.len() > MAX_ITEM) {
-            warn!("a message of {} is too long to be published", room.game.name());
+            warn!("a message of {} is too long to publish", room.game.name());
             return Err(Over::Broken);
         }
         log.tell(items).await?;
@@ -255,7 +255,7 @@ impl Log<'_> {
                 // The snapshot does not contain the message, because followers apply the message after it.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
-                    debug!("a snapshot is wanted again at once");
+                    debug!("a snapshot is requested again immediately");
                     return Err(Over::Broken);
                 }
             }
@@ -299,7 +299,8 @@ impl Log<'_> {
                     return Err(Over::Broken);
                 }
                 Err(error) if begun.elapsed() >= PATIENCE => {
-                    warn!(room = %name, "nothing is published, so watchers at other nodes get sockets of their own: {error}");
+                    warn!(room = %name, "cannot publish the room, so spectators at other nodes get separate \
+                        sockets: {error}");
                     return Err(Over::Broken);
                 }
                 Err(error) => {

@@ -74,7 +74,7 @@ impl Reports {
         let kept = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() > MAX_FILE => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
             Ok(bytes) => serde_json::from_slice::<Vec<Report>>(&bytes)
-                .with_context(|| format!("'{}' is damaged; mend it, or remove it", path.display()))?,
+                .with_context(|| format!("'{}' is damaged; repair it, or remove it", path.display()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => vec![],
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
@@ -118,7 +118,7 @@ impl Reports {
     pub(crate) fn clear(&self, id: u64) -> anyhow::Result<()> {
         let mut kept = self.kept();
         let mut after = kept.clone();
-        after.remove(&id).with_context(|| format!("there is no report {id}; `arcade report list` shows them"))?;
+        after.remove(&id).with_context(|| format!("no report {id}; `arcade report list` shows all reports"))?;
         self.write(&after)?;
         *kept = after;
         Ok(())

@@ -171,7 +171,7 @@ impl Rooms {
             return;
         }
         if let Err(error) = self.files.save(room) {
-            warn!(room = room.file().id, "a change of the room is not written down: {error:#}");
+            warn!(room = room.file().id, "cannot write a change of the room: {error:#}");
         }
     }
 

@@ -252,7 +252,7 @@ impl Channel {
     /// Processes an event. Returns whether more can follow.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
         let Some(Event { kind, run, number, items }) = Event::read(body) else {
-            debug!("an event that another version has written");
+            debug!("ignored an event of another version");
             return false;
         };
         match kind {

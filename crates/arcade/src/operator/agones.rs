@@ -65,7 +65,7 @@ struct Refused(StatusCode);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it answered {}", self.0)
+        write!(f, "it responded with {}", self.0)
     }
 }
 
@@ -80,14 +80,14 @@ impl Sdk {
         let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
         let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
         let port =
-            parsed.with_context(|| format!("{PORT} is '{}', which is no port from 1 to 65535", port.display()))?;
+            parsed.with_context(|| format!("invalid {PORT} '{}': expected a port from 1 to 65535", port.display()))?;
         Ok(Self { port })
     }
 
     async fn tell(self, message: &Message) -> anyhow::Result<()> {
         match time::timeout(PATIENCE, self.exchange(message)).await {
             Ok(told) => told,
-            Err(_) => bail!("it does not answer within {} s", PATIENCE.as_secs()),
+            Err(_) => bail!("it does not respond within {} s", PATIENCE.as_secs()),
         }
     }
 
@@ -133,7 +133,7 @@ pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
             _ = ended => {}
         }
         if let Err(error) = sdk.tell(&Message::Shutdown).await {
-            warn!("Agones was not told that the hub ends: {error:#}");
+            warn!("cannot report to Agones that the hub ends: {error:#}");
         }
     });
     Reporter { end, task }
@@ -163,11 +163,11 @@ impl News {
         match self.try_tell(sdk, hub).await {
             Ok(()) if self.is_away => {
                 self.is_away = false;
-                info!("Agones answers again");
+                info!("Agones responds again");
             }
             Err(error) if !self.is_away => {
                 self.is_away = true;
-                warn!("the SDK server of Agones at 127.0.0.1:{}: {error:#}; the hub goes on and tries again", sdk.port);
+                warn!("the SDK server of Agones at 127.0.0.1:{}: {error:#}; the hub continues and retries", sdk.port);
             }
             Ok(()) | Err(_) => {}
         }
@@ -177,7 +177,7 @@ impl News {
         if !self.is_ready {
             sdk.tell(&Message::Ready).await?;
             self.is_ready = true;
-            info!("Agones knows that the hub is ready");
+            info!("reported to Agones that the hub is ready");
         }
         sdk.tell(&Message::Health).await?;
         let rooms = hub.rooms.all().len();
@@ -187,7 +187,7 @@ impl News {
         match sdk.tell(&Message::Rooms(rooms)).await {
             Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.0 == StatusCode::NOT_FOUND) => {
                 self.has_no_counter = true;
-                warn!("Agones has no counter '{COUNTER}' for this hub; its fleet has to list it under 'counters'");
+                warn!("Agones has no counter '{COUNTER}' for this hub; its fleet must list it under 'counters'");
             }
             told => {
                 told?;

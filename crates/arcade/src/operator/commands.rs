@@ -170,7 +170,7 @@ pub(crate) enum RoomCommand {
 }
 
 fn game(typed: &str) -> Result<Game, String> {
-    Game::named(typed).ok_or_else(|| format!("choose one of {}", Game::names(Game::offered(true))))
+    Game::named(typed).ok_or_else(|| format!("expected one of {}", Game::names(Game::offered(true))))
 }
 
 /// Runs a command that the running hub executes, and prints its outcome. Fails if no hub uses this data directory, or
@@ -203,7 +203,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Room(RoomCommand::Restart { room }) => {
             ask(data, &Request::Restart { room: room.clone() })?;
-            writeln!(out, "{room} begins anew.")?;
+            writeln!(out, "{room} is restarted.")?;
         }
         Command::Kick { room, seat } => {
             let player = ask(data, &Request::Kick { room: room.clone(), seat })?;
@@ -221,7 +221,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Ban { remove: Some(host), .. } => {
             ask(data, &Request::Unban { host })?;
-            writeln!(out, "{} may come again.", crate::room::bans::host_text(host))?;
+            writeln!(out, "The ban of {} is lifted.", crate::room::bans::host_text(host))?;
         }
         Command::Ban { .. } => {
             for host in ask(data, &Request::Bans)?.as_array().into_iter().flatten() {
@@ -252,7 +252,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         | Command::Replay { .. }
         | Command::Doctor { .. }
         | Command::Ladder(_) => {
-            bail!("this asks no hub")
+            bail!("this command does not use a hub")
         }
     }
     out.flush()?;
@@ -270,12 +270,12 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
             anyhow::anyhow!(
-                "no hub runs with the data in '{}'; name the directory of the running hub with --data",
+                "no hub runs with the data in '{}'; give the directory of the running hub with --data",
                 data.display()
             )
         }
         ErrorKind::PermissionDenied => anyhow::anyhow!(
-            "only the user of the hub and root can command it at '{}'; try again with `sudo`",
+            "only the user of the hub and root can control it at '{}'; retry with `sudo`",
             path.display()
         ),
         _ => anyhow::Error::from(error).context(format!("cannot reach the hub at '{}'", path.display())),
@@ -283,11 +283,11 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut line = serde_json::to_string(request)?;
     line.push('\n');
-    (&stream).write_all(line.as_bytes()).context("the hub does not listen")?;
+    (&stream).write_all(line.as_bytes()).context("cannot send the command to the hub")?;
     let mut answer = String::new();
     let mut stream = BufReader::new(stream);
-    stream.read_line(&mut answer).context("the hub does not answer")?;
-    match serde_json::from_str(&answer).context("the hub ended before it answered")? {
+    stream.read_line(&mut answer).context("the hub does not respond")?;
+    match serde_json::from_str(&answer).context("the hub ended before it responded")? {
         Reply::Done(value) => Ok((value, stream)),
         Reply::Error(why) => bail!(why),
     }
@@ -299,7 +299,7 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {
-        bail!("'{}' exists already; choose another name for the backup", path.display());
+        bail!("'{}' already exists; choose another name for the backup", path.display());
     }
     let named = Named::new(path).with_context(cannot)?;
     let mut file = NewFile::create(named.path()).with_context(cannot)?;
@@ -321,7 +321,7 @@ fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let account = &about["account"];
     writeln!(out, "'{}' has {} files, {} bytes.", path.display(), account["files"], account["bytes"])?;
     if about["database"] == Value::Bool(false) {
-        writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
+        writeln!(out, "It does not contain the results, which are in PostgreSQL: copy them with pg_dump.")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -339,9 +339,12 @@ fn relay(data: &Path, owner: Owner) -> io::Result<Child> {
 fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
     let mut options = Map::from_iter([("game".to_owned(), game.name().into())]);
     for option in typed {
-        let (name, value) = option
-            .split_once('=')
-            .ok_or_else(|| UsageError(format!("give options as in map=donuts, not '{}'", option.escape_debug())))?;
+        let (name, value) = option.split_once('=').ok_or_else(|| {
+            UsageError(format!(
+                "invalid option '{}': expected a name and a value, as in map=donuts",
+                option.escape_debug()
+            ))
+        })?;
         let number = value.parse::<u64>().map(Value::from).ok();
         let choice = value.parse::<bool>().map(Value::from).ok();
         options.insert(name.to_owned(), number.or(choice).unwrap_or_else(|| value.into()));
@@ -379,9 +382,9 @@ fn fleet_text(fleet: &Value) -> String {
     }
     let is = |fact: &str| fleet[fact] == Value::Bool(true);
     let heard = match (is("silent"), is("present")) {
-        (true, _) => "does not answer, and the rooms of this hub stand still",
-        (false, false) => "does not answer",
-        (false, true) => "is heard",
+        (true, _) => "does not respond, and the rooms of this hub are suspended",
+        (false, false) => "does not respond",
+        (false, true) => "responds",
     };
     let _ = writeln!(
         text,
@@ -391,11 +394,12 @@ fn fleet_text(fleet: &Value) -> String {
     );
     let _ = writeln!(
         text,
-        "    what happens in rooms is where other hubs find it {} ms later; {} rooms of other hubs went on here, {} of this one there, {} ended here",
+        "    events of rooms are replicated {} ms later; {} rooms of other hubs resumed here, {} of this one there, \
+         {} ended here",
         fleet["journal_lag_ms"], fleet["moved"], fleet["handed_over"], fleet["fenced"]
     );
     for node in fleet["nodes"].as_array().into_iter().flatten() {
-        let ends = if node["draining"] == Value::Bool(true) { ", about to end" } else { "" };
+        let ends = if node["draining"] == Value::Bool(true) { ", shutting down" } else { "" };
         let (name, address) = (word(node, "name"), word(node, "address"));
         let _ = writeln!(text, "    {name} at {address}: {} rooms, {} people{ends}", node["rooms"], node["people"]);
     }

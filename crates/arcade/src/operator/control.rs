@@ -61,7 +61,7 @@ pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
 // the first path. This path is not longer than the final one, because the system limits its length.
 fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
-    let cannot = || format!("cannot listen for commands at '{}'", path.display());
+    let cannot = || format!("cannot receive commands at '{}'", path.display());
     let private = data.join(".c");
     let first = private.join("s");
     // Left from a crash.
@@ -91,7 +91,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {
             if let Err(error) = converse(&hub, stream).await {
-                warn!("a command was not answered: {error:#}");
+                warn!("cannot respond to a command: {error:#}");
             }
             drop(place);
         });
@@ -100,10 +100,10 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
 
 async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     // The mode of the socket restricts access already, but root may open it all the same.
-    let uid = stream.peer_cred().context("the system does not say who asks")?.uid();
+    let uid = stream.peer_cred().context("the system does not identify the caller")?.uid();
     let own = rustix::process::geteuid().as_raw();
     if uid != own && uid != ROOT {
-        bail!("the user {uid} may not command this hub; {own} and root may");
+        bail!("the user {uid} may not control this hub; only {own} and root may");
     }
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
@@ -116,7 +116,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     let result = match request {
         Ok(Request::Backup) => return send_backup(hub, stream.into_inner(), uid).await,
         Ok(request) => execute(hub, request).await,
-        Err(error) => Err(anyhow::anyhow!("the hub does not know this command; is it of the same version? {error}")),
+        Err(error) => Err(anyhow::anyhow!("the hub does not support this command; is it of the same version? {error}")),
     };
     note(uid, line.trim_end(), result.as_ref().err());
     let ends = ends.filter(|_| result.is_ok());
@@ -132,7 +132,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
 async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(reply)?;
     text.push('\n');
-    timeout(PATIENCE, stream.write_all(text.as_bytes())).await.context("the reply was not read")??;
+    timeout(PATIENCE, stream.write_all(text.as_bytes())).await.context("cannot send the reply")??;
     Ok(())
 }
 
@@ -140,8 +140,8 @@ async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow
 fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     let command: String = command.chars().take(MAX_LOGGED).filter(|letter| !letter.is_control()).collect();
     match error {
-        None => info!(uid, command, "a command of the host is done"),
-        Some(error) => info!(uid, command, error = format!("{error:#}"), "a command of the host has failed"),
+        None => info!(uid, command, "executed a command of the host"),
+        Some(error) => info!(uid, command, error = format!("{error:#}"), "a command of the host failed"),
     }
 }
 
@@ -194,8 +194,8 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             let id = room.file().id.clone();
             timeout(RENEWAL, hub.rooms.replacement(&room))
                 .await
-                .with_context(|| format!("{id} ends, but has not begun anew within {RENEWAL:?}"))?
-                .with_context(|| format!("{id} is closed and has not begun anew; the log of the hub says why"))?;
+                .with_context(|| format!("{id} has ended, but has not restarted within {RENEWAL:?}"))?
+                .with_context(|| format!("{id} is closed and has not restarted; see the log of the hub"))?;
             Value::Null
         }
         Request::Kick { room, seat } => kick(&*find(hub, &room)?, &seat)?,
@@ -223,17 +223,15 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             tokio::task::block_in_place(|| hub.reports.clear(id))?;
             Value::Null
         }
-        Request::Backup => bail!("a backup is no reply"),
+        Request::Backup => bail!("a backup is not a reply"),
     })
 }
 
 fn find(hub: &Hub, id: &str) -> anyhow::Result<Arc<Room>> {
     if let Some(node) = hub.elsewhere().and_then(|elsewhere| elsewhere.fleet.owner_of(id)) {
-        bail!("{id} is a room of the hub '{}'; give this command there", node.name);
+        bail!("{id} is a room of the hub '{}'; run this command there", node.name);
     }
-    hub.rooms
-        .get(id)
-        .with_context(|| format!("there is no room '{}'; `arcade room list` shows them", id.escape_debug()))
+    hub.rooms.get(id).with_context(|| format!("no room '{}'; `arcade room list` shows all rooms", id.escape_debug()))
 }
 
 // Removes a player, given by its seat or its name.
@@ -248,11 +246,11 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
             let there: Vec<String> =
                 info.players.iter().map(|player| format!("{} ({})", player.name.escape_debug(), player.seat)).collect();
             let there = if there.is_empty() {
-                "nobody plays there".to_owned()
+                "it has no players".to_owned()
             } else {
-                format!("there are {}", there.join(", "))
+                format!("its players are {}", there.join(", "))
             };
-            bail!("nobody has the seat '{}' in this room; {there}", seat.escape_debug());
+            bail!("no player has the seat '{}' in this room; {there}", seat.escape_debug());
         }
     };
     room.remove(player);

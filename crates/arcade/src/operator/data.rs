@@ -40,7 +40,7 @@ pub(crate) fn lock(data: &Path, advice: &str) -> anyhow::Result<File> {
     let file = options.open(&path).with_context(|| format!("cannot write '{}'", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!("another arcade runs with the data in '{}'; {advice}", data.display()),
+        Err(TryLockError::WouldBlock) => bail!("another hub runs with the data in '{}'; {advice}", data.display()),
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock '{}'", path.display())),
     }
 }

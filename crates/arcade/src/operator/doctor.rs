@@ -84,17 +84,17 @@ fn database(args: &Args) -> Result<(String, Option<i64>), String> {
     let (store, place) = match &args.database {
         // The address may contain a password.
         Some(address) => (Store::server(address), "the PostgreSQL server".to_owned()),
-        None if !file.exists() => return Ok((format!("'{}' will be made", file.display()), None)),
+        None if !file.exists() => return Ok((format!("'{}' will be created", file.display()), None)),
         None => (Store::file(&file), format!("'{}'", file.display())),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("the system gives no timers ({error})"))?;
+    let runtime = runtime.map_err(|error| format!("the system provides no timers ({error})"))?;
     runtime.block_on(async {
         let store = store.map_err(|error| error.to_string())?;
         let say = |error| format!("{:#}", anyhow::Error::from(error));
         let tables = if store.look().await.map_err(say)? { "has the tables of results" } else { "will get its tables" };
         let ahead = store.examine().await.map_err(say)?;
-        Ok((format!("{place} answers, can be written, and {tables}"), ahead))
+        Ok((format!("{place} responds, is writable, and {tables}"), ahead))
     })
 }
 
@@ -103,13 +103,13 @@ fn broker(args: &Args) -> Result<String, String> {
         return Ok("this hub is the only one; --nats makes it one of several".into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("the system gives no timers ({error})"))?;
+    let runtime = runtime.map_err(|error| format!("the system provides no timers ({error})"))?;
     runtime.block_on(fleet::examine(args.nats.clone(), args.arcade.clone())).map_err(|error| error.to_string())
 }
 
 fn tls(args: &Args) -> Result<String, String> {
     let Some(files) = args.certificate() else {
-        return Ok("the page has no TLS; on the internet give a certificate with --tls, or use a reverse proxy".into());
+        return Ok("the page has no TLS; on the internet, set a certificate with --tls or use a reverse proxy".into());
     };
     let certificate = Certificate::read(&files).map_err(|error| error.to_string())?;
     let now = SystemTime::now();
@@ -117,14 +117,14 @@ fn tls(args: &Args) -> Result<String, String> {
     if !flaws.is_empty() {
         return Err(flaws.join("; "));
     }
-    let Some(ends) = certificate.ends() else { return Ok("the certificate can be used".into()) };
+    let Some(ends) = certificate.ends() else { return Ok("the certificate is valid".into()) };
     let days = ends.duration_since(now).unwrap_or_default().as_secs() / 86_400;
     let date = format_rfc3339_seconds(ends);
     if days < RENEWAL {
         return Err(format!("the certificate ends in {days} days, on {date}; renew it, then send the hub SIGHUP"));
     }
     let whose = match args.name.as_slice() {
-        [] => "no --name says for which names it has to be".to_owned(),
+        [] => "no --name sets the required names".to_owned(),
         names => format!("it is for {}", names.join(", ")),
     };
     Ok(format!("the certificate and its key belong together, {whose}, and it ends in {days} days, on {date}"))

@@ -11,17 +11,21 @@ use crate::hub::moves::Moved;
 pub(crate) fn text(answer: &Value, seconds: u64) -> anyhow::Result<String> {
     let mut text = String::new();
     if let Some(moved) = answer.get("moved") {
-        let moved: Moved = serde_json::from_value(moved.clone()).context("the hub answers in another way")?;
+        let moved: Moved = serde_json::from_value(moved.clone()).context("unexpected reply of the hub")?;
         text += &moved_text(&moved);
     }
-    writeln!(text, "The hub ends; {} running matches go on for {seconds} s at most.", answer["running"])?;
+    writeln!(
+        text,
+        "The hub is shutting down; {} running matches continue for at most {seconds} s.",
+        answer["running"]
+    )?;
     Ok(text)
 }
 
 fn moved_text(Moved { pauses_ms, stays }: &Moved) -> String {
     let mut text = match (pauses_ms.get(pauses_ms.len() / 2), pauses_ms.last()) {
         (Some(median), Some(longest)) => format!(
-            "{} rooms go on at other hubs. They stood still for {median} ms (median) and {longest} ms (longest).\n",
+            "{} rooms continue at other hubs, after a pause of {median} ms (median) and {longest} ms (longest).\n",
             pauses_ms.len()
         ),
         _ => "No room has moved.\n".to_owned(),
@@ -42,7 +46,7 @@ mod tests {
     fn what_has_moved_and_what_stays_is_told_in_sentences() {
         assert_eq!(
             text(&json!({ "running": 2 }), 60).unwrap(),
-            "The hub ends; 2 running matches go on for 60 s at most.\n"
+            "The hub is shutting down; 2 running matches continue for at most 60 s.\n"
         );
         let moved = json!({ "pauses_ms": [30, 41, 250], "stays": { "no-rules": 2, "ladder": 1 } });
         let told = text(&json!({ "running": 0, "moved": moved }), 5).unwrap();
@@ -50,9 +54,9 @@ mod tests {
             told.lines().collect::<Vec<_>>(),
             [
                 "3 rooms go on at other hubs. They stood still for 41 ms (median) and 250 ms (longest).",
-                "2 rooms stay: no other hub knows their version of the rules.",
+                "2 rooms stay: no other hub supports their version of the rules.",
                 "1 rooms stay: matches of the ladder do not move.",
-                "The hub ends; 0 running matches go on for 5 s at most.",
+                "The hub is shutting down; 0 running matches continue for at most 5 s.",
             ]
         );
         let moved = json!({ "pauses_ms": [], "stays": {} });

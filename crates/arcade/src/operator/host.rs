@@ -125,9 +125,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let (hub, mut before) = Hub::new(&args.data, parts)?;
     let ended = threads.rest.block_on(async {
-        let mut stop = Box::pin(request_to_end().context("cannot listen for signals")?);
+        let mut stop = Box::pin(request_to_end().context("cannot handle signals")?);
         #[cfg(unix)]
-        renewal::on_hang_up(tls.clone()).context("cannot listen for signals")?;
+        renewal::on_hang_up(tls.clone()).context("cannot handle signals")?;
         if let Some((joining, events)) = joining {
             let claim = |room: &RoomFile| Claim { room: room.id.clone(), needs: room.options.game().rules() };
             let taken = joining.join(&before.iter().map(claim).collect::<Vec<_>>()).await?;
@@ -135,7 +135,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             before = stay;
             for RoomFile { id, shared, .. } in gone {
                 if shared {
-                    info!(room = id, "another hub of the arcade has had this room; it goes on from its copy");
+                    info!(room = id, "another hub of the arcade had this room; it resumes from its copy");
                     hub.rooms.give_up(&id);
                 } else {
                     warn!(
@@ -149,7 +149,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !before.is_empty() {
             let rooms = before.len();
             hub.restore(before).await;
-            info!("{} of {rooms} rooms are back", hub.rooms.all().len());
+            info!("restored {} of {rooms} rooms", hub.rooms.all().len());
         }
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
@@ -172,14 +172,14 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), elsewhere)?;
         tokio::spawn(async move {
             if let Err(error) = publisher.run().await {
-                error!("the lobby is not kept up to date any more: {error}");
+                error!("the lobby is no longer updated: {error}");
             }
         });
         hub.listens(Address::at(&listen, tls.is_some(), args.name.first().map(String::as_str)));
         #[cfg(unix)]
         match control::listen(&args.data) {
             Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
-            Err(error) => warn!("the commands of the host do not work: {error:#}"),
+            Err(error) => warn!("the commands of the host are unavailable: {error:#}"),
         }
         let server = Server::new(Arc::clone(hub.resources()), web::router(Arc::clone(&hub)), tls);
         for listener in listeners {
@@ -189,7 +189,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         for listener in for_numbers {
             listener.set_nonblocking(true)?;
             let address = listener.local_addr()?;
-            info!("the numbers for Prometheus are at http://{address}/metrics, for everybody who can reach that");
+            info!("metrics for Prometheus are at http://{address}/metrics, without access control");
             let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)), None);
             tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
@@ -206,7 +206,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         hub.drain(Instant::now() + patience, stop).await;
         if let Some(fleet) = &fleet {
             if !fleet.copies.finish(Instant::now() + COPYING).await {
-                warn!("not all that happened in rooms is where other hubs find it; it is in the data directory");
+                warn!("some events of rooms are not replicated; they are in the data directory");
             }
             fleet.leave().await;
         }
@@ -229,7 +229,7 @@ fn store(args: &Args, threads: &Threads) -> anyhow::Result<Store> {
             let file = args.data.join(RESULTS);
             if file.exists() {
                 info!(
-                    "results are in PostgreSQL; those in '{}' are shown again only after `arcade results copy`",
+                    "results are in PostgreSQL; those in '{}' are missing until `arcade results copy` copies them",
                     file.display()
                 );
             }

@@ -69,7 +69,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             let path = match game {
                 None => "/api/ladder".to_owned(),
                 Some(game) if Game::named(game).is_some() => format!("/api/ladder/{game}"),
-                Some(_) => bail!(UsageError(format!("choose one of {}", Game::names(Game::offered(true))))),
+                Some(_) => bail!(UsageError(format!("expected one of {}", Game::names(Game::offered(true))))),
             };
             let answer = ask(server, &path, None)?;
             match game {
@@ -94,12 +94,12 @@ fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> 
     if server.starts_with("https://") {
         let data = body.map_or_else(String::new, |body| format!(" -H 'content-type: application/json' -d '{body}'"));
         let server = server.trim_end_matches('/');
-        bail!(UsageError(format!("this command has no TLS; ask the hub by `curl{data} {server}{path}`")));
+        bail!(UsageError(format!("this command does not support TLS; query the hub with `curl{data} {server}{path}`")));
     }
     let server = server.strip_prefix("http://").unwrap_or(server).trim_end_matches('/');
     let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let server = if has_port && !server.ends_with(']') { server.to_owned() } else { format!("{server}:{PORT}") };
-    let cannot = || format!("no hub answers at {}", server.escape_debug());
+    let cannot = || format!("no hub responds at {}", server.escape_debug());
     let mut stream = None;
     let mut refused = None;
     for address in server.to_socket_addrs().with_context(cannot)? {
@@ -133,15 +133,15 @@ fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> 
 
 // Parses an HTTP response.
 fn read(answer: &str) -> anyhow::Result<Value> {
-    let (head, body) = answer.split_once("\r\n\r\n").context("it does not speak HTTP, or it wants TLS")?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("it does not support HTTP, or it requires TLS")?;
     let status: u16 =
-        head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("it does not speak HTTP")?;
+        head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("it does not support HTTP")?;
     let value = if body.trim().is_empty() { Value::Null } else { serde_json::from_str(body).unwrap_or_default() };
     match status {
         200..=299 => Ok(value),
         _ => match value["error"].as_str() {
             Some(why) => bail!("{}", why.escape_debug()),
-            None => bail!("it answers {status}"),
+            None => bail!("it responds with {status}"),
         },
     }
 }
@@ -154,14 +154,15 @@ fn word(value: &Value) -> String {
 fn joined(answer: &Value) -> String {
     let (name, login, host) = (word(&answer["name"]), word(&answer["login"]), word(&answer["host"]));
     let mut text = format!(
-        "{name} is yours. Have your program say this as its name; keep it, it is not shown again:\n\n    {login}\n\n\
+        "{name} is registered. Your program must send this as its name; store it, since it is not shown \
+         again:\n\n    {login}\n\n\
          Programs connect to\n\n"
     );
     for game in answer["games"].as_array().into_iter().flatten() {
         let transport = word(&game["transport"]).to_uppercase();
         let _ = writeln!(text, "    {:<11} {host}:{} ({transport})", word(&game["game"]), game["port"]);
     }
-    text += "\nStart your program again whenever it ends, as in `while true; do ./program; sleep 1; done`.\n";
+    text += "\nRestart your program whenever it ends, as in `while true; do ./program; sleep 1; done`.\n";
     text
 }
 
@@ -170,7 +171,7 @@ fn games(answer: &Value) -> String {
     for game in answer["games"].as_array().into_iter().flatten() {
         let _ = writeln!(
             text,
-            "{:<11} port {:<5} ({}): {} wait, {} matches are played, {} were",
+            "{:<11} port {:<5} ({}): {} waiting, {} matches running, {} finished",
             word(&game["game"]),
             game["port"],
             word(&game["transport"]),
@@ -208,7 +209,7 @@ fn ranking(answer: &Value) -> String {
         let _ = writeln!(text, "waits: {}", word(&waiting["name"]));
     }
     if text.is_empty() {
-        text += "Nobody has played yet.\n";
+        text += "No matches yet.\n";
     }
     text
 }
@@ -226,7 +227,7 @@ mod tests {
             read("HTTP/1.1 409 Conflict\r\n\r\n{\"error\":\"this name\\u001b is taken\"}").unwrap_err(),
             "this name\\u{1b} is taken"
         );
-        assert_eq!(read("HTTP/1.1 502 Bad Gateway\r\n\r\n<html>").unwrap_err(), "it answers 502");
+        assert_eq!(read("HTTP/1.1 502 Bad Gateway\r\n\r\n<html>").unwrap_err(), "it responds with 502");
         assert!(read("\u{15}\u{3}").unwrap_err().contains("TLS"));
     }
 

@@ -16,9 +16,9 @@ pub(super) fn on_hang_up(tls: Option<Arc<Tls>>) -> io::Result<()> {
     tokio::spawn(async move {
         while hang_ups.recv().await.is_some() {
             match tls.as_deref().map(|tls| block_in_place(|| tls.renew())) {
-                None => info!("SIGHUP has the certificate of --tls read again, and this hub has none"),
+                None => info!("SIGHUP reloads the certificate of --tls, but this hub has none"),
                 Some(Ok(())) => {}
-                Some(Err(error)) => error!("the certificate stays as it was: {error}"),
+                Some(Err(error)) => error!("keeping the previous certificate: {error}"),
             }
         }
     });

@@ -38,7 +38,7 @@ const MAX_MATCHES: usize = 10_000;
 pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     if file.is_dir() {
-        bail!("'{}' is a directory; name one of the journals in it", file.display());
+        bail!("'{}' is a directory; give one of its journals", file.display());
     }
     let path = std::path::absolute(file)?;
     // Root reads the file as its owner, who could replace it by a link to another file.
@@ -54,11 +54,11 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
     let shown_here = Film { journal, matches, replays, resources: Arc::clone(&resources) };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let mut listeners = bind_tcp(&[address], port).map_err(|error| error.naming("--port"))?;
-    let listener = listeners.pop().context("there is no address to listen at")?;
+    let listener = listeners.pop().context("no address to listen on")?;
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let stop = shutdown().context("cannot listen for signals")?;
+        let stop = shutdown().context("cannot handle signals")?;
         let listener = TcpListener::from_std(listener)?;
         let port = listener.local_addr()?.port();
         let shown = match shown_here.matches.as_slice() {
@@ -91,7 +91,7 @@ fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
     match read {
         Ok(progress) => matches.extend(progress.iter().flat_map(Progress::running)),
         Err(error) if matches.is_empty() => return Err(error),
-        Err(error) => warn!("only the matches before the damage are shown: {error:#}"),
+        Err(error) => warn!("showing only the matches before the damage: {error:#}"),
     }
     matches.sort_by_key(|found| found.begins);
     Ok(matches)

@@ -51,7 +51,7 @@ pub(super) fn text(reports: &Value, page: &str) -> String {
             let _ = writeln!(text, "    {said}");
         }
     }
-    if text.is_empty() { "Nobody was reported.\n".into() } else { text }
+    if text.is_empty() { "No reports.\n".into() } else { text }
 }
 
 #[cfg(test)]

@@ -59,22 +59,22 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
     // This precedes the change to the user of the data directory, who may not be allowed to read the file.
     let opened = Named::new(file).with_context(cannot_open)?.read("").with_context(cannot_open)?;
     if opened.metadata()?.is_dir() {
-        bail!("'{}' is a directory; name the file that `arcade backup` has written", file.display());
+        bail!("'{}' is a directory; give the file that `arcade backup` wrote", file.display());
     }
     prepare(data)?;
-    let _lock = lock(data, "end it by `arcade drain` before its data is replaced")?;
+    let _lock = lock(data, "end it with `arcade drain` before you replace its data")?;
     let before = entries(data)?;
     if !before.is_empty() && !replace {
         bail!(
-            "there is data in '{}' already; choose an empty directory with --data, or put it aside with --replace",
+            "'{}' already contains data; choose an empty directory with --data, or move the data aside with --replace",
             data.display()
         );
     }
     let unpacked = tempfile::Builder::new().prefix(UNPACKED).tempdir_in(data).with_context(|| cannot_write(data))?;
     let manifest = unpack(BufReader::new(opened), unpacked.path())
-        .with_context(|| format!("'{}' is not restored, and '{}' is as before", file.display(), data.display()))?;
+        .with_context(|| format!("'{}' is not restored, and '{}' is unchanged", file.display(), data.display()))?;
     let found = check(unpacked.path()).with_context(|| {
-        format!("what is in '{}' cannot be used, and '{}' is as before", file.display(), data.display())
+        format!("the content of '{}' is unusable, and '{}' is unchanged", file.display(), data.display())
     })?;
     let aside = data.join(format!("{REPLACED}{}", unix_now()));
     exchange(data, &before, &aside, unpacked.path()).with_context(|| cannot_write(data))?;
@@ -90,7 +90,7 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
         writeln!(out, "The results are not in the backup: they were in PostgreSQL. Start the hub with --database.")?;
     }
     if !before.is_empty() {
-        writeln!(out, "What was there before is in '{}'; remove that when you miss nothing.", aside.display())?;
+        writeln!(out, "The previous data is in '{}'; remove it when you no longer need it.", aside.display())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -131,7 +131,7 @@ fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
 
 /// Unpacks a backup. Fails unless it is complete and unmodified.
 fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
-    let damaged = "it is damaged, or no backup of arcade";
+    let damaged = "it is damaged, or not a backup of arcade";
     let mut archive = Archive::new(file);
     let (mut tally, mut files, mut long, mut manifest) = (Tally::default(), 0, None, None);
     // Raw, so that unknown entries are rejected, and no length is trusted without a check here.
@@ -139,7 +139,7 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
         // The error of the library may contain arbitrary bytes of the file.
         let mut entry = entry.map_err(|_| anyhow::Error::msg(damaged))?;
         if manifest.is_some() {
-            bail!("{damaged}: something follows its end");
+            bail!("{damaged}: unexpected data after its end");
         }
         match entry.header().entry_type() {
             EntryType::GNULongName if long.is_none() => long = Some(bounded(&mut entry, MAX_NAME)?),
@@ -159,10 +159,10 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
                     write(&mut entry, &directory.join(&name), &name, &mut tally)?;
                 }
             }
-            _ => bail!("{damaged}: it has an entry that is no file"),
+            _ => bail!("{damaged}: it has an entry that is not a file"),
         }
     }
-    let manifest = manifest.context("it is cut off, or no backup of arcade: its end is missing")?;
+    let manifest = manifest.context("it is truncated, or not a backup of arcade: its end is missing")?;
     let Manifest { account, sha256, .. } = tally.manifest();
     if (&manifest.account, &manifest.sha256) != (&account, &sha256) {
         bail!("it was changed or damaged since it was written");
@@ -172,7 +172,7 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
 
 fn bounded(entry: &mut Entry<'_, impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
     if entry.size() > most {
-        bail!("it is damaged, or no backup of arcade: an entry is longer than {most} bytes");
+        bail!("it is damaged, or not a backup of arcade: an entry is longer than {most} bytes");
     }
     let mut bytes = vec![];
     entry.read_to_end(&mut bytes)?;
@@ -201,7 +201,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     while left > 0 {
         let read = entry.read(&mut buffer)?;
         if read == 0 {
-            bail!("it is cut off in the middle of '{}'", name.display());
+            bail!("it is truncated within '{}'", name.display());
         }
         tally.add(&buffer[..read]);
         file.write_all(&buffer[..read]).with_context(cannot)?;

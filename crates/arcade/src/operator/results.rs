@@ -21,7 +21,7 @@ use super::{
 use crate::args::Args;
 
 /// The advice if a hub runs.
-const UNTIL: &str = "end it by `arcade drain` before its results are copied";
+const UNTIL: &str = "end it with `arcade drain` before you copy its results";
 const ROOT: u32 = 0;
 /// The optional prefix of the path of a SQLite file.
 const SQLITE: &str = "sqlite:";
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
         && !path.is_file()
     {
         bail!(
-            "there are no results in '{}'; name their database with --from, or the directory of the hub with --data",
+            "no results in '{}'; give their database with --from, or the directory of the hub with --data",
             path.display()
         );
     }
@@ -139,7 +139,7 @@ impl Staged {
             && let Some(log) = &log
             && log.metadata()?.len() > 0
         {
-            bail!("'{shown}' was not closed, so a part of it is in '{shown}-wal'; copy it as the user who owns it");
+            bail!("'{shown}' was not closed, so a part of it is in '{shown}-wal'; copy it as its owner");
         }
         Ok(Some(Self { shown, file, log, _lock: lock }))
     }
@@ -161,7 +161,7 @@ impl Staged {
     // Writes the copy over the file.
     fn replace(mut self, copy: &TempDir) -> anyhow::Result<()> {
         let mut copy = File::open(copy.path().join(RESULTS)).context("cannot read the copy")?;
-        let cannot = || format!("cannot write '{}', which is damaged now; remove it, and copy again", self.shown);
+        let cannot = || format!("cannot write '{}', which is now damaged; remove it, and copy again", self.shown);
         self.file.rewind().with_context(cannot)?;
         self.file.set_len(0).with_context(cannot)?;
         io::copy(&mut copy, &mut self.file).and_then(|_| self.file.sync_all()).with_context(cannot)

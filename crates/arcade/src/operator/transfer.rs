@@ -74,13 +74,13 @@ impl<W: Write> Write for Sender<W> {
 /// be written.
 pub(crate) fn receive(mut input: impl BufRead, mut out: impl Write) -> anyhow::Result<Value> {
     let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
-    let cut_off = "the hub ended before everything was there";
+    let cut_off = "the hub ended before the transfer was complete";
     loop {
         let mut length = [0; 4];
         input.read_exact(&mut length).context(cut_off)?;
         let length = u32::from_be_bytes(length) as usize;
         let Some(chunk) = chunk.get_mut(..length) else {
-            bail!("the hub does not send what was expected; is it of the same version?");
+            bail!("unexpected reply of the hub; is it of the same version?");
         };
         if chunk.is_empty() {
             break;
@@ -96,7 +96,7 @@ pub(crate) fn receive(mut input: impl BufRead, mut out: impl Write) -> anyhow::R
         Reply::Error(why) => bail!(why),
     };
     if about["sha256"] != format!("{:x}", digest.finalize()) {
-        bail!("what has arrived is not what the hub has sent; try again");
+        bail!("the transfer was corrupted; try again");
     }
     Ok(about["about"].clone())
 }

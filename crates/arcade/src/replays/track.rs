@@ -26,7 +26,7 @@ pub(crate) enum ReplayError {
     Damaged(String),
     #[error("this match cannot be shown again: its end is not in the journal")]
     Unfinished,
-    #[error("nobody had the seat '{0}' in this match")]
+    #[error("no player had the seat '{0}' in this match")]
     NoSeat(String),
     #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
     Today,

@@ -21,7 +21,7 @@ impl Results {
         match self.store.backup(&path).await {
             Ok(()) => Ok(Some(path)),
             Err(StoreError::NotAFile) => Ok(None),
-            Err(error) => Err(error).context("the results cannot be copied"),
+            Err(error) => Err(error).context("cannot copy the results"),
         }
     }
 }
@@ -38,8 +38,8 @@ pub(super) fn remove_old(directory: &Path) {
         }
         let path = entry.path();
         match fs::remove_file(&path) {
-            Ok(()) => info!(copy = %path.display(), "a copy that a backup has left is removed"),
-            Err(error) => warn!(copy = %path.display(), %error, "a copy that a backup has left cannot be removed"),
+            Ok(()) => info!(copy = %path.display(), "removed a copy that a backup left behind"),
+            Err(error) => warn!(copy = %path.display(), %error, "cannot remove a copy that a backup left behind"),
         }
     }
 }

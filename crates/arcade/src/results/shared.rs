@@ -30,7 +30,7 @@ const REFRESH: Duration = Duration::from_secs(5);
 enum Uncommitted {
     #[error(transparent)]
     Queue(#[from] MeshError),
-    #[error("the database does not answer")]
+    #[error("the database does not respond")]
     Database,
 }
 
@@ -52,7 +52,7 @@ impl Results {
                 is_new
             }
             Err(error) => {
-                warn!("{error}; this result goes into the database directly");
+                warn!("{error}; storing this result directly in the database");
                 false
             }
         }
@@ -70,14 +70,14 @@ pub(super) async fn work(results: Weak<Results>) {
         let worked = work_off(&**queue, async |id, body| match serde_json::from_slice::<Match>(body) {
             Ok(new) => results.commit(&new).await.ok_or(Uncommitted::Database),
             Err(error) => {
-                warn!(id = %id, "a result of the arcade cannot be read: {error}");
+                warn!(id = %id, "cannot decode a result of the arcade: {error}");
                 Ok(Committed::Rejected)
             }
         });
         let wait = match worked.await {
             Ok(more) => {
                 if queue.dead_letters() > dead {
-                    error!("a result of the arcade could not be stored by any hub, and is with the dead letters now");
+                    error!("no hub could store a result of the arcade; it was moved to the dead letters");
                 }
                 pause = PAUSE;
                 if !std::mem::replace(&mut is_well, true) {
@@ -87,7 +87,7 @@ pub(super) async fn work(results: Weak<Results>) {
             }
             Err(error) => {
                 if std::mem::take(&mut is_well) {
-                    warn!("a result of the arcade is not stored, and comes again: {error}");
+                    warn!("cannot store a result of the arcade, which will be redelivered: {error}");
                 }
                 let wait = pause;
                 pause = (pause * 2).min(LONGEST_PAUSE);

@@ -39,8 +39,9 @@ impl Bans {
     /// If the file cannot be read or is damaged, because that must not lift any bans.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let hosts = match read_file(&path, MAX_FILE) {
-            Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes)
-                .with_context(|| format!("'{}' is damaged; mend it, or remove it to lift all bans", path.display()))?,
+            Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes).with_context(|| {
+                format!("'{}' is damaged; repair it, or remove it to lift all bans", path.display())
+            })?,
             Ok(_) => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
@@ -69,7 +70,7 @@ impl Bans {
             return Ok(false);
         }
         if after.len() > MAX_BANS {
-            bail!("{MAX_BANS} hosts are banned already; lift some bans with --remove");
+            bail!("at most {MAX_BANS} hosts can be banned; lift some bans with --remove");
         }
         let text: String = after.iter().map(|&host| host_text(host) + "\n").collect();
         replace_file(&self.path, text.as_bytes()).with_context(|| format!("cannot write '{}'", self.path.display()))?;
@@ -90,9 +91,9 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
 /// Parses a host: an IPv4 address, or an IPv6 address, which represents its 64-bit network.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
-    let ip: IpAddr = address
-        .parse()
-        .map_err(|_| format!("'{}' is no address; give one as in 192.0.2.7 or 2001:db8::7", typed.escape_debug()))?;
+    let ip: IpAddr = address.parse().map_err(|_| {
+        format!("invalid address '{}': expected an IP address, as in 192.0.2.7 or 2001:db8::7", typed.escape_debug())
+    })?;
     Ok(SocketAddr::new(ip, 0).into())
 }
 

@@ -110,7 +110,7 @@ pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> V
         };
         match wire {
             Ok(wire) => back.push((bot.clone(), wire)),
-            Err(error) => info!(name = bot.name.escape_debug().to_string(), %error, "a bot is not restored"),
+            Err(error) => info!(name = bot.name.escape_debug().to_string(), %error, "cannot restore a bot"),
         }
         back.last().is_some_and(|(last, _)| last == bot)
     });
@@ -157,7 +157,7 @@ impl Bots {
         let mut here = self.here();
         has_seat(&info, here.len())?;
         let mut names = NAMES.iter().map(|name| self.game.bot_name(name));
-        let name = names.find(|name| !here.contains_key(name)).context("there are no more bots")?;
+        let name = names.find(|name| !here.contains_key(name)).context("no more bots are available")?;
         let wire = match self.game.wire() {
             servekit::Wire::Udp => Some(Wire::datagrams(own_address(self.room), self.room)?),
             servekit::Wire::Tcp(_) => None,
@@ -257,11 +257,11 @@ impl Bot {
                     REST
                 }
                 Ok(Ended::Lost(why)) => {
-                    debug!(name = self.seating.name, why, "a bot has lost its room");
+                    debug!(name = self.seating.name, why, "a bot lost its room");
                     longer(&mut retry)
                 }
                 Err(error) => {
-                    debug!(name = self.seating.name, "a bot cannot play: {error:#}");
+                    debug!(name = self.seating.name, "a bot failed: {error:#}");
                     longer(&mut retry)
                 }
             };

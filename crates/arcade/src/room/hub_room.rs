@@ -34,7 +34,7 @@ use super::{
 use crate::games::{Game, PageState};
 
 /// The message to players of a room whose engine has panicked, in games that have such a message.
-const FAULT: &str = "A fault of the hub has ended this game; the room begins anew.";
+const FAULT: &str = "A fault of the hub has ended this game; the room is restarted.";
 
 /// Counters of the rooms of one game, for frequent events.
 #[derive(Debug, Clone)]

@@ -61,7 +61,7 @@ impl Log {
                     let won = winners(game, standings);
                     info!(room, number, won, players = standings.len(), left_out, "the match is over");
                 } else {
-                    info!(room, number, players = standings.len(), left_out, "the match is broken off");
+                    info!(room, number, players = standings.len(), left_out, "the match was cancelled");
                 }
             }
             _ => {}

@@ -104,7 +104,7 @@ fn begin(
         let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, writing));
         match resumed {
             Ok(begun) => return Ok(begun),
-            Err(error) => warn!("cannot resume '{}', so its room begins anew: {error:#}", path.display()),
+            Err(error) => warn!("cannot resume '{}', so its room restarts: {error:#}", path.display()),
         }
     }
     #[cfg(test)]
@@ -125,7 +125,7 @@ fn new<E: Recorded + PageState + Send + 'static>(
     let id = head.id;
     let created = writing.create_as(&place.journals, &place.front(E::GAME), Hosted::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
-        created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
+        created.with_context(|| format!("cannot create a journal in '{}'", place.journals.display()))?;
     let host = Box::new(|setting, _: Option<&Before>| Host::new(HubRoom::new(room, setting, None)).with_hold(hold));
     Ok(Begun { host, journal, id, end, status, before: None })
 }

@@ -85,7 +85,7 @@ where
         found
     };
     tokio::spawn(asked).await.unwrap_or_else(|why| {
-        warn!(%why, "a query of results has failed");
+        warn!(%why, "a query of results failed");
         Err(ApiError::Later(message!(
             "no_results",
             "the results are not available at the moment; games continue, and no result is lost"

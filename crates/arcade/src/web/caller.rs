@@ -189,8 +189,8 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
         return Ok(());
     }
     let text = format!(
-        "refused what a page at '{}' asks of the hub as '{}'; if that page is the hub's own, its reverse proxy has to pass Host as the \
-         browser sends it, port included (nginx: proxy_set_header Host $http_host)",
+        "rejected a request of a page at '{}' to the hub as '{}'; if the page belongs to the hub, its reverse proxy \
+         must forward Host unchanged, with the port (nginx: proxy_set_header Host $http_host)",
         shown(origin.as_bytes()),
         shown(host)
     );

@@ -149,7 +149,7 @@ impl Feed {
                         Ok(asks) => if !self.hear(&mut socket, asks).await {
                             return;
                         },
-                        Err(error) => return debug!("a feed of another hub is not understood: {error}"),
+                        Err(error) => return debug!("cannot decode a feed of another hub: {error}"),
                     }
                 }
                 due = beats.due() => if !self.look(&mut socket).await || !beat(&mut socket, due).await {
@@ -309,7 +309,7 @@ async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::Un
         (_, Err(error)) => Err(error.to_string()),
     };
     if let Err(why) = &ended {
-        debug!(room = id, "watchers get sockets of their own: {why}");
+        debug!(room = id, "spectators get separate sockets: {why}");
     }
     elsewhere.following.unfollow(&id, &channel, ended.is_err());
     drop(counted);
@@ -317,8 +317,8 @@ async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::Un
 
 // Opens a feed at the node of the room.
 async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
-    let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?;
-    let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node has it"))?;
+    let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?;
+    let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node owns it"))?;
     let stream = relay::upgrade(&elsewhere.fleet, &node, &format!("/rooms/{id}/feed")).await?;
     let config = WebSocketConfig::default().max_message_size(Some(MAX_LINE)).max_frame_size(Some(MAX_LINE));
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
@@ -361,7 +361,7 @@ async fn attend(
                 let text = serde_json::to_string(&asks).unwrap_or_default();
                 let sent = timeout(connections::STALL, feed.send(tungstenite::Message::text(text))).await;
                 if !matches!(sent, Ok(Ok(()))) {
-                    return Err("the node of the room takes nothing".to_owned());
+                    return Err("the node of the room does not receive".to_owned());
                 }
             }
             message = feed.next() => {
@@ -384,11 +384,11 @@ async fn attend(
                         None => channel.remove(number, why),
                     },
                     Ok(Answers::Beat {}) => {}
-                    Err(error) => return Err(format!("the node of the room says what is not understood: {error}")),
+                    Err(error) => return Err(format!("the node of the room sent an invalid event: {error}")),
                 }
             }
             ended = &mut following, if going => return ended,
-            () = sleep_until(heard + SILENT * PERIOD) => return Err("the node of the room says nothing".to_owned()),
+            () = sleep_until(heard + SILENT * PERIOD) => return Err("the node of the room sends nothing".to_owned()),
             () = sleep_until(idle.unwrap_or(heard) + LINGER), if idle.is_some() => return Ok(()),
         }
     }
@@ -410,7 +410,7 @@ async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<()
                         if channel.is_over() {
                             return Ok(());
                         }
-                        return Err("what is published does not follow from what was".to_owned());
+                        return Err("gap in the published events".to_owned());
                     }
                     Err(error) => break error,
                 }
@@ -418,7 +418,7 @@ async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<()
             Err(error) => error,
         };
         if away.get_or_insert_with(Instant::now).elapsed() >= AWAY {
-            warn!(room = %room, "what is published is not heard: {error}");
+            warn!(room = %room, "cannot receive the published events: {error}");
             return Err(error.to_string());
         }
         debug!(room = %room, "{error}");

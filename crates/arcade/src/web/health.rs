@@ -43,7 +43,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         let text = "the directory of the arcade does not answer, and another hub may have the rooms of this one, which stand still";
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {
-        (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not answer")
+        (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not respond")
     } else if hub.rooms.is_stalled() {
         (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
     } else {

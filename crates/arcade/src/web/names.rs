@@ -162,7 +162,7 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
             .store
             .names_of(&key.0)
             .await
-            .inspect_err(|error| debug!(%error, "names cannot be looked up; they are unproven for now"))
+            .inspect_err(|error| debug!(%error, "cannot look up names, which are unverified until then"))
             .ok()
     };
     note(results, room, seat, &until_known(ask).await);

@@ -158,7 +158,7 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
     match try_pass(hub, node, request, permit).await {
         Ok(answer) => answer,
         Err(why) => {
-            debug!("the node {} does not answer: {why:#}", node.name);
+            debug!("the node {} does not respond: {why:#}", node.name);
             // Only its node knows whether the request proves that the client may enter.
             if is_hidden {
                 return no_such_room();
@@ -181,7 +181,7 @@ pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyh
     // On behalf of no client.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
     let proof = fleet.seal(&seal::SealedRequest { method: "GET", path, relayed });
-    let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?;
+    let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of the arcade is not available yet"))?;
     let request = Request::get(path)
         .header(header::HOST, &node.address)
         .header(header::CONNECTION, "upgrade")
@@ -193,7 +193,7 @@ pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyh
     let opened = async {
         let mut answer = dial(&node.address).await?.send_request(request).await?;
         let status = answer.status();
-        anyhow::ensure!(status == StatusCode::SWITCHING_PROTOCOLS, "the node {} answers with {status}", node.name);
+        anyhow::ensure!(status == StatusCode::SWITCHING_PROTOCOLS, "the node {} responds with {status}", node.name);
         Ok(TokioIo::new(upgrade::on(&mut answer).await?))
     };
     timeout(OPENS, opened).await?
@@ -208,11 +208,12 @@ async fn try_pass(
     let callers = &hub.resources().callers;
     let client = caller::of(request.extensions(), request.headers(), callers).0;
     let secure = is_secure(request.extensions(), request.headers(), callers);
-    let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?.fleet;
+    let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?.fleet;
     let path = path_of(request.uri()).to_owned();
     let relayed = Relayed { client, secure };
     let proof = fleet.seal(&seal::SealedRequest { method: request.method().as_str(), path: &path, relayed });
-    let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
+    let proof =
+        HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of the arcade is not available yet"))?)?;
 
     let mut sender = dial(&node.address).await?;
     let is_upgrade = request.headers().contains_key(header::UPGRADE);

@@ -70,7 +70,7 @@ async fn report(
         Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
         Err(NotKept::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.message())),
         Err(NotKept::Failed(why)) => {
-            warn!("a report is not kept: {why:#}");
+            warn!("cannot store a report: {why:#}");
             Err(ApiError::Later(message!("no_reports", "the report cannot be stored at the moment; try again later")))
         }
     }

@@ -184,7 +184,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     };
     let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
         Ok(seat) => seat,
-        Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
+        Err(error) => return warn!(%error, "a browser cannot enter: the system provides no random numbers"),
     };
     let plays = role == Role::Player;
     let comes_anew = plays && returns.is_none();

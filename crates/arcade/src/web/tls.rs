@@ -149,13 +149,17 @@ pub(crate) struct Files {
 pub(crate) enum CertificateError {
     #[error("cannot read '{}': {error}", .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("'{}' holds no certificate in PEM; --tls takes the file of the certificate first, then that of its key", .0.display())]
+    #[error("'{}' contains no certificate in PEM; --tls expects the file of the certificate first, then that of its \
+        key", .0.display())]
     NoCertificate(PathBuf),
-    #[error("'{}' holds no private key in PEM without a passphrase; --tls takes the file of the certificate first, then that of its key", .0.display())]
+    #[error("'{}' contains no private key in PEM without a passphrase; --tls expects the file of the certificate \
+        first, then that of its key", .0.display())]
     NoKey(PathBuf),
-    #[error("the key in '{}' does not belong to the certificate in '{}'; give the two files that were made together", .0.key.display(), .0.certificate.display())]
+    #[error("the key in '{}' does not belong to the certificate in '{}'; give a matching \
+        pair", .0.key.display(), .0.certificate.display())]
     Mismatch(Files),
-    #[error("the certificate in '{}' or its key cannot be used ({error}); make another pair", .files.certificate.display())]
+    #[error("the certificate in '{}' or its key is unusable ({error}); create another \
+        pair", .files.certificate.display())]
     Unusable { files: Files, error: Error },
 }
 
@@ -244,7 +248,7 @@ impl fmt::Display for Flaw {
                 format_rfc3339_seconds(*at)
             ),
             Self::Unnamed(name) => {
-                write!(f, "the certificate is not for '{name}'; get one for all that --name gives")
+                write!(f, "the certificate is not for '{name}'; get one for all names in --name")
             }
         }
     }

@@ -140,7 +140,7 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
     // The ban outlives the hub.
     let hub = Hub::again(hub.kill(), &[]);
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
-    assert_eq!(done(&hub, &["ban", "--remove", "127.0.0.1"]), "127.0.0.1 may come again.\n");
+    assert_eq!(done(&hub, &["ban", "--remove", "127.0.0.1"]), "The ban of 127.0.0.1 is lifted.\n");
     assert!(fails(&hub, &["ban", "--remove", "127.0.0.1"]).contains("is not banned"));
     assert!(hub.get("/").0.starts_with("HTTP/1.1 200"));
     assert_eq!(arcade(hub.data.path(), &["ban", "somebody"]).code, Some(2));
@@ -165,7 +165,10 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let said = done(&hub, &["backup", file.to_str().unwrap()]);
     assert!(said.contains("backup.tar' has "), "{said}");
     assert!(fails(&hub, &["backup", file.to_str().unwrap()]).contains("exists"));
-    assert_eq!(done(&hub, &["drain", "--seconds", "0"]), "The hub ends; 1 running matches go on for 0 s at most.\n");
+    assert_eq!(
+        done(&hub, &["drain", "--seconds", "0"]),
+        "The hub is shutting down; 1 running matches continue for at most 0 s.\n"
+    );
     let finished = hub.process.wait();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     let data = TempDir::new();
@@ -187,7 +190,7 @@ fn only_the_owner_reaches_the_commands_and_nonsense_is_answered() {
         stream.write_all(nonsense.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("{\"error\":\"the hub does not know this command"), "{answer}");
+        assert!(answer.starts_with("{\"error\":\"the hub does not support this command"), "{answer}");
     }
     // Half a command and then nothing keeps nobody else waiting.
     let mut silent = UnixStream::connect(&socket).unwrap();
@@ -234,9 +237,9 @@ fn the_log_says_who_comes_and_goes_and_what_the_host_commands() {
         "joined room=\"nuggets-1\" name=\"Ann\" seat=\"B\" address=\"127.0.0.1\"",
         "name=\"Eve\" seat=\"0\" address=\"127.0.0.1\"",
         "left room=\"nuggets-1\" name=\"Ann\" seat=\"B\" address=\"127.0.0.1\"",
-        "a command of the host has failed uid=",
+        "a command of the host failed uid=",
         "command=\"{\\\"command\\\":\\\"ban\\\"",
-        "nobody has the seat 'Zoe'",
+        "no player has the seat 'Zoe'",
     ] {
         assert!(log.contains(line), "{line} is not in\n{log}");
     }
@@ -287,10 +290,7 @@ fn the_doctor_says_what_to_do() {
     let finding =
         |what: &str| told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
     assert!(code == Some(1) && told["ok"] == false && finding("data")["ok"] == false, "{text}");
-    assert!(
-        finding("database")["text"].as_str().unwrap().contains("results.db' answers, can be written, and"),
-        "{text}"
-    );
+    assert!(finding("database")["text"].as_str().unwrap().contains("results.db' responds, is writable, and"), "{text}");
     // A server that is not there, and a certificate that is not.
     let (code, text) = examine(&[
         "--database",

@@ -147,7 +147,7 @@ fn a_room_in_which_nobody_is_closes_and_says_why() {
     let usual = hub.rooms().len();
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "nuggets"}"#).1).unwrap();
     assert_eq!((&made["permanent"], &made["watchers"]), (&json!(false), &json!(0)));
-    hub.process.wait_stderr("the reason", |text| text.contains("nobody was in the room").then_some(()));
+    hub.process.wait_stderr("the reason", |text| text.contains("the room was empty").then_some(()));
     hub.wait("the others", |rooms| find(rooms, &made["id"]).is_none().then_some(()));
     assert_eq!(hub.rooms().len(), usual, "the rooms of the hub stay");
     // It does not come back.

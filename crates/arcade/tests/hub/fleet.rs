@@ -192,7 +192,7 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
     let list = command(&bob, &["room", "list"]);
     assert!(list.contains(id(&room)) && list.contains("127.0.0.1 port"), "{list}");
     assert!(
-        refused(&bob, &["room", "close", id(&room)]).contains("is a room of the hub 'ann'; give this command there")
+        refused(&bob, &["room", "close", id(&room)]).contains("is a room of the hub 'ann'; run this command there")
     );
     let status = command(&bob, &["status"]);
     assert!(

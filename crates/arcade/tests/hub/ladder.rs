@@ -502,7 +502,7 @@ fn the_commands_of_those_who_take_part_ask_a_hub_anywhere() {
     assert!(joined.contains(&format!("127.0.0.1:{} (TCP)", door(&hub, "robots").port())), "{joined}");
     assert!(run(&["join", "Ann"]).ended(1).stderr.contains("is taken"));
     assert!(run(&["show"]).ended(0).stdout.starts_with("robots"), "the game");
-    assert!(run(&["show", "robots"]).ended(0).stdout.contains("Nobody has played yet"));
+    assert!(run(&["show", "robots"]).ended(0).stdout.contains("No matches yet"));
     assert!(run(&["show", "nuggets"]).ended(1).stderr.contains("no ladder for this game"));
     let (name, key) = login.split_once('#').unwrap();
     assert!(run(&["leave", name, key]).ended(0).stdout.contains("Ann is free again"));

@@ -146,7 +146,7 @@ fn a_player_is_reported_from_a_result_and_the_operator_reads_it() {
     let all: Value = serde_json::from_str(&arcade(&hub, &["report", "list", "--json"]).stdout).unwrap();
     assert_eq!((&all[0]["reason"], &all[0]["room"]), (&json!("name"), &room["id"]));
     assert_eq!(arcade(&hub, &["report", "clear", "1"]).stdout, "Report 1 is cleared.\n");
-    assert_eq!(arcade(&hub, &["report", "list"]).stdout, "Nobody was reported.\n");
+    assert_eq!(arcade(&hub, &["report", "list"]).stdout, "No reports.\n");
     let finished = arcade(&hub, &["report", "clear", "1"]);
     assert!(finished.code == Some(1) && finished.stderr.contains("there is no report 1"), "{}", finished.stderr);
 }

@@ -47,7 +47,7 @@ fn the_log_says_once_what_a_proxy_does_wrong() {
     for _ in 0..30 {
         assert!(matches!(hub.socket_with("/live", &wrong), Err(Error::Http(answer)) if answer.status() == 403));
     }
-    let line = "refused what a page at 'https://play.example.org:8443' asks of the hub as 'play.example.org'";
+    let line = "rejected a request of a page at 'https://play.example.org:8443' to the hub as 'play.example.org'";
     eventually("nothing is logged", || hub.process.stderr().contains(line));
     // As without any `proxy_set_header Host`, when the hub has another name.
     let unknown = hub.raw("GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n");

@@ -78,7 +78,8 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
         let (finished, data) = {
             // Matches are running, so the first signal waits; the second does not.
             hub.process.terminate();
-            hub.process.wait_stderr("the news that matches go on", |text| text.contains("matches go on").then_some(()));
+            hub.process
+                .wait_stderr("the news that matches go on", |text| text.contains("matches continue").then_some(()));
             assert!(hub.get("/readyz").0.starts_with("HTTP/1.1 503"));
             assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
             assert!(hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).0.starts_with("HTTP/1.1 503"));
@@ -135,7 +136,7 @@ fn a_damaged_journal_costs_one_match_and_not_the_hub() {
     let room = hub.room("nuggets");
     assert_eq!((&room["id"], &room["port"]), (&before["id"], &before["port"]));
     assert_eq!(room["players"], json!([]));
-    assert!(hub.process.stderr().contains("so its room begins anew"), "{}", hub.process.stderr());
+    assert!(hub.process.stderr().contains("so its room restarts"), "{}", hub.process.stderr());
     assert_eq!(fs::read(journal).unwrap(), bytes, "the file is kept");
     // A newcomer gets the seat.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'A');
@@ -147,7 +148,7 @@ fn two_hubs_do_not_share_their_data() {
     let mut other = std::process::Command::new(env!("CARGO_BIN_EXE_arcade"));
     let finished = testkit::process::Process::run(other.args(["--port", "0", "--data"]).arg(hub.data.path()));
     assert_eq!(finished.code, Some(1));
-    assert!(finished.stderr.contains("another arcade runs with the data in"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("another hub runs with the data in"), "{}", finished.stderr);
 }
 
 /// The id of the last match in a journal of this many that an earlier hub has left.

@@ -113,7 +113,7 @@ fn the_owner_locks_renames_removes_and_closes_also_after_a_restart_and_nobody_el
     refused(
         order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "Z" })),
         409,
-        "nobody has the seat",
+        "no player has the seat",
     );
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "A" })), 409, "own_seat");
     // Whoever is removed does not come back while the match goes on.

@@ -170,7 +170,7 @@ fn root_commands_a_hub_of_another_user_and_its_files_stay_the_users() {
     done(&hub, &["ban", "192.0.2.7"]);
     done(&hub, &["report", "list"]);
     let finished = machine.arcade(&["--port", "0", "doctor"]);
-    assert!(finished.stdout.contains("can be written, and only by its owner"), "{finished:?}");
+    assert!(finished.stdout.contains("is writable and private"), "{finished:?}");
     // The hub may not write there.
     let file = machine.path("backup.tar");
     let said = done(&hub, &["backup", file.to_str().unwrap()]);

@@ -152,7 +152,7 @@ fn sighup_renews_the_certificate_and_ends_nothing() {
     certificate.folder.file("key.pem", "nothing");
     hub.process.hang_up();
     hub.process.wait_stderr("what is wrong", |log| {
-        (log.contains("the certificate stays as it was") && log.contains("holds no private key")).then_some(())
+        (log.contains("keeping the previous certificate") && log.contains("holds no private key")).then_some(())
     });
     assert!(certificate.get(hub.address, "/healthz").unwrap().starts_with("HTTP/1.1 200"));
     // The match goes on over the connection of before.
@@ -167,7 +167,7 @@ fn sighup_renews_the_certificate_and_ends_nothing() {
 fn sighup_does_not_end_a_hub_without_a_certificate() {
     let hub = Hub::start();
     hub.process.hang_up();
-    hub.process.wait_stderr("what it does", |log| log.contains("SIGHUP has the certificate").then_some(()));
+    hub.process.wait_stderr("what it does", |log| log.contains("SIGHUP reloads the certificate").then_some(()));
     assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));

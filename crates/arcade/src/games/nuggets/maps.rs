@@ -71,7 +71,7 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
 /// If the directory cannot be read.
 pub(crate) fn offer(directory: &Path) -> anyhow::Result<()> {
     let maps = read(directory)?;
-    info!("{} maps of '{}' are offered", maps.len(), directory.display());
+    info!("offering {} maps from '{}'", maps.len(), directory.display());
     // This happens once.
     let _ = OFFERED.set(maps);
     Ok(())
@@ -86,10 +86,10 @@ fn read(directory: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     for path in paths {
         match read_map(&path) {
             Ok(_) if maps.len() >= MAX_MAPS => {
-                warn!("only {MAX_MAPS} maps are offered; {} is not", file_name(&path));
+                warn!("at most {MAX_MAPS} maps are offered; ignoring {}", file_name(&path));
             }
             Ok(map) => maps.push(map),
-            Err(why) => warn!("{} is not offered as a map: {why:#}", file_name(&path)),
+            Err(why) => warn!("ignoring the map {}: {why:#}", file_name(&path)),
         }
     }
     Ok(maps)
@@ -102,10 +102,13 @@ fn read_map(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
         (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
     };
     let name = name.filter(plain).with_context(|| {
-        format!("maps are called NAME.txt, where NAME has 1 to {MAX_NAME} small letters of English, digits and hyphens")
+        format!(
+            "invalid file name: expected NAME.txt, where NAME has 1 to {MAX_NAME} lowercase letters a to z, \
+            digits and hyphens"
+        )
     })?;
     if BUILT_IN.iter().any(|(other, _)| *other == name) {
-        bail!("the hub has a map of this name");
+        bail!("a built-in map has this name");
     }
     let text = read_file(path, nuggets::MAX_MAP_FILE)?;
     if text.len() > nuggets::MAX_MAP_FILE {

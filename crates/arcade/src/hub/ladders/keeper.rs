@@ -157,7 +157,7 @@ impl Keeper {
                     Forfeit::Gone => "it left before the end",
                 };
                 let (game, name) = (self.board.game.name(), &newcomer.name);
-                info!(game, name, number = number.0, why, "a program has lost its match");
+                info!(game, name, number = number.0, why, "a program lost its match");
                 self.board.view().lose(how);
                 order(newcomer, Order::Away(format!("your program has lost the match: {why}")));
             }
@@ -269,7 +269,7 @@ pub(super) async fn play(
     let room = match opened {
         Ok(room) => room,
         Err(error) => {
-            warn!(game = game.name(), "a match of the ladder cannot be played: {error}");
+            warn!(game = game.name(), "cannot play a match of the ladder: {error}");
             return None;
         }
     };
@@ -278,7 +278,7 @@ pub(super) async fn play(
     let ended = match gather(hub, &room, &fixture).await {
         Ok(()) => watch_over(&room, stop, players).await,
         Err(error) => {
-            warn!(game = game.name(), "a match of the ladder cannot be played: {error:#}");
+            warn!(game = game.name(), "cannot play a match of the ladder: {error:#}");
             None
         }
     };

@@ -98,7 +98,7 @@ impl Door {
             let (stream, address) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    debug!(%error, "a connection to the ladder fails");
+                    debug!(%error, "a connection to the ladder failed");
                     sleep(PAUSE).await;
                     continue;
                 }
@@ -213,7 +213,7 @@ impl Door {
                 Some(Program { id, game: self.game, line, orders: receiver, keeper: self.keeper.clone() })
             }
             Err(why) => {
-                info!(game = self.game.name(), %why, "a program is not let onto the ladder");
+                info!(game = self.game.name(), %why, "rejected a program");
                 let mut line = line;
                 if let Some(farewell) = self.game.refusal(&why) {
                     let _ = line.write(&farewell).await;
@@ -240,7 +240,7 @@ impl Door {
         }
         let store = hub.results().store.clone();
         let away = |error: StoreError| {
-            warn!(%error, "keys of programs cannot be looked up");
+            warn!(%error, "cannot look up the keys of programs");
             "names cannot be looked up just now; try again in a moment".to_owned()
         };
         let turn = hub.resources().queries.wait(host).await.map_err(|refusal| refusal.to_string())?;

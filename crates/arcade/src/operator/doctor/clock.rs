@@ -30,7 +30,7 @@ impl Clocks {
         let since = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         if since < PAST {
             return Err(
-                "the clock is years behind; journals and results would have wrong dates, so set it (NTP)".into()
+                "the clock is years behind, so journals and results would have wrong dates; set it (NTP)".into()
             );
         }
         let newest = fs::read_dir(data.join("journals")).ok().into_iter().flatten().flatten();
@@ -39,14 +39,14 @@ impl Clocks {
             return Err("the clock is behind the newest journal; set it (NTP)".into());
         }
         if !self.is_steady(now) {
-            return Err("the clock was set while it was looked at; matches are timed by another, so look again".into());
+            return Err("the clock was changed during the check; repeat the check".into());
         }
         let Some(ahead) = ahead else { return Ok("the clock is not behind".into()) };
         let off = Duration::from_millis(ahead.unsigned_abs());
         let relation = if ahead < 0 { "behind" } else { "ahead of" };
         let text = format!("the clock of the database is {} ms {relation} this one", off.as_millis());
         if off > DIFFERENCE {
-            return Err(format!("{text}; set both (NTP), or names and ratings get wrong dates"));
+            return Err(format!("{text}, so names and ratings would get wrong dates; set both (NTP)"));
         }
         Ok(format!("the clock is not behind, and {text}"))
     }

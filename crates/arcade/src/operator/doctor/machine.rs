@@ -24,15 +24,18 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
     if !path.exists() {
         let parent = existing(path);
         return write(&parent)
-            .map(|_| format!("'{shown}' will be made"))
-            .map_err(|error| format!("'{shown}' cannot be made ({error}); choose another directory with --data"));
+            .map(|_| format!("'{shown}' will be created"))
+            .map_err(|error| format!("'{shown}' cannot be created ({error}); choose another directory with --data"));
     }
-    write(path).map_err(|error| format!("'{shown}' cannot be written ({error}); give it to the user of the hub"))?;
+    write(path)
+        .map_err(|error| format!("'{shown}' cannot be written ({error}); make the user of the hub its owner"))?;
     let mode = fs::metadata(path).map_or(0, |about| about.permissions().mode());
     if mode & 0o077 != 0 {
-        return Err(format!("others can look into '{shown}', which holds seeds and tokens; chmod 700 '{shown}'"));
+        return Err(format!(
+            "other users can read '{shown}', which contains seeds and tokens; run `chmod 700 '{shown}'`"
+        ));
     }
-    Ok(format!("'{shown}' can be written, and only by its owner"))
+    Ok(format!("'{shown}' is writable and private"))
 }
 
 // Writes and syncs a file, and removes it. Returns how long that took.
@@ -60,11 +63,11 @@ pub(super) fn disk(data: &Path) -> Result<String, String> {
     let took_ms = took.as_millis();
     if took > SLOW {
         return Err(format!(
-            "the disk of '{}' takes {took_ms} ms to keep a block; choose a faster one",
+            "the disk of '{}' takes {took_ms} ms to sync a block; choose a faster one",
             path.display()
         ));
     }
-    Ok(format!("{left}, and keeps a block within {took_ms} ms"))
+    Ok(format!("{left} and syncs a block within {took_ms} ms"))
 }
 
 pub(super) fn files(limit: Option<u64>) -> Result<String, String> {
@@ -81,11 +84,13 @@ pub(super) fn files(limit: Option<u64>) -> Result<String, String> {
 fn space(path: &Path) -> Result<String, String> {
     let free = match rustix::fs::statvfs(path) {
         Ok(about) => about.f_bavail.saturating_mul(about.f_frsize),
-        Err(error) => return Err(format!("the file system of '{}' cannot be looked at ({error})", path.display())),
+        Err(error) => return Err(format!("the file system of '{}' cannot be examined ({error})", path.display())),
     };
     let (mebibytes, path) = (free >> 20, path.display());
     if free < SPACE {
-        return Err(format!("'{path}' has {mebibytes} MiB left: journals grow with every match; make room"));
+        return Err(format!(
+            "'{path}' has only {mebibytes} MiB left, but journals grow with every match; free some space"
+        ));
     }
     Ok(format!("'{path}' has {mebibytes} MiB left"))
 }

@@ -30,19 +30,17 @@ pub(super) fn running(port: Option<u64>, bind: &[IpAddr]) -> Result<String, Stri
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
     for address in addresses(bind, port) {
         connect(address).map_err(|error| {
-            format!(
-                "the hub runs, but {address} does not answer ({error}); look at its log, at --bind and at the firewall"
-            )
+            format!("the hub runs, but {address} does not respond ({error}); check its log, --bind and the firewall")
         })?;
     }
-    Ok(format!("the hub runs, and TCP port {port} answers{}", outside(bind)))
+    Ok(format!("the hub runs, and TCP port {port} responds{}", outside(bind)))
 }
 
 /// Checks the ports of rooms. A running hub uses `held` of them.
 pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u64) -> Result<String, String> {
     let Some(range) = range else {
         return Ok(
-            "rooms take any free ports; with a firewall, give a range with --ports and open it for UDP and TCP".into()
+            "rooms use any free ports; with a firewall, set a range with --ports and open it for UDP and TCP".into()
         );
     };
     let (first, last) = (*range.start(), *range.end());
@@ -63,7 +61,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
     }
     // The ports of the running hub are not free, and need not be.
     if free + held < all.min(3) || free + held == 0 {
-        return Err(format!("of the ports {first} to {last} only {free} are free; choose another range with --ports"));
+        return Err(format!("only {free} of the ports {first} to {last} are free; choose another range with --ports"));
     }
     if !silent.is_empty() {
         return Err(firewall("UDP and TCP", &silent, &why));
@@ -132,10 +130,10 @@ fn outside(bind: &[IpAddr]) -> String {
     let outer: Vec<_> =
         addresses(bind, 0).iter().map(SocketAddr::ip).filter(|ip| !ip.is_loopback()).map(|ip| ip.to_string()).collect();
     if outer.is_empty() {
-        return "; only this machine can reach it, or a proxy on it".into();
+        return "; only this machine or a proxy on it can reach it".into();
     }
     format!(
-        ", at {} too; whether a firewall or router keeps others out can only be tried from there",
+        ", at {} too; whether a firewall or router blocks other machines can only be checked from there",
         outer.join(" and ")
     )
 }

@@ -95,7 +95,7 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     // The other node hears the broker, so it does not promise for long to leave the room alone.
     is_silent(&ann, true);
     let status = command(&ann, &["status"]);
-    assert!(status.contains("the rooms of this hub stand still"), "{status}");
+    assert!(status.contains("the rooms of this hub are suspended"), "{status}");
     while peer.receive_by(Instant::now()).is_some() {}
     let found = shown(&bob, &room, |room| room["node"] == "bob");
     assert_ne!(found["port"], room["port"], "the other node has that port");

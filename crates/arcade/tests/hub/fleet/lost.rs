@@ -93,7 +93,7 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     assert_eq!(gambler.until("CARD"), card);
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 4.0).abs() < f64::EPSILON);
     let status = command(&bob, &["status"]);
-    assert!(status.contains("4 rooms of other hubs went on here"), "{status}");
+    assert!(status.contains("4 rooms of other hubs resumed here"), "{status}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_node_that_comes_back_late_leaves_its_rooms_to_the_one_that_has_them() {
     back(&bob, &room, killed);
     let ann = arcade.again("ann", data, &["--no-default-rooms"]);
     shown(&ann, &room, |room| room["node"] == "bob");
-    assert!(ann.process.stderr().contains("another hub of the arcade has had this room"));
+    assert!(ann.process.stderr().contains("another hub of the arcade had this room"));
     // And the other way: what has happened there is not lost.
     let other = Peer::new(native(&room));
     assert_eq!(other.play("Eve").letter, 'B');

@@ -73,7 +73,7 @@ fn rooms_do_not_move_to_a_node_that_knows_only_later_rules() {
     // Its entry is as young as that of a node that runs.
     later.write("node.zed", 1, &later_node());
     let text = command(&ann, &["drain", "--move", "--seconds", "60"]);
-    assert!(text.contains("1 rooms stay: no other hub knows their version of the rules."), "{text}");
+    assert!(text.contains("1 rooms stay: no other hub supports their version of the rules."), "{text}");
     browser.say("KEY h");
     browser.say("KEY l");
     browser.until("DISPLAY");
