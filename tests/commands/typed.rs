@@ -158,7 +158,7 @@ impl Typed {
             None => word.clone(),
         };
         let client = Process::start(program(&self.program).args(self.arguments.iter().map(here)));
-        client.wait_stderr("the directory's silence", |text| text.contains("cannot be asked").then_some(()));
+        client.wait_stderr("the directory's silence", |text| text.contains("cannot be queried").then_some(()));
     }
 
     // Runs it to its end.
