@@ -1,132 +1,165 @@
-//! Threads that generate load, and what is measured meanwhile: the processors that are busy, and how late messages arrive.
+//! What all scenarios share: worker threads, resource usage of processes, distributions of durations, and reports.
 
 use std::{
+    fmt::{Display, Write as _},
     fs, io,
-    thread::{self, JoinHandle},
+    path::PathBuf,
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
-use anyhow::{Context as _, anyhow};
-use tokio::{sync::oneshot, task::LocalSet};
+use anyhow::Context as _;
+use tokio::{runtime::Builder, sync::oneshot, task::LocalSet};
 
-use crate::hub::Hub;
+/// What a scenario prints.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// The figures.
+    pub(crate) text: String,
+    /// What went wrong; status 1 if there is anything.
+    pub(crate) broken: Vec<String>,
+}
 
-/// A thread with a runtime of its own, which works until it is stopped and delays no other load.
+impl Report {
+    /// Adds a line.
+    pub(crate) fn line(&mut self, line: impl Display) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.text, "{line}");
+    }
+
+    /// Adds the head of a table of durations behind an empty line.
+    pub(crate) fn head(&mut self) {
+        self.line("\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |");
+    }
+
+    /// Adds a row of this table.
+    pub(crate) fn row(&mut self, what: impl Display, durations: &Distribution) {
+        self.line(format_args!("| {what} | {} |", durations.cells()));
+    }
+}
+
+/// A thread with its own runtime, so that one kind of load does not delay another.
 #[derive(Debug)]
 pub(crate) struct Worker<T> {
-    thread: JoinHandle<anyhow::Result<T>>,
     stop: oneshot::Sender<()>,
+    result: oneshot::Receiver<anyhow::Result<T>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
     /// Starts work, which receives the request to stop.
-    pub(crate) fn start<F: Future<Output = anyhow::Result<T>>>(
+    pub(crate) fn start(
         name: &str,
-        work: impl FnOnce(oneshot::Receiver<()>) -> F + Send + 'static,
+        work: impl AsyncFnOnce(oneshot::Receiver<()>) -> anyhow::Result<T> + Send + 'static,
     ) -> io::Result<Self> {
-        let (stop, stopped) = oneshot::channel();
-        let thread = thread::Builder::new().name(name.into()).spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            LocalSet::new().block_on(&runtime, work(stopped))
+        let ((stop, stopped), (report, result)) = (oneshot::channel(), oneshot::channel());
+        thread::Builder::new().name(name.into()).spawn(move || {
+            let run = || {
+                let runtime = Builder::new_current_thread().enable_all().build()?;
+                LocalSet::new().block_on(&runtime, work(stopped))
+            };
+            // The receiver is dropped if the scenario has failed.
+            let _ = report.send(run());
         })?;
-        Ok(Self { thread, stop })
+        Ok(Self { stop, result })
     }
 
-    /// Stops it and returns its result.
-    pub(crate) fn stop(self) -> anyhow::Result<T> {
-        let Self { thread, stop } = self;
+    /// Waits for the end of the work, and returns its result.
+    pub(crate) async fn join(self) -> anyhow::Result<T> {
+        let Self { stop: _running, result } = self;
+        result.await.context("a worker panicked")?
+    }
+
+    /// Stops the work, and returns its result.
+    pub(crate) async fn stop(self) -> anyhow::Result<T> {
         // If the receiver is gone, the work has failed already.
-        let _ = stop.send(());
-        let name = thread.thread().name().unwrap_or_default().to_owned();
-        thread.join().map_err(|_| anyhow!("the thread '{name}' panicked"))?
+        let _ = self.stop.send(());
+        self.result.await.context("a worker panicked")?
     }
 }
 
-/// The processor time that this program has used, without threads that have ended.
-pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
-    let mut used = Duration::ZERO;
-    for task in fs::read_dir("/proc/self/task").context("cannot read '/proc/self/task'")? {
-        // A thread may have ended meanwhile.
-        let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
-        used += processor_time(&text).unwrap_or_default();
+/// A process or a thread, by its directory under `/proc`.
+#[derive(Debug, Clone)]
+pub(crate) struct Process(PathBuf);
+
+impl Process {
+    /// A process by its id, `self`, or `thread-self` for the current thread.
+    pub(crate) fn new(name: impl Display) -> Self {
+        Self(format!("/proc/{name}").into())
     }
-    Ok(used)
+
+    /// The processor time that it has used.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let text = self.read("stat")?;
+        // The second field is a name in parentheses, which may contain spaces. The 14th and 15th are user and system time in
+        // hundredths of a second.
+        let (_, fields) = text.rsplit_once(") ").context("no processor time")?;
+        let ticks: u64 = fields.split(' ').skip(11).take(2).map(str::parse::<u64>).sum::<Result<_, _>>()?;
+        Ok(Duration::from_millis(10 * ticks))
+    }
+
+    /// Its memory in bytes.
+    pub(crate) fn memory(&self) -> anyhow::Result<u64> {
+        Ok(1_024 * self.number("status", "VmRSS:")?)
+    }
+
+    /// The bytes that it has written to the disk.
+    pub(crate) fn written(&self) -> anyhow::Result<u64> {
+        self.number("io", "write_bytes:")
+    }
+
+    /// How many files and sockets it has open.
+    pub(crate) fn open_files(&self) -> anyhow::Result<usize> {
+        Ok(fs::read_dir(self.0.join("fd")).context("cannot count open files")?.count())
+    }
+
+    // The number after a label in a file.
+    fn number(&self, file: &str, label: &str) -> anyhow::Result<u64> {
+        let text = self.read(file)?;
+        let number = text.lines().find_map(|line| line.strip_prefix(label)?.split_whitespace().next()?.parse().ok());
+        number.with_context(|| format!("no {label} in '{file}'"))
+    }
+
+    fn read(&self, file: &str) -> anyhow::Result<String> {
+        let path = self.0.join(file);
+        fs::read_to_string(&path).with_context(|| format!("cannot read '{}'", path.display()))
+    }
 }
 
-/// The processor time of a thread, from its file `schedstat` under `/proc`.
-pub(crate) fn processor_time(schedstat: &str) -> Option<Duration> {
-    schedstat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
-}
-
-/// Measures the processor time of a hub.
+/// Measures the processors that a process keeps busy.
 #[derive(Debug)]
 pub(crate) struct Load {
+    process: Process,
     cpu: Duration,
     at: Instant,
 }
 
 impl Load {
     /// Starts measuring.
-    pub(crate) fn start(hub: &Hub) -> anyhow::Result<Self> {
-        Ok(Self { cpu: hub.cpu()?, at: Instant::now() })
+    pub(crate) fn start(process: Process) -> anyhow::Result<Self> {
+        Ok(Self { cpu: process.cpu()?, process, at: Instant::now() })
     }
 
-    /// The processors that the hub has kept busy since the start.
-    pub(crate) fn processors(&self, hub: &Hub) -> anyhow::Result<f64> {
-        Ok((hub.cpu()?.saturating_sub(self.cpu)).as_secs_f64() / self.at.elapsed().as_secs_f64())
-    }
-}
-
-/// When the turns of one match arrived at one client.
-#[derive(Debug, Default)]
-pub(crate) struct Arrivals(Vec<(u16, SystemTime)>);
-
-impl Arrivals {
-    /// Records a turn.
-    pub(crate) fn push(&mut self, turn: u16, at: SystemTime) {
-        self.0.push((turn, at));
-    }
-
-    /// How long after its time each turn arrived, by the schedule that these arrivals show.
-    pub(crate) fn lateness(&self, interval: Duration) -> Vec<Duration> {
-        self.lateness_by(&Schedule::of(self, interval))
-    }
-
-    /// How long after its time each turn arrived, by this schedule.
-    pub(crate) fn lateness_by(&self, schedule: &Schedule) -> Vec<Duration> {
-        self.0
-            .iter()
-            .map(|arrival| Duration::from_secs_f64((schedule.offset(arrival) - schedule.earliest).max(0.0)))
-            .collect()
+    /// The number of processors that it has kept busy since the start.
+    pub(crate) fn processors(&self) -> anyhow::Result<f64> {
+        Ok(self.process.cpu()?.saturating_sub(self.cpu).as_secs_f64() / self.at.elapsed().as_secs_f64())
     }
 }
 
-/// When turns are due: turn t so many intervals after the start of the match. The start is not on the wire. It is taken from the
-/// turn that arrived earliest by this schedule, so that turn counts as in time.
-#[derive(Debug)]
-pub(crate) struct Schedule {
-    origin: Option<SystemTime>,
-    interval: f64,
-    // Seconds after the origin at which turn 0 would have been due.
-    earliest: f64,
+/// A turn of a match, and when it arrived.
+pub(crate) type Arrival = (u16, SystemTime);
+
+/// How long after its due time each turn of a match arrived. Turns are due `interval` apart. The start of the match is not on the wire:
+/// the turn that arrived earliest by this schedule counts as in time.
+pub(crate) fn lateness(arrivals: &[Arrival], interval: Duration) -> Vec<Duration> {
+    let first = arrivals.iter().map(|&(_, at)| at).min().unwrap_or(SystemTime::UNIX_EPOCH);
+    let offset = |&(turn, at): &Arrival| {
+        at.duration_since(first).unwrap_or_default().as_secs_f64() - interval.as_secs_f64() * f64::from(turn)
+    };
+    let earliest = arrivals.iter().map(offset).fold(f64::INFINITY, f64::min);
+    arrivals.iter().map(|arrival| Duration::from_secs_f64(offset(arrival) - earliest)).collect()
 }
 
-impl Schedule {
-    /// The schedule of a match whose turns are `interval` apart.
-    pub(crate) fn of(arrivals: &Arrivals, interval: Duration) -> Self {
-        let mut schedule = Self { origin: None, interval: interval.as_secs_f64(), earliest: 0.0 };
-        schedule.origin = arrivals.0.iter().map(|&(_, at)| at).min();
-        schedule.earliest = arrivals.0.iter().map(|arrival| schedule.offset(arrival)).fold(f64::INFINITY, f64::min);
-        schedule
-    }
-
-    fn offset(&self, &(turn, at): &(u16, SystemTime)) -> f64 {
-        let since = self.origin.map_or(Duration::ZERO, |origin| at.duration_since(origin).unwrap_or_default());
-        since.as_secs_f64() - f64::from(turn) * self.interval
-    }
-}
-
-/// Durations from the shortest to the longest.
+/// Durations in ascending order.
 #[derive(Debug)]
 pub(crate) struct Distribution(Vec<Duration>);
 
@@ -136,7 +169,7 @@ impl Distribution {
         Self(durations)
     }
 
-    /// How many there are.
+    /// The number of durations.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -147,11 +180,10 @@ impl Distribution {
         self.0.get((self.0.len() * thousandths / 1_000).min(last)).copied().unwrap_or_default()
     }
 
-    /// Median, p99 and the longest in milliseconds, as cells of a table.
+    /// Median, p99 and maximum in milliseconds, as cells of a table.
     pub(crate) fn cells(&self) -> String {
-        let millis = |duration: Duration| duration.as_secs_f64() * 1_000.0;
-        let (median, most) = (millis(self.quantile(500)), millis(self.quantile(990)));
-        format!("{median:.1} ms | {most:.1} ms | {:.1} ms", millis(self.quantile(1_000)))
+        let [median, most, longest] = [500, 990, 1_000].map(|share| self.quantile(share).as_secs_f64() * 1_000.0);
+        format!("{median:.1} ms | {most:.1} ms | {longest:.1} ms")
     }
 }
 
@@ -161,15 +193,12 @@ mod tests {
 
     #[test]
     fn lateness_is_relative_to_the_earliest_turn() {
-        let start = SystemTime::UNIX_EPOCH;
-        let mut arrivals = Arrivals::default();
-        for (turn, millis) in [(3, 1_000), (4, 1_095), (5, 1_207), (6, 1_295)] {
-            arrivals.push(turn, start + Duration::from_millis(millis));
-        }
-        let late: Vec<u128> = arrivals.lateness(Duration::from_millis(100)).iter().map(Duration::as_micros).collect();
-        let near: Vec<u128> = late.iter().map(|micros| (micros + 500) / 1_000).collect();
-        assert_eq!(near, [5, 0, 12, 0]);
-        assert!(Arrivals::default().lateness(Duration::from_millis(100)).is_empty());
+        let at = |millis| SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+        let arrivals = [(3, at(1_000)), (4, at(1_095)), (5, at(1_207)), (6, at(1_295))];
+        let late = lateness(&arrivals, Duration::from_millis(100));
+        let millis: Vec<u128> = late.iter().map(|late| (late.as_micros() + 500) / 1_000).collect();
+        assert_eq!(millis, [5, 0, 12, 0]);
+        assert!(lateness(&[], Duration::from_millis(100)).is_empty());
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! `arcade-load`: measures what a machine holds.
+//! `arcade-load`: measures how much load a machine can carry.
 //!
-//! It starts a hub of its own, with an empty directory, and plays over real sockets. The hub and the players share the machine, so
-//! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
+//! Each scenario starts hubs with empty data directories and plays over real sockets. The hubs and the clients share the machine, so a
+//! hub whose clients run elsewhere can carry more.
 
 mod attack;
 mod attacks;
+mod class;
+mod clients;
 mod driver;
 mod fleet;
 mod hub;
-mod innocents;
-mod nuggets;
-mod page;
-mod robots;
+mod players;
+mod restart;
 mod rooms;
-mod scenarios;
+mod watchers;
+mod wire;
 
 use std::{
+    env,
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
@@ -26,7 +28,7 @@ use clap::{Parser, Subcommand};
 use cmdkit::{EXIT_FAILURE, EXIT_USAGE, LogArgs, Usage};
 use netshell::raise_open_files;
 
-/// Measure how many rooms and watchers this machine holds
+/// Measure how much load this machine can carry
 #[derive(Debug, Parser)]
 #[command(name = "arcade-load", version)]
 struct Args {
@@ -38,22 +40,22 @@ struct Args {
     log: LogArgs,
 
     #[command(subcommand)]
-    measure: Measure,
+    scenario: Scenario,
 }
 
 #[derive(Debug, Subcommand)]
-enum Measure {
+enum Scenario {
     /// Many live rooms: half robots with 4 clients each, half nuggets with 8
     Rooms(rooms::Options),
     /// Many browsers that watch one match of robots
-    Watchers(scenarios::Watchers),
-    /// Starting a hub with many rooms after it was killed
-    Restart(scenarios::Restart),
+    Watchers(watchers::Options),
+    /// Restarting a killed hub with many rooms
+    Restart(restart::Options),
     /// Three hubs as one arcade: the lobby, relayed players and watchers, a hub that moves its rooms and one that is killed
     Fleet(fleet::Options),
     /// A class behind one address that opens the page and sits down
-    Class(scenarios::Class),
-    /// All attacks at once beside eight innocent players of every kind; status 1 if they notice more than they may
+    Class(class::Options),
+    /// All attacks at the same time beside eight well-behaved players; status 1 if a bound is broken
     Attack(attack::Options),
 }
 
@@ -64,23 +66,23 @@ fn main() -> ExitCode {
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     raise_open_files();
+    let beside = env::current_exe()?.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX));
+    let hub = args.arcade.as_deref().unwrap_or(&beside);
     // One thread: the hub needs the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let hub = args.arcade.as_deref();
-    let (report, broken) = runtime.block_on(async {
-        anyhow::Ok(match &args.measure {
-            Measure::Rooms(options) => (rooms::measure(hub, options).await?, vec![]),
-            Measure::Watchers(options) => (scenarios::watchers(hub, options).await?, vec![]),
-            Measure::Restart(options) => (scenarios::restart(hub, options).await?, vec![]),
-            Measure::Fleet(options) => fleet::measure(hub, options).await?,
-            Measure::Class(options) => (scenarios::class(hub, options).await?, vec![]),
-            Measure::Attack(options) if options.list => (attacks::list(), vec![]),
-            Measure::Attack(options) => attack::measure(hub, options).await?,
-        })
+    let report = runtime.block_on(async {
+        match &args.scenario {
+            Scenario::Rooms(options) => rooms::measure(hub, options).await,
+            Scenario::Watchers(options) => watchers::measure(hub, options).await,
+            Scenario::Restart(options) => restart::measure(hub, options).await,
+            Scenario::Fleet(options) => fleet::measure(hub, options).await,
+            Scenario::Class(options) => class::measure(hub, options).await,
+            Scenario::Attack(options) => attack::measure(hub, options).await,
+        }
     })?;
-    write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;
-    for line in &broken {
-        writeln!(io::stderr().lock(), "{line}").context("cannot write what is wrong")?;
+    write!(io::stdout().lock(), "{}", report.text).context("cannot write the report")?;
+    for line in &report.broken {
+        writeln!(io::stderr().lock(), "{line}").context("cannot write the broken bounds")?;
     }
-    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
+    Ok(if report.broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
