@@ -106,8 +106,8 @@ pub(crate) struct Joining {
     events: mpsc::Sender<Event>,
 }
 
-fn place(servers: Vec<String>, arcade: Name) -> mesh::Place {
-    mesh::Place { servers, prefix: arcade, limits: Limits::default() }
+fn place(servers: Vec<String>, arcade: Name) -> mesh::BrokerSettings {
+    mesh::BrokerSettings { servers, prefix: arcade, limits: Limits::default() }
 }
 
 /// Connects to the broker, and creates the missing streams and buckets.

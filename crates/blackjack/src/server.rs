@@ -28,7 +28,7 @@ use netcore::{
     Role, Severity, Status, Time,
 };
 
-use places::{Held, Pending, Places};
+use places::{HeldSeats, Pending, Places};
 use reports::{Accounts, Fault, Printer, note};
 pub use state::ServerState;
 pub use table::{Table, seat_label};
@@ -74,7 +74,7 @@ pub struct Server {
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
     // Seats held for their former players.
-    held: Held,
+    held: HeldSeats,
     begun: u32,
     playing: u32,
     complete: u32,
@@ -100,7 +100,7 @@ impl Server {
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
-            held: Held::default(),
+            held: HeldSeats::default(),
             begun: 0,
             playing: 0,
             complete: 0,
@@ -278,7 +278,7 @@ impl Server {
     fn stop(&mut self, now: Time, out: &mut Outbox) {
         self.ended = Some(Outcome::Stopped);
         self.dismiss(out);
-        self.held = Held::default();
+        self.held = HeldSeats::default();
         let numbers: Vec<u32> = self.tables.keys().copied().collect();
         for number in numbers {
             self.at(now, number, out, |table, out| table.stop(now, out));

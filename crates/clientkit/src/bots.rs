@@ -5,7 +5,7 @@ use std::{net::SocketAddr, ops::Range, sync::OnceLock, time::Duration};
 use blackjack::{Dialect, Policy, StateSpace, exact::Solver, learn::Choice};
 use mastermind::{
     ClientMessage, Code, Feedback, Peg, Rules,
-    view::{Board, Line, Shown},
+    view::{Board, TurnRecord, Shown},
 };
 use netcore::{Client as _, Framing, Level, Link, Time, wire::ShortText};
 use nuggets::{Command, Participant, Typist};
@@ -307,10 +307,10 @@ impl<R: turnbased::Rules> Pilot<turnbased::Client<R>> for Mover {
     }
 }
 
-const fn answer(line: &Line) -> Option<(Code, Feedback)> {
+const fn answer(line: &TurnRecord) -> Option<(Code, Feedback)> {
     match line {
-        Line::Row { guess: Shown::Code(guess), feedback, .. } => Some((*guess, *feedback)),
-        Line::Row { .. } | Line::Lifeline { .. } => None,
+        TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => Some((*guess, *feedback)),
+        TurnRecord::Row { .. } | TurnRecord::Lifeline { .. } => None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`netcore::Client`] contains the logic of the game, a [`Pilot`] decides for it, and [`run`] drives both over a
 //! [`Wire`]: a UDP socket or a TCP connection. Programs with a screen use the [`Wire`] in a loop of their own. With the
-//! feature `places`, a [`Place`] finds the server and connects to it, also after it has moved. With the feature `bots`,
+//! feature `places`, a [`ServerLocation`] finds the server and connects to it, also after it has moved. With the feature `bots`,
 //! there is a pilot for each game, at any [`Level`](netcore::Level). To a server such a client is a peer like any
 //! other.
 
@@ -25,4 +25,4 @@ pub use crate::bots::{
 };
 
 #[cfg(feature = "places")]
-pub use crate::place::Place;
+pub use crate::place::ServerLocation;

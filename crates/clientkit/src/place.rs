@@ -14,13 +14,13 @@ const ACCEPTS: Duration = Duration::from_secs(10);
 
 /// The last known address of a server, and the directory that locates it after a move.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ServerLocation {
     address: Option<HostPort>,
     directory: Option<Arc<Directory>>,
     hint: &'static str,
 }
 
-impl Place {
+impl ServerLocation {
     /// A server at this address, or where the directory locates it. `hint` is the end of the error message for a server that cannot be
     /// reached.
     pub const fn new(address: Option<HostPort>, directory: Option<Arc<Directory>>, hint: &'static str) -> Self {

@@ -127,7 +127,7 @@ pub struct Directory {
 
 /// The fields of a room that this program needs.
 #[derive(Deserialize)]
-struct Told {
+struct RoomEntry {
     id: String,
     game: String,
     port: u16,
@@ -222,7 +222,7 @@ impl Directory {
     }
 
     fn read(&self, url: &RoomUrl, body: &[u8]) -> Result<HostPort, String> {
-        let Told { id, game, port, host } = serde_json::from_slice(body)
+        let RoomEntry { id, game, port, host } = serde_json::from_slice(body)
             .map_err(|error| format!("sent an invalid description of the room: {error}"))?;
         if id != url.id {
             return Err(format!("described another room, '{}'", id.escape_debug()));

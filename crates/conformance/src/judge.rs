@@ -21,7 +21,7 @@ use crate::{
     launch::{Exit, Launcher, Run, Values},
     report::{Breach, Scenario, Sender, clean, shortened},
     rule::Rule,
-    tape::{Line, TERMINAL, Talk, Tape, Transcripts},
+    tape::{Channel, TERMINAL, Talk, Tape, Transcripts},
     terminal::Terminal,
     witness::{QUOTED, Remains, Witness, watched},
 };
@@ -349,7 +349,7 @@ impl Judge {
     }
 
     // The recording of the terminal of a program with these arguments.
-    fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Line {
+    fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Channel {
         let number = self.witnesses.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
         let given = values.iter().map(|(name, value)| match *name {
@@ -363,7 +363,7 @@ impl Judge {
 
     /// Creates a recording of a connection of this scenario. The owner of the connection records the data that it sends
     /// and receives.
-    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
+    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
         self.tape.line(name, talk)
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::BytesMut;
 
-use crate::{launch::Run, report::Sender, tape::Line};
+use crate::{launch::Run, report::Sender, tape::Channel};
 
 /// The interval between attempts to connect to a server that does not listen yet.
 const RETRY: Duration = Duration::from_millis(10);
@@ -50,7 +50,7 @@ pub(crate) struct Connection {
     pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side or the connection is lost.
     pub(crate) closed: bool,
-    line: Option<Line>,
+    line: Option<Channel>,
 }
 
 impl Connection {
@@ -104,7 +104,7 @@ impl Connection {
 
     /// Records the data of this connection from now on.
     #[must_use]
-    pub(crate) fn recorded(mut self, line: Line) -> Self {
+    pub(crate) fn recorded(mut self, line: Channel) -> Self {
         self.line = Some(line);
         self
     }
@@ -116,7 +116,7 @@ impl Connection {
 
     /// Makes this connection the subject of the next breach, since the absence of data is judged.
     fn attend(&self) {
-        self.line.iter().for_each(Line::attend);
+        self.line.iter().for_each(Channel::attend);
     }
 
     /// Records that the given number of messages was consumed from the front of the buffer.
@@ -126,7 +126,7 @@ impl Connection {
 
     /// Consumes all received bytes.
     pub(crate) fn rest(&mut self) -> BytesMut {
-        self.line.iter().for_each(Line::took_all);
+        self.line.iter().for_each(Channel::took_all);
         self.buffer.split()
     }
 

@@ -69,7 +69,7 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
 
 /// The maps of the scenarios.
 #[derive(Clone, Copy)]
-enum Place {
+enum MapChoice {
     Usual,
     Hall,
     Yard,
@@ -81,30 +81,30 @@ enum Place {
 type Alone = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
 
 /// The scenarios that need a separate server or another map.
-const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
-    ("a full game", Place::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
+const ALONE: &[(&str, MapChoice, &[&Rule], Alone)] = &[
+    ("a full game", MapChoice::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
         joining::full(party, map)
     }),
-    ("a disconnected client", Place::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
+    ("a disconnected client", MapChoice::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
     (
         "runs in a room",
-        Place::Yard,
+        MapChoice::Yard,
         &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
         moves::runs,
     ),
-    ("sight across a hall", Place::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
+    ("sight across a hall", MapChoice::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
         moves::look(party, map)
     }),
-    ("a push in a passage", Place::Usual, &[&rules::PUSHED], |party, map, _| moves::push(party, map)),
-    ("the largest map", Place::Large, &[&rules::LARGE_MAP], |party, map, _| scenarios::large(party, map)),
-    ("a whole game", Place::Usual, &[], game::play),
-    ("a game of one player", Place::Closet, &[], |party, map, run| {
+    ("a push in a passage", MapChoice::Usual, &[&rules::PUSHED], |party, map, _| moves::push(party, map)),
+    ("the largest map", MapChoice::Large, &[&rules::LARGE_MAP], |party, map, _| scenarios::large(party, map)),
+    ("a whole game", MapChoice::Usual, &[], game::play),
+    ("a game of one player", MapChoice::Closet, &[], |party, map, run| {
         game::alone(party, map, run, (b"Ann", &rules::WELCOME))
     }),
-    ("a name with unprintable bytes", Place::Closet, &[&rules::NAMES], |party, map, run| {
+    ("a name with unprintable bytes", MapChoice::Closet, &[&rules::NAMES], |party, map, run| {
         game::alone(party, map, run, (ODD_NAME, &rules::NAMES))
     }),
-    ("a long name", Place::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
+    ("a long name", MapChoice::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
         game::alone(party, map, run, (&LONG_NAME, &rules::NAME_LENGTH))
     }),
 ];

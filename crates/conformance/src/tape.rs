@@ -1,6 +1,6 @@
 //! Recordings of a scenario's connections, for reports and transcripts.
 //!
-//! The owner of a connection gets a [`Line`] from the judge and records all bytes with it, in both directions. The tape
+//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it, in both directions. The tape
 //! splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
 
 mod recording;
@@ -10,7 +10,7 @@ mod transcript;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use recording::Recording;
-pub(crate) use talk::{Carrier, Framed, Speech, TERMINAL, Talk, Told};
+pub(crate) use talk::{Carrier, Description, Framed, Speech, TERMINAL, Talk};
 pub(crate) use transcript::Transcripts;
 
 use crate::report::{Message, Sender};
@@ -31,8 +31,8 @@ impl Tape {
     }
 
     /// The recording of a connection with this name, whose messages have this format.
-    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
-        Line { channel: self.recording().open(name, talk), tape: self.clone() }
+    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
+        Channel { channel: self.recording().open(name, talk), tape: self.clone() }
     }
 
     /// The last messages for a report. Messages of the program that the tester has not read yet are left out.
@@ -48,12 +48,12 @@ impl Tape {
 
 /// One connection of a scenario.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(crate) struct Channel {
     tape: Tape,
     channel: usize,
 }
 
-impl Line {
+impl Channel {
     /// Records bytes that the tester has sent: a datagram, or a part of a stream.
     pub(crate) fn sent(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     launch::{Exit, Run},
     report::{Sender, clean},
-    tape::Line,
+    tape::Channel,
 };
 
 /// The number of the last lines of standard error that a breach quotes.
@@ -53,14 +53,14 @@ fn beyond(limit: &str) -> String {
 pub(crate) type Witness = Arc<Mutex<Remains>>;
 
 /// Watches a program and records the data on its `terminal`.
-pub(crate) fn watched(run: Box<dyn Run>, terminal: Line) -> (Box<dyn Run>, Witness) {
+pub(crate) fn watched(run: Box<dyn Run>, terminal: Channel) -> (Box<dyn Run>, Witness) {
     let witness = Witness::default();
     (Box::new(Watched { run, terminal, witness: Arc::clone(&witness) }), witness)
 }
 
 struct Watched {
     run: Box<dyn Run>,
-    terminal: Line,
+    terminal: Channel,
     witness: Witness,
 }
 

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::{
     Disk, Head, codec,
-    layout::{self, Place, State, Status},
+    layout::{self, SegmentPosition, State, Status},
     record, segment,
 };
 
@@ -109,7 +109,7 @@ impl Copied {
     pub fn write(&self, disk: &dyn Disk, directory: &Path, front: &str) -> Result<PathBuf, CopyError> {
         let head: Head = codec::decode_all(&self.head).map_err(CopyError::Head)?;
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-        let (mut bytes, mut sum) = (layout::front(Place::FIRST, status), 0);
+        let (mut bytes, mut sum) = (layout::front(SegmentPosition::FIRST, status), 0);
         record::put(&self.head, &mut sum, &mut bytes);
         record::copy(&self.bytes, &mut sum, &mut bytes);
         let (path, file) = segment::create(disk, directory, front, head.begun)?;

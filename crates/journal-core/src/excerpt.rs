@@ -4,7 +4,7 @@ use netcore::Input;
 
 use crate::{
     Entry, Head, Note, codec,
-    layout::{self, Place, State, Status},
+    layout::{self, SegmentPosition, State, Status},
     peers::Peers,
     record::{self, MAX_BODY, NOTE},
 };
@@ -25,7 +25,7 @@ impl Excerpt {
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut excerpt = Self {
-            bytes: layout::front(Place::FIRST, status),
+            bytes: layout::front(SegmentPosition::FIRST, status),
             sum: 0,
             micros: 0,
             peers: Peers::default(),

@@ -11,7 +11,7 @@ use netcore::{Hosted, Recorded};
 
 use crate::{
     Copying, Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
-    layout::{self, Place, State, Status},
+    layout::{self, SegmentPosition, State, Status},
     record,
     room::RoomProgress,
     segment::{self, Positions},
@@ -65,7 +65,7 @@ impl Writing {
     ) -> io::Result<(PathBuf, Parts<E>)> {
         let (path, file) = segment::create(&*self.disk, directory, front, head.begun)?;
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-        let mut bytes = layout::front(Place::FIRST, status);
+        let mut bytes = layout::front(SegmentPosition::FIRST, status);
         let (mut body, mut sum) = (vec![], 0);
         codec::encode(&head, &mut body);
         record::put(&body, &mut sum, &mut bytes);

@@ -64,14 +64,14 @@ impl State {
 
 /// The place of a segment in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SegmentPosition {
     /// Counted from 1.
     pub(crate) number: u32,
     /// The position of the first record after the head; `None` in the first segment, whose positions are its offsets.
     pub(crate) position: Option<u64>,
 }
 
-impl Place {
+impl SegmentPosition {
     pub(crate) const FIRST: Self = Self { number: 1, position: None };
 
     pub(crate) fn to_bytes(self) -> [u8; PLACE] {
@@ -139,7 +139,7 @@ pub(crate) enum FrontError {
 }
 
 /// The front of a file, up to the first record.
-pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
+pub(crate) fn front(place: SegmentPosition, status: Status) -> Vec<u8> {
     let mut front = vec![0; RECORDS_AT];
     front[..8].copy_from_slice(&MAGIC);
     front[8..10].copy_from_slice(&VERSION.to_le_bytes());
@@ -151,7 +151,7 @@ pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
 
 /// Parses the front of a file: its version, place and status. If both slots are damaged, the segment counts as open,
 /// and no part of it is known to be on disk.
-pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), FrontError> {
+pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
     let Some(version) = version.filter(|_| magic) else { return Err(FrontError::NotAJournal) };
@@ -162,8 +162,8 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), FrontErr
         return Err(FrontError::NotAJournal);
     }
     let place = match version {
-        OLDEST => Place::FIRST,
-        _ => Place::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
+        OLDEST => SegmentPosition::FIRST,
+        _ => SegmentPosition::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
     };
     let slots = SLOTS.iter().filter_map(|&at| Status::parse(&front[at..at + SLOT]));
     let unknown = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
@@ -184,7 +184,7 @@ mod tests {
     fn the_newest_valid_slot_counts() {
         let first = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
         let second = Status { sequence: 5, state: State::Closed, synced: 9_999, end: 9_999 };
-        let place = Place { number: 3, position: Some(70_000) };
+        let place = SegmentPosition { number: 3, position: Some(70_000) };
         let mut bytes = front(place, first);
         assert_eq!(parse_front(&bytes), Ok((VERSION, place, first)));
         let at = usize::try_from(second.offset()).unwrap();
@@ -200,19 +200,19 @@ mod tests {
     #[test]
     fn mark_holds_only_for_the_status_that_it_was_written_with() {
         let status = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
-        let mut bytes = front(Place::FIRST, status);
+        let mut bytes = front(SegmentPosition::FIRST, status);
         assert!(is_direct(&bytes, status));
         // A server of an earlier version writes only the slot.
         let later = Status { sequence: 6, synced: 2_000, ..status };
         bytes[512..512 + SLOT].copy_from_slice(&later.to_bytes()[..SLOT]);
-        assert_eq!(parse_front(&bytes), Ok((VERSION, Place::FIRST, later)));
+        assert_eq!(parse_front(&bytes), Ok((VERSION, SegmentPosition::FIRST, later)));
         assert!(!is_direct(&bytes, later));
         assert!(!is_direct(&bytes[..100], later));
     }
 
     #[test]
     fn other_files_and_other_versions_are_distinguished() {
-        let bytes = front(Place::FIRST, Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
+        let bytes = front(SegmentPosition::FIRST, Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
         assert_eq!(parse_front(&bytes[..RECORDS_AT - 1]), Err(FrontError::NotAJournal));
         assert_eq!(parse_front(b""), Err(FrontError::NotAJournal));
         let mut newer = bytes.clone();
@@ -222,7 +222,7 @@ mod tests {
         let mut older = bytes.clone();
         older[8] = 1;
         older[PLACE_FROM..PLACE_FROM + PLACE].fill(0);
-        assert_eq!(parse_front(&older).map(|(version, place, _)| (version, place)), Ok((1, Place::FIRST)));
+        assert_eq!(parse_front(&older).map(|(version, place, _)| (version, place)), Ok((1, SegmentPosition::FIRST)));
         let mut elsewhere = bytes.clone();
         elsewhere[PLACE_FROM] ^= 2;
         assert_eq!(parse_front(&elsewhere), Err(FrontError::NotAJournal), "its place is not known");

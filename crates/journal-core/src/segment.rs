@@ -16,7 +16,7 @@ use netcore::probe::{self, Planted};
 use crate::{
     ReadError,
     disk::{Disk, SharedFile, create_directories},
-    layout::{self, FrontError, MAGIC, Place, RECORDS, Status},
+    layout::{self, FrontError, MAGIC, RECORDS, SegmentPosition, Status},
     record,
 };
 
@@ -32,7 +32,7 @@ const IN_ONE_SECOND: u32 = 1_000;
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: SharedFile,
-    pub(crate) place: Place,
+    pub(crate) place: SegmentPosition,
     pub(crate) status: Status,
     /// Whether all records are in the file: an earlier version may have left some in a spool.
     pub(crate) is_direct: bool,
@@ -54,7 +54,7 @@ impl Positions {
     pub(crate) const FIRST: Self = Self { offset: RECORDS, position: RECORDS };
 
     /// Those of a segment with this place, whose first record after the head is at `offset`.
-    pub(crate) fn new(place: Place, offset: u64) -> Self {
+    pub(crate) fn new(place: SegmentPosition, offset: u64) -> Self {
         place.position.map_or(Self::FIRST, |position| Self { offset, position })
     }
 
@@ -92,7 +92,7 @@ impl Segment {
 }
 
 /// Parses the front of a file.
-pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), ReadError> {
+pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), ReadError> {
     layout::parse_front(front).map_err(|error| match error {
         // A journal whose front was not written completely.
         FrontError::NotAJournal

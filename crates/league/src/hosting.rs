@@ -45,14 +45,14 @@ impl Wire {
 
 /// The location of a seat.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SeatAddress {
     pub(crate) address: SocketAddr,
     pub(crate) network: Network,
 }
 
 /// A server that runs as a task of the current runtime.
 pub(crate) struct Hosting {
-    pub(crate) seats: Vec<Place>,
+    pub(crate) seats: Vec<SeatAddress>,
     pub(crate) journal: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     server: JoinHandle<io::Result<Outcome>>,
@@ -106,7 +106,7 @@ impl Hosting {
         };
         let server = tokio::spawn(serve(host, Clock::start(), leave));
         let places = addresses.into_iter().zip(networks);
-        let seats = places.map(|(address, network)| Place { address, network }).collect();
+        let seats = places.map(|(address, network)| SeatAddress { address, network }).collect();
         Ok(Self { seats, journal, stop: Some(stop), server, end })
     }
 

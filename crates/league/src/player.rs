@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     bot::Bot,
-    hosting::Place,
+    hosting::SeatAddress,
     rules::{BotLevel, Game},
     setup::Entrant,
 };
@@ -36,7 +36,7 @@ impl Player {
     ///
     /// # Errors
     /// If the system cannot run the command.
-    pub(crate) fn start(entrant: &Entrant, game: Game, place: &Place, seed: u64) -> anyhow::Result<Self> {
+    pub(crate) fn start(entrant: &Entrant, game: Game, place: &SeatAddress, seed: u64) -> anyhow::Result<Self> {
         let name = entrant.name.clone();
         if let Some(bot) = entrant.bot() {
             let BotLevel(level) = bot?;
@@ -47,7 +47,7 @@ impl Player {
         place.network.enter(|| Self::start_program(&program, name, place))?
     }
 
-    fn start_program(program: &Program, name: String, place: &Place) -> anyhow::Result<Self> {
+    fn start_program(program: &Program, name: String, place: &SeatAddress) -> anyhow::Result<Self> {
         let seat = place.address;
         let any = (Ipv4Addr::LOCALHOST, 0);
         let gui = program.takes("gui").then(|| UdpSocket::bind(any)).transpose()?;

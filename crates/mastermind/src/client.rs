@@ -8,12 +8,12 @@ use crate::{
     code::{Code, MAX_COLOURS},
     config::Rules,
     protocol::{Advice, ClientMessage, MAX_TOLD, Name, ServerMessage, Turn},
-    view::{Board, Line},
+    view::{Board, TurnRecord},
 };
 
 /// An occupied seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SeatView {
     /// The name of the player.
     pub name: Name,
     /// The current game, or the last one if it is over. `None` before the first game.
@@ -30,7 +30,7 @@ pub struct Client {
     // Only `ROOM` contains this.
     colours: usize,
     seat: Option<u8>,
-    places: BTreeMap<u8, Place>,
+    places: BTreeMap<u8, SeatView>,
     missing: Option<u8>,
     turn: Option<Turn>,
     advice: Option<Advice>,
@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// The occupied seats, with the received state of their games.
-    pub const fn places(&self) -> &BTreeMap<u8, Place> {
+    pub const fn places(&self) -> &BTreeMap<u8, SeatView> {
         &self.places
     }
 
@@ -108,7 +108,7 @@ impl Client {
             }
             ServerMessage::Ok(seat) => self.seat = Some(seat),
             ServerMessage::Seat(seat, name) => {
-                self.places.insert(seat, Place { name, board: None });
+                self.places.insert(seat, SeatView { name, board: None });
             }
             ServerMessage::Left(seat) => {
                 self.places.remove(&seat);
@@ -128,8 +128,8 @@ impl Client {
             }
             ServerMessage::Line(seat, line) => {
                 let fits = |board: &Board| match line {
-                    Line::Row { guess, .. } => guess.len() == board.rules.length(),
-                    Line::Lifeline { .. } => true,
+                    TurnRecord::Row { guess, .. } => guess.len() == board.rules.length(),
+                    TurnRecord::Lifeline { .. } => true,
                 };
                 if let Some(board) = self.board_at(seat).filter(|board| fits(board)) {
                     put(&mut board.lines, line);
@@ -175,8 +175,8 @@ impl Client {
 
 // Inserts a line in the order of turns. It replaces a line of the same turn, since hidden values may be shown
 // later. There are at most as many lines as turns.
-fn put(lines: &mut Vec<Line>, line: Line) {
-    match lines.binary_search_by_key(&line.turn(), Line::turn) {
+fn put(lines: &mut Vec<TurnRecord>, line: TurnRecord) {
+    match lines.binary_search_by_key(&line.turn(), TurnRecord::turn) {
         Ok(at) => lines[at] = line,
         Err(at) => lines.insert(at, line),
     }

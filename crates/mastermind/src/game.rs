@@ -15,7 +15,7 @@ use crate::{
     knowledge::Knowledge,
     lifeline::{Lifeline, Revealed, Style},
     puzzle::Day,
-    view::{Board, Ending, Line, Over, Shown, Sight},
+    view::{Board, Ending, Over, Shown, Sight, TurnRecord},
 };
 
 /// The number of turns in a game.
@@ -193,12 +193,12 @@ impl Game {
         for entry in &self.history {
             match *entry {
                 Entry::Guess(guess, feedback) => {
-                    lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
+                    lines.push(TurnRecord::Row { turn, guess: Shown::of(guess, shows), feedback });
                     turn += 1;
                 }
                 Entry::Lifeline(revealed, cost) => {
                     let lifeline = revealed.lifeline();
-                    lines.push(Line::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
+                    lines.push(TurnRecord::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
                     turn += cost;
                 }
             }

@@ -110,7 +110,7 @@ pub struct Over {
 
 /// A guess or a lifeline; both take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum TurnRecord {
     /// A guess and its answer.
     Row {
         /// The turn, counted from 1.
@@ -131,7 +131,7 @@ pub enum Line {
     },
 }
 
-impl Line {
+impl TurnRecord {
     /// The first turn that the line took.
     pub const fn turn(&self) -> usize {
         match self {
@@ -148,7 +148,7 @@ pub struct Board {
     /// The rules.
     pub rules: Rules,
     /// Guesses and lifelines, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TurnRecord>,
     /// The result, if the game is over.
     pub over: Option<Over>,
 }

@@ -38,7 +38,7 @@ pub use local::{Local, MAX_ENTRIES, MAX_LOGS};
 pub use log::{Append, Appended, Fence, Kind, MAX_APPEND, Sequence};
 pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
-pub use nats::{Limits, Nats, Place};
+pub use nats::{BrokerSettings, Limits, Nats};
 pub use node::{
     ASK_TIMEOUT, Ask, EXPIRY, HEARTBEAT, How, Input, LEASE, MAX_ROOMS, Node, OUTAGE, Opening, Output, Plea, Promise,
     Reply, Settings, Stays, Ticket,

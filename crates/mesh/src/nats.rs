@@ -35,7 +35,7 @@ use async_nats::jetstream::consumer::PullConsumer;
 use tokio::time::{Instant, sleep};
 
 use self::{log::Logs, setup::Broker, stream::Stream};
-pub use place::{Limits, Place};
+pub use place::{BrokerSettings, Limits};
 
 use crate::{MeshError, Trouble, events, journals};
 
@@ -68,7 +68,7 @@ impl Nats {
     /// # Errors
     /// If no server answers, if the server is older than 2.10 or lacks `JetStream`, or if existing streams have other
     /// limits.
-    pub async fn connect(place: &Place) -> Result<Self, MeshError> {
+    pub async fn connect(place: &BrokerSettings) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
         let since = Instant::now();
         loop {
@@ -81,7 +81,7 @@ impl Nats {
         }
     }
 
-    async fn create(place: &Place, broker: &Broker) -> Result<Self, MeshError> {
+    async fn create(place: &BrokerSettings, broker: &Broker) -> Result<Self, MeshError> {
         let directory = broker.directory(&place.limits).await?;
         let heartbeats = broker.heartbeats().await?;
         let common = broker.common().await?;
@@ -108,7 +108,7 @@ impl Nats {
     ///
     /// # Errors
     /// The errors of [`connect`](Self::connect), except for those about limits.
-    pub async fn look(place: &Place) -> Result<String, MeshError> {
+    pub async fn look(place: &BrokerSettings) -> Result<String, MeshError> {
         setup::connect(place).await?.version().await
     }
 

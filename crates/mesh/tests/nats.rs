@@ -11,9 +11,9 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, Committed, Delta, Directory, Durability, Entry, Events, Fence, How, Input, Journals, Key, Limits,
-    MeshError, Name, Nats, Node, Opening, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value,
-    Written, work_off,
+    Append, Appended, BrokerSettings, Committed, Delta, Directory, Durability, Entry, Events, Fence, How, Input,
+    Journals, Key, Limits, MeshError, Name, Nats, Node, Opening, Output, Reply, Results, Revision, Sequence, Settings,
+    Trouble, Value, Written, work_off,
 };
 use netcore::{
     Time,
@@ -40,14 +40,14 @@ fn limits() -> Limits {
 }
 
 /// Returns a separate place for a test.
-fn place(servers: Vec<String>) -> Place {
+fn place(servers: Vec<String>) -> BrokerSettings {
     static TESTS: AtomicU64 = AtomicU64::new(0);
     let number = TESTS.fetch_add(1, Ordering::Relaxed);
-    Place { servers, prefix: name(&format!("test-{}-{number}", std::process::id())), limits: limits() }
+    BrokerSettings { servers, prefix: name(&format!("test-{}-{number}", std::process::id())), limits: limits() }
 }
 
 /// Connects as soon as the servers have found each other.
-async fn connect(place: &Place) -> Nats {
+async fn connect(place: &BrokerSettings) -> Nats {
     persist(async || Nats::connect(place).await).await
 }
 
@@ -486,7 +486,7 @@ struct Running {
 }
 
 impl Running {
-    async fn start(place: &Place, text: &str, is_former: bool) -> Self {
+    async fn start(place: &BrokerSettings, text: &str, is_former: bool) -> Self {
         let nats = connect(place).await;
         let node = Node::new(Settings {
             name: name(text),

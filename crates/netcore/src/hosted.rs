@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Hosted<E: Engine> {
     engine: E,
-    lines: BTreeMap<PeerId, Line<DecoderOf<E>>>,
+    lines: BTreeMap<PeerId, PeerDecoder<DecoderOf<E>>>,
 }
 
 /// The decoder of an engine's protocol: its state between two messages of a stream.
@@ -21,7 +21,7 @@ pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 
 /// The decoding state of one peer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Line<D> {
+struct PeerDecoder<D> {
     link: Link,
     decoder: D,
     // The peer sent a malformed message over a stream, so the rest of the stream cannot be read.
@@ -72,7 +72,7 @@ impl<E: Engine> Hosted<E> {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HostedState<S, D> {
     engine: S,
-    lines: Vec<(PeerId, Line<D>)>,
+    lines: Vec<(PeerId, PeerDecoder<D>)>,
 }
 
 impl<E: Recorded> Hosted<E> {
@@ -106,7 +106,7 @@ fn check_length<E: Engine>(bytes: &[u8]) -> Result<(), DecodeError> {
 }
 
 // The length of the message at the front of a stream, at least 1. `None` means that more bytes are needed.
-fn length_on_stream<E: Engine>(line: &Line<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+fn length_on_stream<E: Engine>(line: &PeerDecoder<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
     if let (true, Some(why)) = (line.ahead, E::Protocol::AHEAD) {
         return Err(why);
     }
@@ -150,7 +150,7 @@ impl<E: Engine> Room for Hosted<E> {
             Input::Malformed { peer, why } => progress = self.malformed(now, peer, why, out),
             Input::Connected { peer, role, link, address } => {
                 let decoder = DecoderOf::<E>::default();
-                self.lines.insert(peer, Line { link, decoder, ignoring: false, ahead: false });
+                self.lines.insert(peer, PeerDecoder { link, decoder, ignoring: false, ahead: false });
                 self.engine.input(now, Input::Connected { peer, role, link, address }, out);
             }
             Input::Refresh { peer } => self.engine.input(now, Input::Refresh { peer }, out),

@@ -2,7 +2,7 @@
 
 use std::{future, mem, net::SocketAddr, sync::Arc, time::Duration};
 
-use clientkit::{Place, Received, Wire};
+use clientkit::{Received, ServerLocation, Wire};
 use cmdkit::{Backoff, Directory, FOLLOW};
 use netcore::{Client as _, Gone, Time};
 use netshell::Clock;
@@ -51,8 +51,8 @@ type Located = Result<Vec<SocketAddr>, String>;
 /// The requests to the directory, one at a time.
 #[derive(Debug)]
 struct Search {
-    place: Place,
-    request: Option<JoinHandle<(Place, Located)>>,
+    place: ServerLocation,
+    request: Option<JoinHandle<(ServerLocation, Located)>>,
     backoff: Backoff,
     not_before: Time,
     // Why the last request failed.
@@ -72,7 +72,7 @@ impl Session {
             None => anyhow::anyhow!("no address to connect to"),
         })?;
         let search = directory.map(|directory| Search {
-            place: Place::new(None, Some(directory), ""),
+            place: ServerLocation::new(None, Some(directory), ""),
             request: None,
             backoff: Backoff::default(),
             not_before: Time::ZERO,

@@ -13,7 +13,7 @@ use blackjack::{
     learn::{Choice, Episode, Explore},
     qtable::MAX_FILE,
 };
-use clientkit::{Place, Received, Wire};
+use clientkit::{Received, ServerLocation, Wire};
 use cmdkit::{
     Autosave, Backoff, FOLLOW, Progress, UsageError, clock_time, file_name, load_file, replace_file, time_left,
 };
@@ -123,7 +123,7 @@ enum Cut {
 /// # Errors
 /// If the program cannot listen for signals.
 pub(crate) async fn play(
-    place: Place,
+    place: ServerLocation,
     session: impl Fn() -> Session,
     pilot: &mut Pilot,
     rounds: Option<u64>,
@@ -142,7 +142,7 @@ pub(crate) async fn play(
 }
 
 async fn play_on(
-    mut place: Place,
+    mut place: ServerLocation,
     playing: &mut Session,
     session: impl Fn() -> Session,
     pilot: &mut Pilot,

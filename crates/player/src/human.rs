@@ -7,7 +7,7 @@ use std::{collections::VecDeque, future, io, mem, pin::Pin, time::Duration};
 use anyhow::anyhow;
 use blackjack::{Action, client::Meaning};
 use bytes::{Buf, Bytes, BytesMut};
-use clientkit::{Place, Wire};
+use clientkit::{ServerLocation, Wire};
 use cmdkit::{Backoff, FOLLOW};
 use termkit::{Key, Palette, Source, Stage, StageEvent};
 use tokio::{
@@ -39,7 +39,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// the results, and an error if the game ended in one. Fails on errors of the terminal or the system.
 pub(crate) async fn play(
     link: Link,
-    again: Option<Place>,
+    again: Option<ServerLocation>,
     game: Game,
     draws: bool,
     think: Option<Duration>,
@@ -95,7 +95,7 @@ impl Turn {
 type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
 
 /// The current place of the dealer, and a connection to it or the error.
-type Reached = (Place, anyhow::Result<Wire>);
+type Reached = (ServerLocation, anyhow::Result<Wire>);
 
 enum State {
     Playing,
@@ -122,7 +122,7 @@ struct Person {
     line: Vec<u8>,
     link: Link,
     // Where the dealer can be joined again.
-    again: Option<Place>,
+    again: Option<ServerLocation>,
     // The start of the search for a lost dealer, and its retry timer.
     search: Option<(Instant, Backoff)>,
     inbox: Inbox,
@@ -351,7 +351,7 @@ impl Person {
 
     /// Searches for a lost dealer through the directory, if there is one.
     fn look_for_dealer(&mut self) {
-        if !self.again.as_ref().is_some_and(Place::follows) {
+        if !self.again.as_ref().is_some_and(ServerLocation::follows) {
             return;
         }
         let (since, backoff) = self.search.get_or_insert_with(|| (Instant::now(), Backoff::default()));
@@ -441,7 +441,7 @@ impl Person {
 }
 
 // Connects to the dealer after a delay.
-async fn reach(mut place: Place, pause: Duration) -> Reached {
+async fn reach(mut place: ServerLocation, pause: Duration) -> Reached {
     sleep(pause).await;
     let connected = place.reconnect().await;
     (place, connected)

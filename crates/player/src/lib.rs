@@ -43,7 +43,7 @@ use std::{
 
 use anyhow::{anyhow, bail};
 use blackjack::{Dialect, Name, Seed};
-use clientkit::Place;
+use clientkit::ServerLocation;
 use cmdkit::HostPort;
 use rand::rngs::SysRng;
 use tokio::runtime;
@@ -86,7 +86,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, Some(directory)) => Some(directory.find_first("player")?),
         (address, _) => address,
     };
-    let mut place = Place::new(address, directory, HINT);
+    let mut place = ServerLocation::new(address, directory, HINT);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let played = runtime.block_on(async {
         match plan {

@@ -55,7 +55,7 @@ impl Gui {
     /// # Errors
     /// If no socket reaches any of the addresses, or a socket cannot be registered.
     pub(crate) fn new(sockets: Vec<net::UdpSocket>, addresses: &[SocketAddr]) -> anyhow::Result<Self> {
-        let own = sockets.iter().map(Own::of).collect::<io::Result<Vec<_>>>()?;
+        let own = sockets.iter().map(LocalSocket::of).collect::<io::Result<Vec<_>>>()?;
         let aim = |&address: &SocketAddr| {
             let found = own.iter().enumerate().find_map(|(socket, own)| Some((socket, own.reaching(address)?)));
             found.map(|(socket, to)| Aim { address, socket, to })
@@ -197,13 +197,13 @@ impl Gui {
 
 // The address of a socket.
 #[derive(Debug, Clone, Copy)]
-struct Own {
+struct LocalSocket {
     address: SocketAddr,
     // Whether an IPv6 socket also carries IPv4.
     both: bool,
 }
 
-impl Own {
+impl LocalSocket {
     fn of(socket: &net::UdpSocket) -> io::Result<Self> {
         let address = socket.local_addr()?;
         Ok(Self { address, both: address.is_ipv6() && !SockRef::from(socket).only_v6()? })

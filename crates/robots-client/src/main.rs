@@ -26,7 +26,7 @@ use std::{
 };
 
 use anyhow::Context;
-use clientkit::Place;
+use clientkit::ServerLocation;
 use cmdkit::{EXIT_FAILURE, HostPort, Usage};
 use netcore::{Level, wire::ShortText};
 use netshell::{bind_udp, raise_open_files, shutdown};
@@ -87,7 +87,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
     if plan.server.is_none() && directory.is_none() {
         return demonstrate(plan).await;
     }
-    let place = Place::new(plan.server.clone(), directory, HINT);
+    let place = ServerLocation::new(plan.server.clone(), directory, HINT);
     play(plan, place).await
 }
 
@@ -96,7 +96,7 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
     let level = plan.level;
-    let place = Place::new(Some(address), None, HINT);
+    let place = ServerLocation::new(Some(address), None, HINT);
     let playing = play(plan, place.clone());
     others.spawn(hosting);
     for name in demo::BOTS {
@@ -111,7 +111,7 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     playing.await
 }
 
-async fn play(plan: Plan, place: Place) -> anyhow::Result<()> {
+async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
@@ -211,7 +211,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
 
 // Runs bots without a GUI until all have played their games or failed.
 async fn headless(
-    place: Place,
+    place: ServerLocation,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
     level: Level,

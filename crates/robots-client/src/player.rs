@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, future, pin::pin, time::Duration};
 
-use clientkit::{Place, Received, Wire};
+use clientkit::{Received, ServerLocation, Wire};
 use cmdkit::{Backoff, isolated};
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::{Clock, LogLimit};
@@ -73,7 +73,7 @@ impl Player {
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
-    pub(crate) async fn run(mut self, mut place: Place, retry: bool) -> anyhow::Result<()> {
+    pub(crate) async fn run(mut self, mut place: ServerLocation, retry: bool) -> anyhow::Result<()> {
         // Inputs of the GUI wait in its socket meanwhile. A user who presses a key this early wants to play.
         let mut connected = place.connect().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);

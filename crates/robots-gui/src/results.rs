@@ -13,7 +13,7 @@ const MAX_KNOWN: usize = 1_024;
 const MAX_WINNERS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ResultRow {
     /// Counted from 1. Players with the same number of deaths share a rank.
     pub(crate) rank: usize,
     pub(crate) id: PlayerId,
@@ -29,7 +29,7 @@ pub(crate) struct GameResult {
     /// The last picture.
     pub(crate) game: GamePicture,
     pub(crate) own: Option<PlayerId>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ResultRow>,
     /// When the result became known.
     pub(crate) since: Time,
     /// Games played to their end while the GUI was running, including this one.
@@ -68,7 +68,7 @@ impl Tally {
                 *self.wins.entry(winner).or_default() += 1;
             }
         }
-        let place = |&(deaths, id, player): &(u32, PlayerId, &Player)| Place {
+        let place = |&(deaths, id, player): &(u32, PlayerId, &Player)| ResultRow {
             rank: rank(deaths),
             id,
             name: called(id, &player.name),
@@ -87,7 +87,7 @@ impl GameResult {
         if !is_last(&self.game) {
             return format!("The game was cancelled in turn {turn} of {game_length}");
         }
-        let winners: Vec<&Place> = self.places.iter().filter(|place| place.rank == 1).collect();
+        let winners: Vec<&ResultRow> = self.places.iter().filter(|place| place.rank == 1).collect();
         let own = winners.iter().any(|place| Some(place.id) == self.own);
         match &winners[..] {
             [] => "The game is over".to_owned(),
@@ -103,11 +103,11 @@ impl GameResult {
 
     /// The table.
     pub(crate) fn ranks(&self) -> Vec<Rank> {
-        let digits = |number: fn(&Place) -> u32| {
+        let digits = |number: fn(&ResultRow) -> u32| {
             self.places.iter().map(|place| number(place).to_string().len()).max().unwrap_or(1)
         };
         let (deaths, wins) = (digits(|place| place.deaths), digits(|place| place.wins));
-        let rank = |place: &Place| {
+        let rank = |place: &ResultRow| {
             let word = if place.deaths == 1 { "death " } else { "deaths" };
             let won = match self.games {
                 0 | 1 => String::new(),

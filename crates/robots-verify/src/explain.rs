@@ -2,7 +2,7 @@
 
 use crate::{
     format::{FieldShape, Kind, Shape},
-    report::{Around, Fault, Field, Label, Line, Report, Value},
+    report::{Around, Fault, Field, Label, Report, ReportLine, Value},
     sense::Sense,
 };
 
@@ -233,7 +233,7 @@ impl Explainer {
         self.before.drain(..self.before.len().saturating_sub(AROUND));
         let follows = self.follow(next, &value);
         if shown {
-            self.show(Line::Field(Field { at, bytes: taken, depth, label, value }));
+            self.show(ReportLine::Field(Field { at, bytes: taken, depth, label, value }));
         } else {
             // The buffer is reused for the next field.
             self.pending = taken;
@@ -312,11 +312,11 @@ impl Explainer {
     fn end_list(&mut self, name: &'static str, items: u32, depth: usize, shown: bool) {
         self.sense.end(name);
         if shown && items > MAX_SHOWN_ITEMS {
-            self.show(Line::LeftOut { items: items - MAX_SHOWN_ITEMS, depth });
+            self.show(ReportLine::LeftOut { items: items - MAX_SHOWN_ITEMS, depth });
         }
     }
 
-    fn show(&mut self, line: Line) {
+    fn show(&mut self, line: ReportLine) {
         if self.report.lines.len() < MAX_SHOWN_LINES {
             self.report.lines.push(line);
         } else {

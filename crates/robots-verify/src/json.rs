@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    report::{Fault, Field, Label, Line, Report, Value},
+    report::{Fault, Field, Label, Report, ReportLine, Value},
     text::{self, Carrier},
 };
 
@@ -41,10 +41,10 @@ fn error(fault: &Fault, report: &Report, carrier: Carrier) -> Json {
     json!({"at": fault.at(), "kind": kind, "text": text::explained(fault, report, carrier), "around": around})
 }
 
-fn line(line: &Line) -> Json {
+fn line(line: &ReportLine) -> Json {
     match line {
-        Line::LeftOut { items, depth } => json!({"depth": depth, "items_left_out": items}),
-        Line::Field(Field { at, bytes, depth, label, value }) => {
+        ReportLine::LeftOut { items, depth } => json!({"depth": depth, "items_left_out": items}),
+        ReportLine::Field(Field { at, bytes, depth, label, value }) => {
             let mut out = json!({"at": at, "depth": depth, "bytes": text::hex(bytes), "value": plain(value)});
             let (key, label): (&str, Json) = match *label {
                 Label::Message => ("name", "message".into()),

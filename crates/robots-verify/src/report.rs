@@ -13,7 +13,7 @@ pub(crate) struct Report {
     pub(crate) length: usize,
     /// The name of the message; `None` if its tag is wrong or missing.
     pub(crate) name: Option<&'static str>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<ReportLine>,
     /// The number of further lines, which were not stored.
     pub(crate) lines_left_out: usize,
     /// Notes about well-formed parts that make no sense.
@@ -26,7 +26,7 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum ReportLine {
     Field(Field),
     /// The number of further items of a list, which are not shown.
     LeftOut {

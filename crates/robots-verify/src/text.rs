@@ -1,6 +1,6 @@
 //! Reports for people, in 80 columns.
 
-use crate::report::{Around, Fault, Field, Label, Line, Report, Value};
+use crate::report::{Around, Fault, Field, Label, Report, ReportLine, Value};
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -37,8 +37,8 @@ pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String 
     }
     for line in &report.lines {
         match line {
-            Line::Field(shown) => field(&mut out, shown, report.at, carrier),
-            Line::LeftOut { items, depth } => {
+            ReportLine::Field(shown) => field(&mut out, shown, report.at, carrier),
+            ReportLine::LeftOut { items, depth } => {
                 out.push_str(&" ".repeat(margin(carrier) + 2 * depth));
                 out.push_str("... and ");
                 out.push_str(&grouped(u64::from(*items)));

@@ -49,7 +49,7 @@ pub struct Client {
     game: Option<GameView>,
     // Whether a Join was sent since the last game ended.
     joined: bool,
-    own: Option<Own>,
+    own: Option<OwnId>,
     incoming: Incoming,
     outgoing: VecDeque<ClientMessage>,
     over: bool,
@@ -73,7 +73,7 @@ impl ClientEvent {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Own {
+enum OwnId {
     // Identified by address and name.
     Certain(PlayerId),
     // Identified by name alone.
@@ -106,7 +106,7 @@ impl Client {
     /// after its Join.
     pub const fn own_player(&self) -> Option<PlayerId> {
         match self.own {
-            Some(Own::Certain(id) | Own::Guessed(id)) => Some(id),
+            Some(OwnId::Certain(id) | OwnId::Guessed(id)) => Some(id),
             None => None,
         }
     }
@@ -212,9 +212,9 @@ impl Client {
             return;
         }
         if self.address.is_some() && player.address.parse().ok().map(canonical) == self.address {
-            self.own = Some(Own::Certain(id));
-        } else if by_name && !matches!(self.own, Some(Own::Certain(_))) {
-            self.own = Some(Own::Guessed(id));
+            self.own = Some(OwnId::Certain(id));
+        } else if by_name && !matches!(self.own, Some(OwnId::Certain(_))) {
+            self.own = Some(OwnId::Guessed(id));
         }
     }
 }

@@ -58,14 +58,14 @@ impl Blast {
         core::iter::once(center).chain(Direction::ALL.into_iter().zip(arms).flat_map(arm))
     }
 
-    const fn column(&self) -> Line {
+    const fn column(&self) -> Segment {
         let Position { x, y } = self.center;
-        Line { index: x, first: y - self.arms[2], last: y + self.arms[0] }
+        Segment { index: x, first: y - self.arms[2], last: y + self.arms[0] }
     }
 
-    const fn row(&self) -> Line {
+    const fn row(&self) -> Segment {
         let Position { x, y } = self.center;
-        Line { index: y, first: x - self.arms[3], last: x + self.arms[1] }
+        Segment { index: y, first: x - self.arms[3], last: x + self.arms[1] }
     }
 }
 
@@ -73,7 +73,7 @@ impl Blast {
 ///
 /// The work grows with the number of blasts and with `most`, not with the number of fields that they cover.
 pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> Option<Vec<Position>> {
-    let (mut columns, mut rows): (Vec<Line>, Vec<Line>) =
+    let (mut columns, mut rows): (Vec<Segment>, Vec<Segment>) =
         blasts.into_iter().map(|blast| (blast.column(), blast.row())).unzip();
     // Lines of one kind do not overlap once they are joined, so each kind alone is within the bound or too much.
     let columns_length = join(&mut columns);
@@ -91,20 +91,20 @@ pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> 
 
 // Neighbouring fields of one column or one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Line {
+struct Segment {
     index: u16,
     first: u16,
     last: u16,
 }
 
-impl Line {
+impl Segment {
     fn span(self) -> impl Iterator<Item = u16> {
         self.first..=self.last
     }
 }
 
 // Joins overlapping lines, and returns the number of fields of the remaining lines.
-fn join(lines: &mut Vec<Line>) -> usize {
+fn join(lines: &mut Vec<Segment>) -> usize {
     lines.sort_unstable();
     lines.dedup_by(|next, line| {
         let overlap = next.index == line.index && next.first <= line.last;

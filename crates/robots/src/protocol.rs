@@ -23,7 +23,7 @@ use netcore::{
     wire::{Encode, Writer, read_datagram, read_message},
 };
 
-pub use incoming::{Incoming, Malformed, Place};
+pub use incoming::{Incoming, Malformed, MessagePosition};
 pub use messages::{
     Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, MAX_CLIENT_MESSAGE,
     MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE, Parameters, Player, PlayerId, ServerMessage,

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use crate::{
     StoreError, Trouble,
     error::explain,
-    place::{Place, make_writable},
+    place::{DatabaseLocation, make_writable},
 };
 
 /// The timeout for opening a connection, and for waiting until a connection of a pool is free.
@@ -81,7 +81,7 @@ impl Role {
 /// Connections of one role.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    place: Arc<Place>,
+    place: Arc<DatabaseLocation>,
     role: Role,
     driver: PoolDriver,
     #[cfg(test)]
@@ -103,10 +103,10 @@ fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
 
 impl Pool {
     /// Creates a pool of up to `size` connections, which are opened on demand.
-    pub(crate) fn new(place: Arc<Place>, role: Role, size: u32) -> Self {
+    pub(crate) fn new(place: Arc<DatabaseLocation>, role: Role, size: u32) -> Self {
         let driver = match &*place {
-            Place::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
-            Place::Server(server) => {
+            DatabaseLocation::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
+            DatabaseLocation::Server(server) => {
                 let options =
                     options::<Postgres>(size).after_connect(move |connection, _| Box::pin(role.set_up(connection)));
                 PoolDriver::Postgres(options.connect_lazy_with((**server).clone()))
@@ -364,16 +364,16 @@ impl Driver {
 
 impl Connection {
     /// Opens a single connection.
-    pub(crate) async fn open(place: &Place, role: Role) -> Result<Self, StoreError> {
+    pub(crate) async fn open(place: &DatabaseLocation, role: Role) -> Result<Self, StoreError> {
         let connect = async {
             let driver = match place {
-                Place::File(path) => {
+                DatabaseLocation::File(path) => {
                     if role != Role::Read {
                         make_writable(path)?;
                     }
                     Driver::Sqlite(Owned::Single(role.sqlite(path).connect().await?))
                 }
-                Place::Server(options) => {
+                DatabaseLocation::Server(options) => {
                     let mut connection = options.connect().await?;
                     role.set_up(&mut connection).await?;
                     Driver::Postgres(Owned::Single(connection))

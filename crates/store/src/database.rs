@@ -14,7 +14,7 @@ use crate::{
     connection::{Connection, Pool, Role, Row, Value},
     error::explain,
     names::Recent,
-    place::Place,
+    place::DatabaseLocation,
 };
 
 /// Connections for concurrent queries.
@@ -42,7 +42,7 @@ pub struct Store {
     // For looking up the names of joining players, so that they do not wait for queries of web pages.
     pub(crate) keys: Arc<Pool>,
     pub(crate) recent: Arc<Recent>,
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<DatabaseLocation>,
 }
 
 /// How often a transaction that conflicts with those of other hubs is repeated.
@@ -89,7 +89,7 @@ impl Store {
         }
         // An absolute path cannot be mistaken for an address.
         let path = std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
-        Ok(Self::at(Place::File(path)))
+        Ok(Self::at(DatabaseLocation::File(path)))
     }
 
     /// Returns the PostgreSQL database at this address, such as `postgres://user@host/database`.
@@ -102,10 +102,10 @@ impl Store {
             return Err(wrong());
         }
         let options = PgConnectOptions::from_str(address).map_err(|_| wrong())?;
-        Ok(Self::at(Place::Server(Box::new(options.disable_statement_logging()))))
+        Ok(Self::at(DatabaseLocation::Server(Box::new(options.disable_statement_logging()))))
     }
 
-    fn at(place: Place) -> Self {
+    fn at(place: DatabaseLocation) -> Self {
         let place = Arc::new(place);
         let pool = |role, size| Arc::new(Pool::new(Arc::clone(&place), role, size));
         Self {
@@ -134,7 +134,7 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &DatabaseLocation {
         &self.place
     }
 
@@ -148,7 +148,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotAFile`] for PostgreSQL, or if the file cannot be written.
     pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
-        if matches!(*self.place, Place::Server(_)) {
+        if matches!(*self.place, DatabaseLocation::Server(_)) {
             return Err(StoreError::NotAFile);
         }
         let text = path.to_str().ok_or_else(|| StoreError::Path(path.to_owned()))?;

@@ -9,7 +9,7 @@ use std::{
 use sqlx::{error::DatabaseError, migrate::MigrateError, postgres::PgConnectOptions, sqlite::SqliteError};
 use thiserror::Error;
 
-use crate::place::Place;
+use crate::place::DatabaseLocation;
 
 /// Why the database cannot be used. The messages are for the log: they may contain paths, statements and addresses.
 #[derive(Debug, Error)]
@@ -263,24 +263,24 @@ fn of_sqlstate(code: &str) -> Trouble {
 }
 
 /// Adds advice to an error of a connection or a migration.
-pub(crate) fn explain(error: StoreError, place: &Place) -> StoreError {
+pub(crate) fn explain(error: StoreError, place: &DatabaseLocation) -> StoreError {
     let trouble = error.trouble();
     let text = match (&error, place) {
-        (StoreError::Slow(limit), Place::Server(server)) => Some(format!(
+        (StoreError::Slow(limit), DatabaseLocation::Server(server)) => Some(format!(
             "no PostgreSQL server responds at {} within {limit:?}; check the host and the port of the address, and \
              the firewall",
             Named(server).at()
         )),
         _ => match (cause(&error), place) {
-            (Some(cause), Place::Server(server)) => Some(Named(server).refusal(cause)),
-            (Some(cause), Place::File(path)) => of_file(path, trouble, cause),
+            (Some(cause), DatabaseLocation::Server(server)) => Some(Named(server).refusal(cause)),
+            (Some(cause), DatabaseLocation::File(path)) => of_file(path, trouble, cause),
             (None, _) => None,
         },
     };
     text.map_or(error, |text| StoreError::Unusable { text, trouble })
 }
 
-impl Place {
+impl DatabaseLocation {
     /// Returns the error for a user who may not create the tables of an empty database.
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {

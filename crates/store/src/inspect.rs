@@ -7,7 +7,7 @@ use crate::{
     connection::{Connection, Role},
     database::newest,
     error::explain,
-    place::Place,
+    place::DatabaseLocation,
 };
 
 /// Row counts of the database.
@@ -28,8 +28,8 @@ impl Store {
     pub async fn examine(&self) -> Result<Option<i64>, StoreError> {
         let mut connection = Connection::open(&self.place, Role::Write).await?;
         let ahead = match *self.place {
-            Place::File(_) => None,
-            Place::Server(_) => {
+            DatabaseLocation::File(_) => None,
+            DatabaseLocation::Server(_) => {
                 let before = SystemTime::now();
                 let text = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
                 let there = connection.row(text, &[]).await?.map(|row| row.integer(0)).transpose()?;
@@ -52,7 +52,7 @@ impl Store {
     /// If the file is damaged, or the database does not answer.
     pub async fn check(&self) -> Result<Totals, StoreError> {
         let mut connection = self.whole().await?;
-        if let Place::File(path) = self.place() {
+        if let DatabaseLocation::File(path) = self.place() {
             let row = connection.row("PRAGMA integrity_check(1)", &[]).await?;
             let verdict = row.map_or(Ok(String::new()), |row| row.text(0))?;
             if verdict != "ok" {
@@ -72,7 +72,7 @@ impl Store {
     /// If the database is unreachable, has tables of a later version, or has none and the user may not create them.
     pub async fn look(&self) -> Result<bool, StoreError> {
         let mut connection = Connection::open(self.place(), Role::Read).await?;
-        let is_server = matches!(self.place(), Place::Server(_));
+        let is_server = matches!(self.place(), DatabaseLocation::Server(_));
         let table = if is_server {
             "SELECT CAST(COUNT(to_regclass('_sqlx_migrations')) AS BIGINT)"
         } else {

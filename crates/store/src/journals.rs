@@ -26,7 +26,7 @@ pub struct JournalNote {
     /// Results before this position in the journal are stored.
     pub examined: u64,
     /// Where a replay must start to find further results.
-    pub known: Known,
+    pub known: RoomTime,
 }
 
 /// The record of an unknown journal, whose matches do not count.
@@ -34,7 +34,7 @@ impl Default for JournalNote {
     fn default() -> Self {
         let (room, title) = (String::new(), String::new());
         let (class, casual) = (EARLIER.to_owned(), EARLIER.to_owned());
-        Self { room, title, class, casual, examined: 0, known: Known::default() }
+        Self { room, title, class, casual, examined: 0, known: RoomTime::default() }
     }
 }
 
@@ -53,7 +53,7 @@ pub struct Seated {
 ///
 /// As the end of the known part of a journal: all matches that started before it are over and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Known {
+pub struct RoomTime {
     /// The time of the room, in microseconds.
     pub until: u64,
     /// When the time of the room was zero, in milliseconds since the Unix epoch. The time of the room stops while the
@@ -61,7 +61,7 @@ pub struct Known {
     pub zero: u64,
 }
 
-impl Known {
+impl RoomTime {
     /// Returns the time in milliseconds since the Unix epoch.
     #[must_use]
     pub const fn unix(self) -> u64 {
@@ -71,7 +71,7 @@ impl Known {
 
 impl Store {
     /// Records that all results of a journal up to this position are stored.
-    pub async fn note_examined(&self, file: &str, position: u64, known: Known) -> Result<(), StoreError> {
+    pub async fn note_examined(&self, file: &str, position: u64, known: RoomTime) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
                     ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero";
         let values = [file.into(), position.into(), known.until.into(), known.zero.into()];
@@ -139,7 +139,7 @@ impl Store {
 
 fn note_in(row: &Row) -> Result<JournalNote, StoreError> {
     let (room, title, examined) = (row.text(1)?, row.text(2)?, row.number(3)?);
-    let known = Known { until: row.number(6)?, zero: row.number(7)? };
+    let known = RoomTime { until: row.number(6)?, zero: row.number(7)? };
     Ok(JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined, known })
 }
 

@@ -41,7 +41,7 @@ pub use database::{READERS, Store};
 pub use devices::{MAX_KEYS, NameChanges, Redeemed, Replaced};
 pub use error::{StoreError, Trouble};
 pub use inspect::Totals;
-pub use journals::{EARLIER, JournalNote, Known, Seated, unix_now};
+pub use journals::{EARLIER, JournalNote, RoomTime, Seated, unix_now};
 pub use leaders::{Board, Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};

@@ -12,7 +12,7 @@ use unicode_security::skeleton;
 use crate::{
     Store, StoreError,
     connection::{Connection, Row},
-    place::Place,
+    place::DatabaseLocation,
 };
 
 /// The length of the hash of an owner's key in bytes: SHA-256.
@@ -208,7 +208,7 @@ impl Store {
     /// [`changed_names`](Self::changed_names).
     #[must_use]
     pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
-        self.recent.names(key_hash, matches!(self.place(), Place::Server(_)), Instant::now())
+        self.recent.names(key_hash, matches!(self.place(), DatabaseLocation::Server(_)), Instant::now())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::StoreError;
 
 /// The location of a database.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum DatabaseLocation {
     /// An SQLite file.
     File(PathBuf),
     /// A PostgreSQL server.

@@ -7,11 +7,11 @@ use testkit::TempDir;
 use tokio::time::{pause, resume};
 
 use crate::{
-    ALL_TIME, Kind, Known, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, Store, StoreError,
-    Trouble,
+    ALL_TIME, Kind, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, RoomTime, Store,
+    StoreError, Trouble,
     connection::{Connection, Role},
     database::MIGRATIONS,
-    place::Place,
+    place::DatabaseLocation,
     probe::Seen,
 };
 
@@ -62,7 +62,7 @@ async fn use_all(store: &Store) {
     store.record(&daily).await.unwrap();
     // The second attempt of the day.
     store.record(&Match { id: "again".into(), ..daily }).await.unwrap();
-    store.note_examined("nuggets.journal", 10, Known::default()).await.unwrap();
+    store.note_examined("nuggets.journal", 10, RoomTime::default()).await.unwrap();
     store.journal("nuggets.journal").await.unwrap();
     store.seats("nuggets-1").await.unwrap();
     store.journals().await.unwrap();
@@ -253,7 +253,7 @@ async fn questions_about_200_000_matches_read_few_rows() {
     let path = directory.path().join("results.db");
     let store = Store::file(&path).unwrap();
     store.prepare().await.unwrap();
-    let mut connection = Connection::open(&Place::File(path), Role::Whole).await.unwrap();
+    let mut connection = Connection::open(&DatabaseLocation::File(path), Role::Whole).await.unwrap();
     fill(&mut connection, MANY).await;
     connection.close().await;
     use_all(&store).await;
@@ -306,7 +306,7 @@ async fn neither_results_nor_players_wait_for_questions() {
             reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
         }
         assert!(store.record(&a_match(1)).await.unwrap());
-        store.note_examined("a.journal", 1, Known::default()).await.unwrap();
+        store.note_examined("a.journal", 1, RoomTime::default()).await.unwrap();
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         // With the clock paused, the wait for a reader times out without a delay.
         pause();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use mastermind::{
     Client, ClientMessage, Code, Feedback, Lifeline, Name, Rules,
-    view::{Board, Line, Shown},
+    view::{Board, TurnRecord, Shown},
 };
 use netcore::{Link, Time};
 
@@ -45,7 +45,7 @@ impl Mind<Client> for Codebreaker {
         }
         let fits = |code: &&Code| {
             board.lines.iter().all(|line| match line {
-                Line::Row { guess: Shown::Code(guess), feedback, .. } => Feedback::of(*guess, **code) == *feedback,
+                TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => Feedback::of(*guess, **code) == *feedback,
                 _ => true,
             })
         };
@@ -75,7 +75,7 @@ impl Told {
                     None => known.lines.push(*line),
                     Some(before) => {
                         assert!(agree(before, line), "{who}, game {}: {before:?} and {line:?}", board.number);
-                        if let Line::Row { guess: Shown::Code(_), .. } = line {
+                        if let TurnRecord::Row { guess: Shown::Code(_), .. } = line {
                             *before = *line;
                         }
                     }
@@ -99,16 +99,16 @@ impl Told {
 }
 
 // Whether both lines agree in the parts that both show.
-fn agree(one: &Line, other: &Line) -> bool {
+fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
     match (one, other) {
-        (Line::Row { turn, guess, feedback }, Line::Row { turn: at, guess: digits, feedback: answer }) => {
+        (TurnRecord::Row { turn, guess, feedback }, TurnRecord::Row { turn: at, guess: digits, feedback: answer }) => {
             let same = match (guess, digits) {
                 (Shown::Code(one), Shown::Code(other)) => one == other,
                 _ => guess.len() == digits.len(),
             };
             same && turn == at && feedback == answer
         }
-        (Line::Lifeline { turn, lifeline, revealed }, Line::Lifeline { turn: at, lifeline: which, revealed: fact }) => {
+        (TurnRecord::Lifeline { turn, lifeline, revealed }, TurnRecord::Lifeline { turn: at, lifeline: which, revealed: fact }) => {
             turn == at && lifeline == which && (revealed.is_none() || fact.is_none() || revealed == fact)
         }
         _ => false,

@@ -13,7 +13,7 @@ use mastermind::{
     config::{FirstDay, MAX_RACERS},
     protocol::Decoder,
     server::{NOT_FOUND, TOO_MANY_HINTS},
-    view::{Board, Ending, Line},
+    view::{Board, Ending, TurnRecord},
 };
 use netcore::{Client as _, Framing, Link, Protocol as _, Rate, Recorded, Time};
 use rand::{TryRng as _, rngs::SysRng};
@@ -255,7 +255,7 @@ fn today() -> anyhow::Result<FirstDay> {
 
 impl Marked for Server {
     // For each player with a game: the name, the number of the game, the lines that took turns, and the ending.
-    type Probe = Vec<(String, u32, Vec<Line>, Option<Ending>)>;
+    type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<Ending>)>;
 
     fn probe(&self) -> Self::Probe {
         let game = |(name, board): (&Name, Option<Board>)| {
@@ -272,8 +272,8 @@ impl Marked for Server {
             let (seen, was) = known.map_or((0, None), |(_, _, lines, how)| (lines.len(), *how));
             for line in lines.iter().skip(seen) {
                 changes.push(match line {
-                    Line::Row { feedback, .. } => ("guess", format!("{name}: {feedback}")),
-                    Line::Lifeline { lifeline, .. } => ("lifeline", format!("{name} uses {lifeline}")),
+                    TurnRecord::Row { feedback, .. } => ("guess", format!("{name}: {feedback}")),
+                    TurnRecord::Lifeline { lifeline, .. } => ("lifeline", format!("{name} uses {lifeline}")),
                 });
             }
             if let Some(how) = how.filter(|_| was.is_none()) {
@@ -338,12 +338,12 @@ impl Painter for Rows {
 }
 
 // A guess with its feedback, or the place and the colour that a lifeline has revealed, as visible to a watcher.
-fn row(line: &Line) -> Value {
+fn row(line: &TurnRecord) -> Value {
     match line {
-        Line::Row { guess, feedback, .. } => json!([guess.to_string(), feedback.red, feedback.white]),
-        Line::Lifeline { revealed: None, .. } => json!([null, null]),
-        Line::Lifeline { revealed: Some(Revealed::Colour(peg)), .. } => json!([null, peg.digit()]),
-        Line::Lifeline { revealed: Some(Revealed::Place { place, peg }), .. } => json!([place + 1, peg.digit()]),
+        TurnRecord::Row { guess, feedback, .. } => json!([guess.to_string(), feedback.red, feedback.white]),
+        TurnRecord::Lifeline { revealed: None, .. } => json!([null, null]),
+        TurnRecord::Lifeline { revealed: Some(Revealed::Colour(peg)), .. } => json!([null, peg.digit()]),
+        TurnRecord::Lifeline { revealed: Some(Revealed::Place { place, peg }), .. } => json!([place + 1, peg.digit()]),
     }
 }
 

@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use cmdkit::display_name;
 use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
-use store::{JournalNote, Kind, Known, LADDER, Match, MatchPlayer, Order, Seated};
+use store::{JournalNote, Kind, LADDER, Match, MatchPlayer, Order, RoomTime, Seated};
 
 use crate::{
     games::{self, Casual, Game, PageState, with_kind},
@@ -57,7 +57,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Returns a point in time: all matches that began before it are over.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> RoomTime {
         self.matches.known()
     }
 
@@ -114,7 +114,7 @@ impl<E: Recorded + PageState> Reading<E> {
         let (reader, replay, facts) = journal.replay_before(known, are_seats_known)?;
         let head = reader.head();
         let zero = if note.known.until > 0 { note.known.zero } else { head.begun.saturating_mul(1_000) };
-        let now = Known { until: replay.time().as_nanos() / 1_000, zero };
+        let now = RoomTime { until: replay.time().as_nanos() / 1_000, zero };
         // Matches may have begun before the first remaining state.
         let is_late = head.base.is_some() && now.until >= note.known.until;
         let JournalNote { room, title, class, casual, .. } = note;
@@ -242,10 +242,10 @@ struct Matches {
     id: u64,
     // The common data of all matches of the journal.
     common: Match,
-    now: Known,
+    now: RoomTime,
     // The assumed beginning of matches that began before the first state, until all of them are over.
-    earliest: Option<Known>,
-    begun: BTreeMap<u32, Known>,
+    earliest: Option<RoomTime>,
+    begun: BTreeMap<u32, RoomTime>,
     // Players who have a seat, or who have left it during a match that is not over.
     seats: BTreeMap<String, SeatFact>,
     // The last fact about each seat.
@@ -277,11 +277,11 @@ impl Matches {
         }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> RoomTime {
         self.begun.values().chain(&self.earliest).min_by_key(|begun| begun.until).map_or(self.now, |begun| *begun)
     }
 
-    fn of(&self, number: u32, begun: Known, ended: Known) -> Match {
+    fn of(&self, number: u32, begun: RoomTime, ended: RoomTime) -> Match {
         Match {
             id: match_id(self.id, number),
             number,

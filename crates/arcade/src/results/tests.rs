@@ -12,7 +12,7 @@ use netcore::{
     Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{JournalNote, Kind, Known, MatchFilter, Seated};
+use store::{JournalNote, Kind, MatchFilter, RoomTime, Seated};
 use testkit::{PATIENCE, TempDir};
 
 use super::{matches::RecordedSeats, *};
@@ -34,7 +34,7 @@ fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
     assert!(!path.exists() && opened.segments() > 1, "{} files, {} bytes", opened.segments(), opened.length());
-    let first = read(&path, record(Known::default())).0[0].number;
+    let first = read(&path, record(RoomTime::default())).0[0].number;
     (path, first)
 }
 
@@ -49,11 +49,11 @@ fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
 }
 
 /// The record of a journal of an earlier version, whose rooms were rated.
-fn record(known: Known) -> Start {
+fn record(known: RoomTime) -> Start {
     record_with(known, RecordedSeats::new())
 }
 
-fn record_with(known: Known, seats: RecordedSeats) -> Start {
+fn record_with(known: RoomTime, seats: RecordedSeats) -> Start {
     let (room, title) = ("robots-7".into(), "small".into());
     Start::Record(
         JournalNote { room, title, class: "standard".into(), casual: String::new(), examined: 0, known },
@@ -175,7 +175,7 @@ fn a_journal_gives_the_results_of_its_matches() {
     };
     // Bob uses another name than the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
-    let (found, progress) = read(&path, record_with(Known::default(), seats));
+    let (found, progress) = read(&path, record_with(RoomTime::default(), seats));
     assert_eq!(progress.position, path.metadata().unwrap().len());
     assert_eq!(found.iter().map(|new| new.number).collect::<Vec<_>>(), [1, 2, 3]);
     let last = &found[2];
@@ -199,8 +199,8 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     let (path, first) = play_long(&journals.path().join("journals"));
     die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
     // The same, after its first matches are stored.
-    let (stored, _) = read(&path, record(Known::default()));
-    let known = Known { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
+    let (stored, _) = read(&path, record(RoomTime::default()));
+    let known = RoomTime { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
     let (rest, progress) = read(&path, record(known));
     assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
     assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
@@ -259,7 +259,7 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
     let (path, first) = play_long(&directory.path().join("journals"));
     let opened = journal_core::open(&path).unwrap();
     let base = opened.reader().unwrap().head().base.clone().unwrap().mark.time;
-    let (stored, _) = read(&path, record(Known::default()));
+    let (stored, _) = read(&path, record(RoomTime::default()));
     assert_eq!((stored[0].number, stored[0].begins), (first, base.as_nanos() / 1_000), "in the middle of a match");
     assert!(stored[1].begins > stored[0].begins && stored[0].started > 0);
 }
@@ -289,14 +289,14 @@ async fn only_what_is_not_known_is_replayed() {
             std::fs::write(&segment, damaged).unwrap();
         }
     }
-    assert!(matches::read(&path, record(Known::default()), |_| true).is_err());
+    assert!(matches::read(&path, record(RoomTime::default()), |_| true).is_err());
     assert_eq!(read(&path, record(known)).1.position, last);
     // Within a file, a state is sufficient.
     let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
     let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
-    let (all, progress) = read(&path, record(Known::default()));
-    let known = Known { until: all[2_900].ends, zero: progress.known().zero };
+    let (all, progress) = read(&path, record(RoomTime::default()));
+    let known = RoomTime { until: all[2_900].ends, zero: progress.known().zero };
     let (rest, _) = read(&path, record(known));
     assert!(rest.iter().all(|new| new.number > 1_500), "it begins after the first states");
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
@@ -305,7 +305,7 @@ async fn only_what_is_not_known_is_replayed() {
 /// Reads a journal of matches each time it has grown.
 fn read_growing(max: u64) {
     let directory = TempDir::new();
-    let (mut found, mut next) = (vec![], Some(record(Known::default())));
+    let (mut found, mut next) = (vec![], Some(record(RoomTime::default())));
     let flushed = |path: &Path| {
         let (more, progress) = read(path, next.take().unwrap());
         assert!((9..=11).contains(&more.len()), "{} matches", more.len());
@@ -321,7 +321,7 @@ fn read_growing(max: u64) {
         found.iter().map(|over| over.number).collect::<Vec<_>>(),
         (1..=u32::try_from(LONG).unwrap()).collect::<Vec<_>>()
     );
-    let (whole, _) = read(&path, record(Known::default()));
+    let (whole, _) = read(&path, record(RoomTime::default()));
     // The first remaining match may have begun before the first state.
     assert!(whole.len() > 2 && found.ends_with(&whole[1..]));
 }

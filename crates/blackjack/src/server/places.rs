@@ -120,16 +120,16 @@ impl Pending {
 /// A table and a seat at it.
 type Place = (u32, usize);
 
-/// Held seats and their deadlines, at most one for each seat at a table.
+/// HeldSeats seats and their deadlines, at most one for each seat at a table.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held {
+pub(super) struct HeldSeats {
     // Indexed by host and name, for the look-up when a player joins.
     places: BTreeSet<(HostId, Name, Place)>,
     dues: BTreeSet<(Time, Place)>,
     by_place: BTreeMap<Place, (HostId, Name, Time)>,
 }
 
-impl Held {
+impl HeldSeats {
     /// Holds a seat until `due` for a player of this host with this name.
     pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
         self.dues.insert((due, place));

@@ -14,7 +14,7 @@ use crate::{
     launch::{Exit, Launcher, Run},
     net::datagram,
     rule::Rule,
-    tape::Line,
+    tape::Channel,
     terminal::Terminal,
     tester::Options,
     words::nuggets::WITH_CLIENT,
@@ -49,9 +49,9 @@ pub(super) struct Host<'a> {
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
-    line: Line,
+    line: Channel,
     // Datagrams from other addresses than the server's.
-    stranger: Line,
+    stranger: Channel,
     client: Option<SocketAddr>,
     // Whether the client runs at the pseudo-terminal that the scenario requires.
     is_at_terminal: bool,

@@ -17,7 +17,7 @@ use crate::{
     judge::{Halt, Judge, Played},
     report::Sender,
     rule::Rule,
-    tape::Line,
+    tape::Channel,
     tester::Options,
     words::nuggets::WITH_SERVER,
 };
@@ -97,7 +97,7 @@ pub(super) struct Client {
     pub(super) has_left: bool,
     /// Whether the server may send it QUIT now.
     pub(super) leaving: bool,
-    pub(super) line: Option<Line>,
+    pub(super) line: Option<Channel>,
 }
 
 impl Client {
@@ -375,13 +375,13 @@ impl<'a> Party<'a> {
     }
 
     // Records a datagram that a client sends or receives.
-    fn record(&self, number: usize, what: impl Fn(&Line)) {
+    fn record(&self, number: usize, what: impl Fn(&Channel)) {
         self.clients[number].line.iter().for_each(what);
     }
 
     /// Makes this client the subject of the next breach.
     pub(super) fn attend(&self, number: usize) {
-        self.record(number, Line::attend);
+        self.record(number, Channel::attend);
     }
 
     /// Assigns a client its role in the game.

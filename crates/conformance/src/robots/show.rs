@@ -12,7 +12,7 @@ use robots::{
     protocol::{MAX_CLIENT_MESSAGE, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
 };
 
-use crate::tape::{Carrier, Framed, Speech, Talk, Told};
+use crate::tape::{Carrier, Description, Framed, Speech, Talk};
 
 /// The maximum length of the text of a message, in characters.
 const LONGEST: usize = 300;
@@ -47,12 +47,12 @@ fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     }
 }
 
-fn told<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) -> Told {
+fn told<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) -> Description {
     match read_datagram::<T>(bytes, max_items) {
-        Ok(message) => Told::right(tell(&message)),
+        Ok(message) => Description::right(tell(&message)),
         Err(error) => {
             let wrong = Some((place(&error, bytes.len()), reason(&error)));
-            Told { text: "(no message)".to_owned(), wrong }
+            Description { text: "(no message)".to_owned(), wrong }
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Talk {
 pub(crate) struct Speech {
     pub(crate) carrier: Carrier,
     /// Describes a message, which may be invalid.
-    pub(crate) tell: fn(&[u8]) -> Told,
+    pub(crate) tell: fn(&[u8]) -> Description,
 }
 
 /// How messages are delimited.
@@ -36,13 +36,13 @@ pub(crate) enum Framed {
 }
 
 /// The description of a message.
-pub(crate) struct Told {
+pub(crate) struct Description {
     pub(crate) text: String,
     /// The offset of the first wrong byte, and the error.
     pub(crate) wrong: Option<(usize, String)>,
 }
 
-impl Told {
+impl Description {
     /// Describes a valid message.
     pub(crate) fn right(text: impl Into<String>) -> Self {
         Self { text: text.into(), wrong: None }
@@ -52,10 +52,12 @@ impl Told {
 /// Standard input and output of a program: typed input and printed lines.
 pub(crate) static TERMINAL: Talk = Talk { tester: TYPED, program: PRINTED, is_binary: false };
 
-const TYPED: Speech =
-    Speech { carrier: Carrier::Datagrams, tell: |bytes| Told::right(format!("types '{}'", bytes.escape_ascii())) };
+const TYPED: Speech = Speech {
+    carrier: Carrier::Datagrams,
+    tell: |bytes| Description::right(format!("types '{}'", bytes.escape_ascii())),
+};
 
 const PRINTED: Speech = Speech {
     carrier: Carrier::Datagrams,
-    tell: |bytes| Told::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
+    tell: |bytes| Description::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
 };

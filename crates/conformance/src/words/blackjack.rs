@@ -7,7 +7,7 @@ use blackjack::{Card, DealerMessage, Dialect, PlayerMessage};
 use super::{Form, Part, prefix, wrong};
 use crate::{
     net::MAX_TEXT,
-    tape::{Carrier, Framed, Speech, Talk, Told},
+    tape::{Carrier, Description, Framed, Speech, Talk},
 };
 
 /// The format between a dealer under test and a player of the tester.
@@ -96,13 +96,13 @@ fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
     }
 }
 
-fn told(forms: &[Form], message: &[u8]) -> Told {
+fn told(forms: &[Form], message: &[u8]) -> Description {
     if message == b"\0" {
-        return Told::right("(a zero byte)");
+        return Description::right("(a zero byte)");
     }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
     // Text of ASCII letters is shown unchanged. Other bytes may be escaped.
-    Told { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
+    Description { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
 /// Reader of the messages of a dealer.

@@ -3,7 +3,7 @@
 use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
 
 use super::{Form, Part, ended_by, wrong};
-use crate::tape::{Carrier, Framed, Speech, Talk, Told};
+use crate::tape::{Carrier, Description, Framed, Speech, Talk};
 
 /// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: PLAYER, program: SERVER, is_binary: false };
@@ -85,19 +85,19 @@ fn without_return(line: &[u8]) -> &[u8] {
 }
 
 // Players may end a line with a carriage return, and write the first word in lower case.
-fn player(line: &[u8]) -> Told {
+fn player(line: &[u8]) -> Description {
     let text = without_return(line);
     let mut upper = text.to_vec();
     let word = upper.iter().position(|&byte| byte == b' ').unwrap_or(upper.len());
     if let Some(word) = upper.get_mut(..word) {
         word.make_ascii_uppercase();
     }
-    Told { text: text.escape_ascii().to_string(), wrong: wrong(OF_PLAYERS, &upper) }
+    Description { text: text.escape_ascii().to_string(), wrong: wrong(OF_PLAYERS, &upper) }
 }
 
-fn server(line: &[u8]) -> Told {
+fn server(line: &[u8]) -> Description {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
-    Told { text: text.escape_ascii().to_string(), wrong: wrong(OF_SERVERS, text) }
+    Description { text: text.escape_ascii().to_string(), wrong: wrong(OF_SERVERS, text) }
 }
 
 #[cfg(test)]

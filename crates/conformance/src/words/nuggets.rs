@@ -3,7 +3,7 @@
 use nuggets::protocol::printable;
 
 use super::{Form, Part, wrong};
-use crate::tape::{Carrier, Speech, Talk, Told};
+use crate::tape::{Carrier, Description, Speech, Talk};
 
 /// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: false };
@@ -24,10 +24,10 @@ const OF_SERVERS: &[Form] = &[
     &[Part::Word("ERROR "), Part::Rest(0)],
 ];
 
-fn told(forms: &[Form], datagram: &[u8]) -> Told {
+fn told(forms: &[Form], datagram: &[u8]) -> Description {
     // The rows of a DISPLAY and of a table are shown on separate lines.
     let text = printable(datagram.strip_suffix(b"\n").unwrap_or(datagram), b"\n");
-    Told { text, wrong: wrong(forms, datagram) }
+    Description { text, wrong: wrong(forms, datagram) }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{Current, Failure, Phase, Sink};
 use crate::{
     Facts, Snapshot, codec,
     disk::{SharedFile, read_exact_at},
-    layout::{self, Place, State, Status},
+    layout::{self, SegmentPosition, State, Status},
     record,
     segment::{self, Positions},
 };
@@ -61,7 +61,7 @@ impl Sink {
 
     // Writes a segment with everything that was written since `base`. It appears under its name when it is on disk.
     fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
-        let place = Place { number: old.number + 1, position: Some(base.offset) };
+        let place = SegmentPosition { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);
         let unfinished = segment::unfinished(&path);
         match self.disk.remove(&unfinished) {
@@ -95,7 +95,7 @@ impl Sink {
         &self,
         file: &SharedFile,
         old: &Current,
-        (place, base, facts): (Place, Snapshot, &Facts),
+        (place, base, facts): (SegmentPosition, Snapshot, &Facts),
         written: u64,
     ) -> Result<(Positions, Status, u32), Refusal> {
         if !probe::has(Planted::NotLocked) && !file.try_lock()? {

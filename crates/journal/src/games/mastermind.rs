@@ -6,7 +6,7 @@ use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use mastermind::{
     Client, ClientMessage, Config, Mode, Name, Server, ServerMessage,
-    view::{Board, Line as Entry},
+    view::{Board, TurnRecord as Entry},
 };
 use netcore::{Client as _, Engine as _, Link, Time};
 use ratatui::{

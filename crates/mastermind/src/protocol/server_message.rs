@@ -17,7 +17,7 @@ use crate::{
     game::{Availability, TURNS},
     lifeline::{Lifeline, Revealed},
     solver::{Hint, LISTED},
-    view::{Ending, Line, Over, Shown},
+    view::{Ending, Over, Shown, TurnRecord},
 };
 
 /// The maximum length of a server's message in bytes, without the line terminator.
@@ -110,7 +110,7 @@ pub enum ServerMessage<'a> {
     ///
     /// `LIFELINE 1 4 2 3 5` has the seat, turn, kind, place and colour. Stars replace values that the receiver may
     /// not see.
-    Line(u8, Line),
+    Line(u8, TurnRecord),
     /// The client's next turn, whether each lifeline is available, and the number of hints received: `TURN 5 used
     /// used 0`.
     Turn(Turn),
@@ -167,10 +167,10 @@ impl fmt::Display for ServerMessage<'_> {
             Self::Game { seat, number, rules } => {
                 write!(f, "GAME {seat} {number} {} {}", rules.length(), answer(rules.repeats()))
             }
-            Self::Line(seat, Line::Row { turn, guess, feedback: Feedback { red, white } }) => {
+            Self::Line(seat, TurnRecord::Row { turn, guess, feedback: Feedback { red, white } }) => {
                 write!(f, "ROW {seat} {turn} {guess} {red} {white}")
             }
-            Self::Line(seat, Line::Lifeline { turn, lifeline, revealed }) => {
+            Self::Line(seat, TurnRecord::Lifeline { turn, lifeline, revealed }) => {
                 write!(f, "LIFELINE {seat} {turn} {} ", lifeline.number())?;
                 match revealed {
                     None => f.write_str("* *"),
@@ -244,7 +244,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
             if !feedback.is_possible(guess.len()) {
                 return None;
             }
-            let line = Line::Row { turn: turn_number(turn)?, guess, feedback };
+            let line = TurnRecord::Row { turn: turn_number(turn)?, guess, feedback };
             ServerMessage::Line(number(seat)?, line)
         }
         ("LIFELINE", [seat, turn, which, place, peg]) => {
@@ -258,7 +258,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
                 }
                 (Lifeline::Colour, ..) => return None,
             };
-            let line = Line::Lifeline { turn: turn_number(turn)?, lifeline, revealed };
+            let line = TurnRecord::Lifeline { turn: turn_number(turn)?, lifeline, revealed };
             ServerMessage::Line(number(seat)?, line)
         }
         ("TURN", [turn, colour, place, hints]) => {

@@ -6,10 +6,10 @@ mod vectors;
 
 use mastermind::{
     Client, ClientMessage, Day, Feedback, Game, Lifeline, ServerMessage, Style,
-    client::Place,
+    client::SeatView,
     game::{Action, Outcome},
     share,
-    view::{Board, Ending, Line, Sight},
+    view::{Board, Ending, Sight, TurnRecord},
 };
 use netcore::{Client as _, Framing, Link, Time};
 use serde_json::{Value, json};
@@ -260,15 +260,15 @@ fn known(messages: &[&str]) -> Value {
     for message in messages {
         client.receive(Time::ZERO, message.as_bytes()).unwrap();
     }
-    let line = |line: &Line| match line {
-        Line::Row { turn, guess, feedback } => {
+    let line = |line: &TurnRecord| match line {
+        TurnRecord::Row { turn, guess, feedback } => {
             json!({ "turn": turn, "guess": guess.to_string(), "red": feedback.red, "white": feedback.white })
         }
-        Line::Lifeline { turn, lifeline, revealed } => {
+        TurnRecord::Lifeline { turn, lifeline, revealed } => {
             json!({ "turn": turn, "lifeline": lifeline.number(), "shown": revealed.is_some() })
         }
     };
-    let place = |(seat, place): (&u8, &Place)| {
+    let place = |(seat, place): (&u8, &SeatView)| {
         let board = place.board.as_ref();
         json!({
             "seat": seat,

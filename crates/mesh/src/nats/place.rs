@@ -4,7 +4,7 @@ use crate::{Name, TAKEN_SECONDS};
 
 /// The address of the broker and its storage limits.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct BrokerSettings {
     /// Addresses of servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT` with a user and a
     /// password. `tls://` encrypts. One reachable server is enough.
     pub servers: Vec<String>,

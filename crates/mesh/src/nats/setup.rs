@@ -15,7 +15,7 @@ use async_nats::{
 use super::{
     away::{PATIENCE, away},
     log::Logs,
-    place::{Limits, Place},
+    place::{BrokerSettings, Limits},
     stream::Stream,
 };
 use crate::{
@@ -54,7 +54,7 @@ fn setup_error(what: &str, place: &str, why: impl std::fmt::Display, advice: &st
 }
 
 /// Connects to one of the servers.
-pub(super) async fn connect(place: &Place) -> Result<Broker, MeshError> {
+pub(super) async fn connect(place: &BrokerSettings) -> Result<Broker, MeshError> {
     let what = "connect to NATS";
     let mut servers = vec![];
     for server in &place.servers {

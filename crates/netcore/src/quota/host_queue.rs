@@ -10,7 +10,7 @@ use crate::HostId;
 
 /// The waiting requests of one host, oldest first.
 #[derive(Debug, Clone)]
-struct Line<T> {
+struct HostRequests<T> {
     // Its position among the hosts of its round.
     order: u64,
     items: VecDeque<(u64, T)>,
@@ -35,7 +35,7 @@ struct Line<T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct HostQueue<T, const ROUND: usize> {
-    lines: BTreeMap<HostId, Line<T>>,
+    lines: BTreeMap<HostId, HostRequests<T>>,
     // The waiting hosts in the order of service: whether the round has served them, and their position.
     turns: BTreeSet<(bool, u64, HostId)>,
     // The hosts that this round has served, waiting or not.
@@ -133,11 +133,11 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
     pub fn before(&self, host: HostId, mut is: impl FnMut(&T) -> bool) -> Option<usize> {
         let line = self.lines.get(&host)?;
         let index = line.items.iter().position(|(_, item)| is(item))?;
-        let key = |host: &HostId, line: &Line<T>| (self.served.contains(host), line.order);
+        let key = |host: &HostId, line: &HostRequests<T>| (self.served.contains(host), line.order);
         let (served, order) = key(&host, line);
         // The round of the request, counted from the present one: a host has one request in each.
         let round = index + usize::from(served);
-        let before = |(other, line): (&HostId, &Line<T>)| {
+        let before = |(other, line): (&HostId, &HostRequests<T>)| {
             // Hosts that this round has served keep their positions in the next one; all other hosts are appended
             // behind them.
             let (other_served, other_order) = key(other, line);
@@ -153,7 +153,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
     where
         T: Clone,
     {
-        let line = |(&host, line): (&HostId, &Line<T>)| {
+        let line = |(&host, line): (&HostId, &HostRequests<T>)| {
             let items = line.items.iter().cloned().collect();
             LineState { host, order: line.order, items }
         };
@@ -182,10 +182,10 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
 
     fn insert_line(&mut self, host: HostId, order: u64, items: VecDeque<(u64, T)>) {
         self.turns.insert((self.served.contains(&host), order, host));
-        self.lines.insert(host, Line { order, items });
+        self.lines.insert(host, HostRequests { order, items });
     }
 
-    fn remove_line(&mut self, host: HostId) -> Option<Line<T>> {
+    fn remove_line(&mut self, host: HostId) -> Option<HostRequests<T>> {
         let line = self.lines.remove(&host)?;
         self.turns.remove(&(self.served.contains(&host), line.order, host));
         Some(line)

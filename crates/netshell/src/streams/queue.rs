@@ -94,7 +94,7 @@ impl Broadcasts {
 
 // A message to one connection, to be sent before the broadcast message at `place`.
 #[derive(Debug, Clone)]
-struct Own {
+struct DirectMessage {
     place: u64,
     bytes: Bytes,
     history: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Queue {
     taken: usize,
     // Once it is closed: the first broadcast message that is not sent to it.
     end: Option<u64>,
-    own: VecDeque<Own>,
+    own: VecDeque<DirectMessage>,
     // Cost of the messages in `own`, without histories.
     pub(crate) own_cost: usize,
     // Remaining bytes of histories.
@@ -165,7 +165,7 @@ impl Queue {
     pub(crate) fn push(&mut self, shared: &Broadcasts, bytes: Bytes) {
         if !bytes.is_empty() {
             self.own_cost += bytes.len() + OVERHEAD;
-            self.own.push_back(Own { place: shared.end(), bytes, history: false });
+            self.own.push_back(DirectMessage { place: shared.end(), bytes, history: false });
         }
     }
 
@@ -175,7 +175,7 @@ impl Queue {
         self.allowance = MAX_CATCH_UP as u64;
         self.progress = (self.taken_bytes, now);
         let place = shared.end();
-        self.own.extend(history.segments().map(|bytes| Own { place, bytes: bytes.clone(), history: true }));
+        self.own.extend(history.segments().map(|bytes| DirectMessage { place, bytes: bytes.clone(), history: true }));
     }
 
     /// Extends the time limit by a time during which the process was stopped.

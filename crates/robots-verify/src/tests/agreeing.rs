@@ -18,7 +18,7 @@ use super::bytes as from_hex;
 use crate::{
     explain::{Explainer, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES},
     format::{FieldShape, Kind, Shape},
-    report::{Fault, Label, Line, Report, Value},
+    report::{Fault, Label, Report, ReportLine, Value},
 };
 
 /// Bytes that the description allows, with a few items in each list and ascending keys in each map.
@@ -133,7 +133,7 @@ pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
 fn words_of_report(report: &Report) -> Vec<String> {
     let mut words = vec![];
     for line in &report.lines {
-        let Line::Field(field) = line else { panic!("{line:?}") };
+        let ReportLine::Field(field) = line else { panic!("{line:?}") };
         if let Label::Field(name) = field.label {
             words.push(name.to_owned());
         }
@@ -155,7 +155,7 @@ fn words_of_report(report: &Report) -> Vec<String> {
 fn check_fields(report: &Report, bytes: &[u8]) {
     let mut at = 0;
     for line in &report.lines {
-        let Line::Field(field) = line else { panic!("{line:?}") };
+        let ReportLine::Field(field) = line else { panic!("{line:?}") };
         assert_eq!(field.at, at);
         assert_eq!(field.bytes, bytes[at..at + field.bytes.len()]);
         at += field.bytes.len();
@@ -276,7 +276,7 @@ fn a_long_list_is_shown_in_part_and_kept_in_part() {
     let [report] = &reports[..] else { panic!("{reports:?}") };
     assert_eq!((report.length, &report.fault, report.notes.len()), (turn.len(), &None, 0));
     assert_eq!(report.lines.len(), 3 + 2 * MAX_SHOWN_ITEMS as usize + 1);
-    assert_eq!(report.lines.last(), Some(&Line::LeftOut { items: 65_535 - MAX_SHOWN_ITEMS, depth: 2 }));
+    assert_eq!(report.lines.last(), Some(&ReportLine::LeftOut { items: 65_535 - MAX_SHOWN_ITEMS, depth: 2 }));
 
     // Lists in a list.
     let explosion = [from_hex("01 00 00 00 00 00 00 00 64"), (0..100).collect(), vec![0; 4]].concat();

@@ -36,7 +36,7 @@ impl MessageDecoder for ServerDecoder {
 
 /// The location of a message in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct MessagePosition {
     /// Its number, from 1.
     pub number: u64,
     /// Offset of its first byte in the stream, from 0.
@@ -49,7 +49,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Malformed {
     /// The message that contains the malformed bytes.
-    pub place: Place,
+    pub place: MessagePosition,
     /// The decoding error.
     pub error: DecodeError,
 }
@@ -66,8 +66,8 @@ impl Incoming {
     }
 
     /// The place of the next or incomplete message.
-    pub fn place(&self) -> Place {
-        Place { number: self.stream.number(), start: self.stream.start(), tag: self.tag }
+    pub fn place(&self) -> MessagePosition {
+        MessagePosition { number: self.stream.number(), start: self.stream.start(), tag: self.tag }
     }
 
     /// Whether a message has arrived in part.
@@ -91,14 +91,14 @@ impl Incoming {
     }
 }
 
-impl Place {
+impl MessagePosition {
     fn kind(&self) -> Option<&'static str> {
         SERVER_MESSAGES.get(usize::from(self.tag?)).copied()
     }
 }
 
 /// As in `message 3, a Turn`.
-impl fmt::Display for Place {
+impl fmt::Display for MessagePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "message {}", self.number)?;
         match self.kind() {
@@ -220,7 +220,10 @@ mod tests {
         incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0]);
         assert_eq!(incoming.next_message(), Ok(None));
         assert!(incoming.is_within_message());
-        assert_eq!((incoming.received(), incoming.place()), (25, Place { number: 2, start: 14, tag: Some(3) }));
+        assert_eq!(
+            (incoming.received(), incoming.place()),
+            (25, MessagePosition { number: 2, start: 14, tag: Some(3) })
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{a_match, check, on_each};
-use crate::{Known, MatchFilter, Trouble, probe::Fault};
+use crate::{MatchFilter, RoomTime, Trouble, probe::Fault};
 
 #[tokio::test]
 async fn a_result_is_stored_once_whichever_statement_breaks() {
@@ -42,11 +42,11 @@ async fn notes_and_questions_work_again_after_each_broken_statement() {
             for pool in [&store.writer, &store.readers, &store.keys] {
                 for step in 0.. {
                     pool.probe.plan(step, fault.clone());
-                    let _ = store.note_examined("a.journal", 7, Known::default()).await;
+                    let _ = store.note_examined("a.journal", 7, RoomTime::default()).await;
                     let _ = store.claim("Ann", &[1; 32], 7).await;
                     let _ = store.matches(&MatchFilter { limit: 1, ..MatchFilter::default() }).await;
                     let is_over = pool.probe.cancel();
-                    store.note_examined("a.journal", 7, Known::default()).await.unwrap();
+                    store.note_examined("a.journal", 7, RoomTime::default()).await.unwrap();
                     assert_eq!(store.journal("a.journal").await.unwrap().examined, 7);
                     store.claim("Ann", &[1; 32], 7).await.unwrap();
                     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);

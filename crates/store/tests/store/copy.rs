@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, sqlite::SqliteConnectOptions};
-use store::{Claim, Copied, Kind, Known, MatchPlayer, Store, StoreError};
+use store::{Claim, Copied, Kind, MatchPlayer, RoomTime, Store, StoreError};
 use testkit::TempDir;
 
 use crate::support::{a_match, change, entry, on_each};
@@ -43,7 +43,7 @@ async fn filled(path: &Path) -> Store {
     assert_eq!(store.claim(odd, &[2; 32], 8).await.unwrap(), Claim::Own);
     store.record(&a_match(1, "nuggets", vec![proven("Ann"), entry(2, odd, 3)])).await.unwrap();
     store.record(&a_match(2, "mastermind", vec![entry(1, odd, i64::MAX / 2)])).await.unwrap();
-    store.note_examined("nuggets.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
+    store.note_examined("nuggets.journal", 10, RoomTime { until: 7, zero: 8 }).await.unwrap();
     store.close().await;
     let many = format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {MANY})");
     change(

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use store::{ALL_TIME, Board, Claim, Kind, Known, Leader, MatchFilter, Order, Store, StoreError, Ties, Trouble};
+use store::{ALL_TIME, Board, Claim, Kind, Leader, MatchFilter, Order, RoomTime, Store, StoreError, Ties, Trouble};
 use testkit::TempDir;
 
 use crate::support::change;
@@ -53,7 +53,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let mut people: Vec<_> = store.journals_with_people().await.unwrap().into_iter().collect();
     people.sort_unstable();
     assert_eq!(people, ["mastermind.journal", "nuggets.journal"]);
-    assert_eq!(store.journal("robots.journal").await.unwrap().known, Known { until: 90_000_005, zero: 1_000_000 });
+    assert_eq!(store.journal("robots.journal").await.unwrap().known, RoomTime { until: 90_000_005, zero: 1_000_000 });
     assert_eq!(store.seats("robots-1").await.unwrap().len(), 1);
     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
     // Both remain, and no similar third name can be claimed. Ann has played.
@@ -157,7 +157,7 @@ async fn a_copy_that_can_only_be_read_says_so_and_works_once_it_can_be_written()
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is made beside it");
     set(0o600);
     store.prepare().await.unwrap();
-    store.note_examined("a.journal", 1, Known::default()).await.unwrap();
+    store.note_examined("a.journal", 1, RoomTime::default()).await.unwrap();
     let log = directory.path().join("results.db-wal");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

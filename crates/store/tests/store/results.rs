@@ -1,8 +1,8 @@
 //! The same tests on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use store::{
-    ALL_TIME, Claim, JournalNote, Kind, Known, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
-    Store, StoreError, Ties,
+    ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
+    RoomTime, Store, StoreError, Ties,
 };
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -227,7 +227,7 @@ async fn unused_names_are_released() {
 #[tokio::test]
 async fn records_of_journals_are_stored() {
     on_each(async |store, open| {
-        let known = Known { until: 7, zero: 8 };
+        let known = RoomTime { until: 7, zero: 8 };
         for (file, position) in [("a.journal", 9), ("a.journal", 10), ("b.journal", 20)] {
             store.note_examined(file, position, known).await.unwrap();
         }

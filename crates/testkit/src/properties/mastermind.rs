@@ -7,7 +7,7 @@ use mastermind::{
     game::{Action, TURNS},
     protocol::{Decoder, MAX_MESSAGE, MAX_NAME, MAX_TOLD},
     record::MAX_RECORD,
-    view::Line,
+    view::TurnRecord,
 };
 use netcore::{Client as _, Framing, Link, Protocol, Time};
 
@@ -79,7 +79,7 @@ pub fn server_message(bytes: &[u8]) {
     let _ = client.receive(Time::ZERO, bytes);
     for place in client.places().values() {
         let lines = place.board.as_ref().map_or(&[][..], |board| &board.lines[..]);
-        assert!(lines.len() <= TURNS && lines.is_sorted_by_key(Line::turn));
+        assert!(lines.len() <= TURNS && lines.is_sorted_by_key(TurnRecord::turn));
     }
     for text in told {
         client.receive(Time::ZERO, text.as_bytes()).expect("a server says this");

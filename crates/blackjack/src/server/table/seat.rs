@@ -16,7 +16,7 @@ use crate::{
 
 // The parts of the current round that were sent to a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Told {
+struct SentParts {
     begun: bool,
     cards: usize,
     // The number of cards at the last question.
@@ -39,7 +39,7 @@ struct Last {
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     dialect: Dialect,
-    told: Told,
+    told: SentParts,
     // Sent again to a player who has lost track, because the result may have been sent to a dead connection.
     last: Option<Last>,
     // At most the messages from a result to the next question, and QUIT. The following messages depend on the
@@ -62,7 +62,7 @@ impl Seat {
         Self {
             peer,
             dialect,
-            told: Told::default(),
+            told: SentParts::default(),
             last: None,
             queue: VecDeque::new(),
             asked: false,
@@ -102,7 +102,7 @@ impl Seat {
 
     /// Clears the record of messages sent in the finished round.
     pub(super) fn forget_round(&mut self) {
-        self.told = Told::default();
+        self.told = SentParts::default();
     }
 
     /// Sends the last round again, without pauses, and returns the messages. A player can lose track only on links
@@ -131,7 +131,7 @@ impl Seat {
             return;
         }
         self.queue.clear();
-        self.told = Told::default();
+        self.told = SentParts::default();
         self.asked = false;
         if view.is_some_and(|view| view.asked) {
             self.due.get_or_insert(now.plus(config.timeout));
@@ -154,7 +154,7 @@ impl Seat {
     pub(super) fn call_off(&mut self) {
         let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
         self.queue.truncate(results.map_or(0, |last| last + 1));
-        self.told = Told::default();
+        self.told = SentParts::default();
         self.asked = false;
         self.due = None;
     }
@@ -167,7 +167,7 @@ impl Seat {
     /// Queues QUIT after the pending messages.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
-        self.told = Told::default();
+        self.told = SentParts::default();
         self.last = None;
         self.asked = false;
         self.due = None;

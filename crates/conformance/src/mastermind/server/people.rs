@@ -4,7 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use mastermind::{
     Lifeline, ServerMessage,
-    view::{Ending, Line},
+    view::{Ending, TurnRecord},
 };
 
 use super::{
@@ -123,13 +123,17 @@ fn watched(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     ann.new_game(judge, &NEW_RULES, Some((4, false)))?;
     sees(judge, watcher, seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
     ann.guess(judge, filler(4)?)?;
-    sees(judge, watcher, seat, "ROW", |message| matches!(message, ServerMessage::Line(_, Line::Row { turn: 1, .. })))?;
+    sees(judge, watcher, seat, "ROW", |message| {
+        matches!(message, ServerMessage::Line(_, TurnRecord::Row { turn: 1, .. }))
+    })?;
     ann.lifeline(judge, Lifeline::Colour)?;
     sees(judge, watcher, seat, "LIFELINE", |message| {
-        matches!(message, ServerMessage::Line(_, Line::Lifeline { revealed: Some(_), .. }))
+        matches!(message, ServerMessage::Line(_, TurnRecord::Lifeline { revealed: Some(_), .. }))
     })?;
     ann.guess(judge, filler(4)?)?;
-    sees(judge, watcher, seat, "ROW", |message| matches!(message, ServerMessage::Line(_, Line::Row { turn: 3, .. })))?;
+    sees(judge, watcher, seat, "ROW", |message| {
+        matches!(message, ServerMessage::Line(_, TurnRecord::Row { turn: 3, .. }))
+    })?;
     judge.check(&OWN_TURN, true, String::new);
     Ok(())
 }

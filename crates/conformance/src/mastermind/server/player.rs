@@ -4,7 +4,7 @@ use mastermind::{
     Code, Feedback, Knowledge, Lifeline, Revealed, Rules, ServerMessage,
     game::{Availability, TURNS},
     protocol::Turn,
-    view::{Ending, Line, Over, Shown},
+    view::{Ending, Over, Shown, TurnRecord},
 };
 
 use super::{
@@ -140,7 +140,9 @@ impl Player {
         let heard = self.visitor.own(judge)?;
         let (turn, wanted) = (self.game.turn.turn, Shown::Code(guess));
         let feedback = match heard {
-            Ok(ServerMessage::Line(_, Line::Row { turn: of, guess, feedback })) if (of, guess) == (turn, wanted) => {
+            Ok(ServerMessage::Line(_, TurnRecord::Row { turn: of, guess, feedback }))
+                if (of, guess) == (turn, wanted) =>
+            {
                 Ok(feedback)
             }
             heard => {
@@ -242,11 +244,10 @@ impl Player {
             return judge.broken(rule, || format!("expected LIFELINE {number} in turn {turn}, received NO"));
         }
         let told = match heard {
-            Ok(ServerMessage::Line(_, Line::Lifeline { turn: of, lifeline: which, revealed: Some(revealed) }))
-                if (of, which) == (turn, lifeline) =>
-            {
-                Ok(revealed)
-            }
+            Ok(ServerMessage::Line(
+                _,
+                TurnRecord::Lifeline { turn: of, lifeline: which, revealed: Some(revealed) },
+            )) if (of, which) == (turn, lifeline) => Ok(revealed),
             heard => {
                 Err(format!("expected LIFELINE with its digit after LIFELINE {number}, received {}", said(&heard)))
             }

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Instant};
 use mastermind::{
     Feedback, Mode, ServerMessage,
     protocol::{MAX_TOLD, RoomRules},
-    view::Line,
+    view::TurnRecord,
 };
 
 use super::rules::{GRAMMAR, LISTENS, ROOM};
@@ -173,7 +173,7 @@ fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     let words: Vec<&str> = str::from_utf8(line).ok()?.split(' ').collect();
     let ["ROW", seat, turn, guess, red, white] = words[..] else { return None };
     let feedback = Feedback { red: red.parse().ok()?, white: white.parse().ok()? };
-    let row = Line::Row { turn: turn.parse().ok()?, guess: guess.parse().ok()?, feedback };
+    let row = TurnRecord::Row { turn: turn.parse().ok()?, guess: guess.parse().ok()?, feedback };
     Some(ServerMessage::Line(seat.parse().ok()?, row))
 }
 

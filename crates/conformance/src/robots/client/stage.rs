@@ -23,7 +23,7 @@ use crate::{
     ports::free_udp_port,
     robots::{context::Context, show},
     rule::Rule,
-    tape::Line,
+    tape::Channel,
 };
 
 /// The interval at which the first input is repeated, since the client may not listen for its GUI yet.
@@ -85,7 +85,7 @@ pub(super) struct Stage<'a> {
     pub(super) run: Box<dyn Run>,
     pub(super) server: Connection,
     pub(super) gui: UdpSocket,
-    screen: Line,
+    screen: Channel,
     name: &'static str,
     /// The port at which the client listens for its GUI.
     pub(super) port: u16,

@@ -1,6 +1,6 @@
 //! Tests how a recording splits bytes into messages, and which messages it shows.
 
-use super::{super::talk::Told, *};
+use super::{super::talk::Description, *};
 
 // Messages end with a full stop. A '!' is an error.
 static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
@@ -10,7 +10,7 @@ const STOP: Speech = Speech {
         Some(at) => Framed::Whole(at + 1),
         None => Framed::Part,
     }),
-    tell: |bytes| Told::right(String::from_utf8_lossy(bytes)),
+    tell: |bytes| Description::right(String::from_utf8_lossy(bytes)),
 };
 
 fn texts(recording: &mut Recording) -> Vec<String> {
