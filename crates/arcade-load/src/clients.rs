@@ -4,6 +4,7 @@
 use std::{
     cell::Cell,
     io::{self, ErrorKind},
+    iter::repeat_n,
     net::{Ipv4Addr, SocketAddr},
     rc::Rc,
     thread,
@@ -186,13 +187,12 @@ impl Explorer {
 /// arrived.
 pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<Worker<u64>> {
     let mut explorers = vec![];
-    for room in rooms {
-        for seed in 0..PLAYERS {
-            let Explorer { socket, chance } = Explorer::join(room.address, seed).await?;
-            // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke up its
-            // client, thousands of clients would interrupt the hub.
-            explorers.push((socket.into_std()?, chance));
-        }
+    // Different seeds, so that the keys of different rooms do not arrive together.
+    for (room, seed) in rooms.iter().flat_map(|room| repeat_n(room, PLAYERS as usize)).zip(0..) {
+        let Explorer { socket, chance } = Explorer::join(room.address, seed).await?;
+        // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke up its
+        // client, thousands of clients would interrupt the hub.
+        explorers.push((socket.into_std()?, chance));
     }
     Worker::start("explorers", async move |stopped| {
         let (displays, mut running) = (Rc::<Cell<u64>>::default(), JoinSet::new());

@@ -151,8 +151,12 @@ pub(crate) fn start(target: Target, phase: Arc<AtomicUsize>) -> io::Result<Worke
                 play_matches(seat(1), Door::Page(nuggets, false), walker),
                 play_matches(seat(2), Door::Stream(robots), robot),
                 play_matches(seat(3), Door::Page(robots, true), robot),
-                play_matches(seat(4), Door::Stream(blackjack), gambler),
-                play_matches(seat(5), Door::Stream(mastermind), guesser),
+                play_matches(seat(4), Door::Stream(blackjack), |seat, _, _| {
+                    Ok(blackjack_bot(blackjack::Name::new(seat.name.as_bytes())?, Level::Easy))
+                }),
+                play_matches(seat(5), Door::Stream(mastermind), |seat, number, _| {
+                    Ok(mastermind_bot(mastermind::Name::new(seat.name.as_bytes())?, Level::Hard, number.into()))
+                }),
                 watch_lobby(seat(6), &mastermind.id),
                 read_pages(seat(7)),
             )
@@ -261,22 +265,6 @@ fn robot(
 ) -> anyhow::Result<(::robots::Client, impl Pilot<::robots::Client> + use<>)> {
     let own = if let Wire::Stream(stream) = wire { stream.stream.local_addr().ok() } else { None };
     Ok(robots_bot(ShortText::try_from(seat.name)?, own, Level::Normal, number))
-}
-
-fn gambler(
-    seat: &Seat,
-    _: u32,
-    _: &Wire,
-) -> anyhow::Result<(blackjack::Client, impl Pilot<blackjack::Client> + use<>)> {
-    Ok(blackjack_bot(blackjack::Name::new(seat.name.as_bytes())?, Level::Easy))
-}
-
-fn guesser(
-    seat: &Seat,
-    number: u32,
-    _: &Wire,
-) -> anyhow::Result<(mastermind::Client, impl Pilot<mastermind::Client> + use<>)> {
-    Ok(mastermind_bot(mastermind::Name::new(seat.name.as_bytes())?, Level::Hard, number.into()))
 }
 
 // Plays one match after another, and reconnects after a loss. Never returns without an error.

@@ -36,7 +36,7 @@ const DISPLAY: usize = 8 + 21 * 80;
 const WALLS: u64 = 4;
 /// How often the loop of nuggets checks whether it is stopped.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long pages are open before their bytes are counted.
+/// How long pages are open before the processors are measured.
 const SETTLE: Duration = Duration::from_secs(1);
 /// Rooms that a page lists.
 pub(crate) const SHOWN: u32 = 60;
@@ -139,9 +139,10 @@ async fn show_pages(hub: &Hub, count: u32, rooms: &[&str], time: Duration) -> an
             }
         });
     }
-    sleep(SETTLE).await;
     bytes.store(0, Ordering::Relaxed);
-    let (load, since) = (Load::start(hub.process())?, Instant::now());
+    let since = Instant::now();
+    sleep(SETTLE).await;
+    let load = Load::start(hub.process())?;
     sleep(time).await;
     let processors = load.processors()?;
     if let Some(page) = pages.try_join_next() {
