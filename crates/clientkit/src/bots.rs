@@ -5,7 +5,7 @@ use std::{net::SocketAddr, ops::Range, sync::OnceLock, time::Duration};
 use blackjack::{Dialect, Policy, StateSpace, exact::Solver, learn::Choice};
 use mastermind::{
     ClientMessage, Code, Feedback, Peg, Rules,
-    view::{Board, TurnRecord, Shown},
+    view::{Board, Shown, TurnRecord},
 };
 use netcore::{Client as _, Framing, Level, Link, Time, wire::ShortText};
 use nuggets::{Command, Participant, Typist};

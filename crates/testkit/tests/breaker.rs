@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use mastermind::{
     Client, ClientMessage, Code, Feedback, Lifeline, Name, Rules,
-    view::{Board, TurnRecord, Shown},
+    view::{Board, Shown, TurnRecord},
 };
 use netcore::{Link, Time};
 
@@ -45,7 +45,9 @@ impl Mind<Client> for Codebreaker {
         }
         let fits = |code: &&Code| {
             board.lines.iter().all(|line| match line {
-                TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => Feedback::of(*guess, **code) == *feedback,
+                TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => {
+                    Feedback::of(*guess, **code) == *feedback
+                }
                 _ => true,
             })
         };
@@ -108,9 +110,10 @@ fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
             };
             same && turn == at && feedback == answer
         }
-        (TurnRecord::Lifeline { turn, lifeline, revealed }, TurnRecord::Lifeline { turn: at, lifeline: which, revealed: fact }) => {
-            turn == at && lifeline == which && (revealed.is_none() || fact.is_none() || revealed == fact)
-        }
+        (
+            TurnRecord::Lifeline { turn, lifeline, revealed },
+            TurnRecord::Lifeline { turn: at, lifeline: which, revealed: fact },
+        ) => turn == at && lifeline == which && (revealed.is_none() || fact.is_none() || revealed == fact),
         _ => false,
     }
 }
