@@ -25,7 +25,6 @@ mod cards;
 mod document;
 mod drive;
 mod interruption;
-mod kills;
 mod learning;
 mod pacing;
 mod page;

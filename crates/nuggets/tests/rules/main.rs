@@ -33,7 +33,6 @@ mod journal;
 mod links;
 mod malformed;
 mod maps;
-mod model;
 mod moving;
 mod observing;
 mod options;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Whether `to` (row, column) is visible from `from` on a map of these rows: the literal rule, one target at a time.
-pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
+fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
         let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
         cell.and_then(|(row, col)| map.get(row)?.get(col)) == Some(&b'.')
@@ -35,7 +35,7 @@ pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius:
         })
 }
 
-pub(crate) fn rows_of(map: &str) -> Vec<Vec<u8>> {
+fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
 

@@ -18,7 +18,6 @@ mod gathering;
 mod knowing;
 mod lasting;
 mod levels;
-mod model;
 mod network;
 mod page;
 mod recorder;
