@@ -1,5 +1,5 @@
 //! Random games that combine everything: several clients of both dialects and links, watchers, pauses, garbage,
-//! disconnects, refreshes. The inputs are recorded, so that a game can be replayed.
+//! disconnects, refreshes.
 
 use std::time::Duration;
 
@@ -13,8 +13,6 @@ use crate::room::{Room, Step};
 struct Player {
     // The name of its connection in the room.
     who: String,
-    name: String,
-    host: String,
     link: Link,
     client: Client,
 }
@@ -23,17 +21,13 @@ struct Player {
 pub(crate) struct Drive {
     pub(crate) room: Room,
     players: Vec<Player>,
-    // The names and hosts of players whose connections were lost with the server.
-    lost: Vec<(String, String)>,
     connections: u64,
     rng: Pcg64Mcg,
 }
 
 impl Drive {
     pub(crate) fn new(config: Config, seed: u64) -> Self {
-        let mut room = Room::new(config);
-        room.record = Some(vec![]);
-        Self { room, players: vec![], lost: vec![], connections: 0, rng: Pcg64Mcg::seed_from_u64(seed) }
+        Self { room: Room::new(config), players: vec![], connections: 0, rng: Pcg64Mcg::seed_from_u64(seed) }
     }
 
     /// A random client acts, or time passes. Returns the bytes sent to each client as a result.
@@ -57,12 +51,6 @@ impl Drive {
             _ => self.play(),
         }
         self.deliver()
-    }
-
-    /// The server is killed and resumes.
-    pub(crate) fn interrupt(&mut self) {
-        self.room.lose_everybody();
-        self.lost.extend(self.players.drain(..).map(|player| (player.name, player.host)));
     }
 
     fn deliver(&mut self) -> Vec<(String, Vec<u8>)> {
@@ -91,21 +79,15 @@ impl Drive {
     fn connect(&mut self) {
         let who = format!("p{}", self.connections);
         self.connections += 1;
-        let (mut name, mut host) = (who.clone(), format!("192.0.2.{}", self.rng.random_range(1..4)));
-        if !self.lost.is_empty() && self.rng.random_range(0..4) != 0 {
-            // A player reconnects, sometimes from another host.
-            let back = self.lost.swap_remove(self.rng.random_range(0..self.lost.len()));
-            name = back.0;
-            host = if self.rng.random_range(0..4) == 0 { host } else { back.1 };
-        }
+        let host = format!("192.0.2.{}", self.rng.random_range(1..4));
         let link = if self.rng.random() { Link::Stream } else { Link::Message };
         if self.rng.random_range(0..4) == 0 {
             return self.room.connect_by(link, &host, Role::Watcher, &who);
         }
         let dialect = if self.rng.random() { Dialect::Text } else { Dialect::Binary };
-        let client = Client::new(Name::new(name.as_bytes()).unwrap(), dialect, Framing::Stream, StateSpace::Soft);
+        let client = Client::new(Name::new(who.as_bytes()).unwrap(), dialect, Framing::Stream, StateSpace::Soft);
         self.room.connect_by(link, &host, Role::Player, &who);
-        self.players.push(Player { who, name, host, link, client });
+        self.players.push(Player { who, link, client });
     }
 
     // A random player sends its next message.

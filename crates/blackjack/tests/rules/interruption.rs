@@ -1,5 +1,4 @@
-//! A killed dealer resumes: held seats, counted results, and dealt cards. [`kills`](crate::kills) tests this at
-//! random.
+//! A killed dealer resumes: held seats, counted results, and dealt cards.
 
 use std::time::Duration;
 

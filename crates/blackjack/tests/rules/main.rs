@@ -9,8 +9,7 @@
 //! | [`sharing`] | each host gets at most its share of places, turns and lines |
 //! | [`watching`] | watchers, clients that have lost track, and hidden information |
 //! | [`interruption`] | a killed dealer resumes: held seats, counted results, dealt cards |
-//! | [`kills`] | the same at random: only results that were sent count |
-//! | [`state`] | the same inputs give the same outputs, also to a dealer that was restored from its state |
+//! | [`state`] | a setup from a journal |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
 //! | [`document`] | the examples in docs/protocols/blackjack.md |

@@ -20,11 +20,8 @@ pub(crate) enum Step {
     Stop(Leave),
 }
 
-/// The time of a step, the step, and its outputs.
-pub(crate) type Recorded = (Time, Step, Vec<Output>);
-
 /// Passes one step to a dealer. Returns its outputs, and the unread bytes, which precede the next ones.
-pub(crate) fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
+fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
     let mut out = Outbox::new();
     let input = match *step {
         Step::Connected(peer, role, link, ref address) => {
@@ -70,8 +67,6 @@ pub(crate) struct Room {
     pub(crate) printed: Vec<String>,
     /// All events so far, except printed standings.
     pub(crate) events: Vec<GameEvent>,
-    /// All inputs and outputs, if they are recorded.
-    pub(crate) record: Option<Vec<Recorded>>,
 }
 
 /// The configuration of one table for one player, without pauses.
@@ -96,7 +91,6 @@ impl Room {
             progress: vec![],
             printed: vec![],
             events: vec![],
-            record: None,
         }
     }
 
@@ -293,9 +287,6 @@ impl Room {
     /// Applies a step, and delivers its outputs. Returns the unread bytes.
     pub(crate) fn apply(&mut self, step: Step) -> Vec<u8> {
         let (outputs, rest) = take(&mut self.hosted, self.now, &step);
-        if let Some(record) = &mut self.record {
-            record.push((self.now, step, outputs.clone()));
-        }
         for output in outputs {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {

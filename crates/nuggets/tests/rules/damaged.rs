@@ -3,10 +3,7 @@
 use netcore::{Link, Role};
 use serde_json::{Value, json};
 
-use crate::{
-    journal::{MAP, config, link_of},
-    room::{Came, Hall},
-};
+use crate::room::{Came, Hall, MAP, config, link_of};
 
 // A game with all roles over all links, with quitters and a pending deadline.
 fn busy() -> Hall {

@@ -21,7 +21,7 @@
 //! | one QUIT for Q | `ending::a_quitter_is_thanked_once_and_hears_no_more` |
 //! | last nugget | `ending::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
-//! | seed | `resuming::whoever_goes_on_from_a_written_state_goes_on_the_same`, `replay::another_seed_another_game` |
+//! | seed | `replay::a_long_game_is_the_same_on_every_machine`, `replay::another_seed_another_game` |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -29,7 +29,6 @@ mod damaged;
 mod document;
 mod ending;
 mod joining;
-mod journal;
 mod links;
 mod malformed;
 mod maps;

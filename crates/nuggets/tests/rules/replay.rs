@@ -81,7 +81,7 @@ fn busy(seed: u64) -> Config {
     Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed: seed.into(), ..Config::default() }
 }
 
-pub(crate) const MAIN: &str = include_str!("../../../../maps/main.txt");
+const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 /// After each input, [`Table`] checks purses, piles, places and the form of each datagram. Here it receives all kinds
 /// of inputs.

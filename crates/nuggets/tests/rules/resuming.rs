@@ -1,58 +1,16 @@
 //! A server whose state is stored, restored and continued.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Role, Room};
 use nuggets::{Config, Rules};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
 
-use crate::{
-    journal::{MAP, config, record_in},
-    replay::MAIN,
-    room::{Came, Hall, events, large, sent},
-};
+use crate::room::{Came, Hall, MAP, config, events, large, sent};
 
 const NOTHING: [Bytes; 0] = [];
 
 fn resumed(hall: &Hall) -> Hall {
     let [setup, state] = hall.written();
     hall.restored(&setup, &state).unwrap()
-}
-
-/// The kinds of rooms whose states are tested.
-pub(crate) fn halls(seed: u64) -> [Hall; 4] {
-    let plain = Rules { gold: 60, ..Rules::default() };
-    let countdown = Some(Duration::from_millis(2_500));
-    [
-        Hall::new(MAP, config(seed)),
-        Hall::new(MAIN, Config { seed: u128::from(seed) << 64 | 7, rules: plain, ..Config::default() }),
-        Hall::new(&large(), config(seed)),
-        Hall::new(MAP, Config { wait_for: 2, countdown, ..config(seed) }),
-    ]
-}
-
-#[test]
-fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
-    // A debug build runs a quarter of the seeds.
-    for seed in 1..=if cfg!(debug_assertions) { 1 } else { 4 } {
-        for (kind, start) in halls(seed).into_iter().enumerate() {
-            let (log, went) = record_in(start.clone(), seed, [1_200, 1_200, 150, 1_200][kind]);
-            let mut chance = Pcg64::seed_from_u64(seed);
-            let mut hall = resumed(&start);
-            for (number, ((time, came), (outputs, state))) in log.iter().zip(&went).enumerate() {
-                if chance.random_range(0..12) == 0 {
-                    hall = resumed(&hall);
-                }
-                hall.now = *time;
-                assert!(hall.input(came) == *outputs, "seed {seed}, kind {kind}, input {number}, {came:?}");
-                assert_eq!(hall.state(), *state, "seed {seed}, kind {kind}, input {number}, {came:?}");
-                assert_eq!(hall.room.deadline(), resumed(&hall).room.deadline());
-            }
-            assert_eq!(resumed(&hall).room.outcome(), hall.room.outcome());
-        }
-    }
 }
 
 #[test]

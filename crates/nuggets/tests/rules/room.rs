@@ -1,13 +1,32 @@
-//! A server as a shell drives it, in bytes and over any link. Inputs can be recorded and replayed.
+//! A server as a shell drives it, in bytes and over any link.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
     GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, StateError,
     Time, To, framing::put_length_frame,
 };
-use nuggets::{Config, Grid, Server};
+use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
+
+pub(crate) const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
+
+pub(crate) fn config(seed: u64) -> Config {
+    let rules = Rules {
+        gold: 12,
+        min_piles: 2,
+        max_piles: 6,
+        steal_percent: 20,
+        drop_on_quit: true,
+        vision: Vision { radius: Some(5) },
+        ..Rules::default()
+    };
+    Config { rules, rematch: true, idle_timeout: Some(Duration::from_secs(8)), seed: seed.into(), ..Config::default() }
+}
+
+pub(crate) fn link_of(peer: u64) -> Link {
+    [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
+}
 
 /// An input of a room, in a form that can be recorded.
 #[derive(Debug, Clone)]

@@ -20,7 +20,6 @@ mod lasting;
 mod levels;
 mod network;
 mod page;
-mod recorder;
 mod resuming;
 mod runs;
 mod starting;

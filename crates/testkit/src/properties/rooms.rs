@@ -19,7 +19,8 @@ const GRID: &str = include_str!("../../../../maps/shaft.txt");
 ///
 /// - The decision of a room about a message does not depend on the bytes after it.
 /// - Splitting a message off has no side effects.
-/// - A replay of the journal has the state of the room at every mark and at the end.
+/// - A replay of the journal has the outputs of the room, and its state at every mark and at the end, although it is
+///   restored from its own state several times.
 pub fn room(script: &[u8]) {
     let Some((&game, script)) = script.split_first() else { return };
     let second = Duration::from_secs(1);
@@ -37,13 +38,14 @@ pub fn room(script: &[u8]) {
     match game % 4 {
         0 => {
             let grid = nuggets::Grid::parse(GRID.as_bytes()).expect("a map").0;
-            let config = nuggets::Config { idle_timeout: other.then_some(second), rematch: true, ..Default::default() };
+            let config = nuggets::Config { rematch: true, ..Default::default() };
+            let config = if other { extras(config) } else { config };
             play(nuggets::Server::new(Arc::new(grid), config).expect("rules"), script);
         }
-        1 => play(blackjack::Server::new(dealer()).expect("rules"), script),
+        1 => play(blackjack::Server::new(dealer(other)).expect("rules"), script),
         2 => {
-            let (parameters, turn_duration) = (parameters(), second);
-            let config = robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history: 100_000 };
+            let (parameters, turn_duration, max_history) = (parameters(), second, if other { 150 } else { 100_000 });
+            let config = robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history };
             play(robots::Server::new(config).expect("rules"), script);
         }
         _ => {
@@ -54,10 +56,22 @@ pub fn room(script: &[u8]) {
     }
 }
 
-fn dealer() -> blackjack::Config {
-    let config = blackjack::Config::new(2, blackjack::Seed::from_number(17));
-    blackjack::Config { tables: 2, players: 1, delay: Duration::ZERO, ..config }
+// Nuggets with everything that delays or hides something.
+fn extras(config: nuggets::Config) -> nuggets::Config {
+    let vision = nuggets::visibility::Vision { radius: Some(5) };
+    let rules = nuggets::Rules { steal_percent: 20, drop_on_quit: true, vision, ..config.rules };
+    let (idle_timeout, countdown) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(250)));
+    nuggets::Config { rules, idle_timeout, wait_for: 2, countdown, ..config }
 }
+
+fn dealer(paced: bool) -> blackjack::Config {
+    let config = blackjack::Config::new(2, blackjack::Seed::from_number(17));
+    let delay = Duration::from_millis(if paced { 50 } else { 0 });
+    blackjack::Config { tables: 2, players: 1 + usize::from(paced), forever: paced, trace: paced, delay, ..config }
+}
+
+/// The number of arrivals after which a replay is restored from its own state.
+const RESTORED: u64 = 5;
 
 /// A peer, and its bytes that the room has not processed yet.
 #[derive(Debug)]
@@ -70,6 +84,7 @@ struct Play<E: Recorded> {
     game: Match<E>,
     guests: [Option<Guest>; PEERS],
     next_peer: u64,
+    outputs: Vec<Output>,
 }
 
 fn play<E: Recorded>(engine: E, script: &[u8])
@@ -78,7 +93,7 @@ where
 {
     let disk = SimulatedDisk::new();
     let game = Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, MAX_SIZE);
-    let mut play = Play { game, guests: [const { None }; PEERS], next_peer: 0 };
+    let mut play = Play { game, guests: [const { None }; PEERS], next_peer: 0, outputs: vec![] };
     let mut rest = script;
     while let Some((&step, more)) = rest.split_first() {
         rest = play.step(step, more);
@@ -87,18 +102,23 @@ where
     play.game.settle();
     let written = disk.written(&play.game.path);
     let mut reader = Reader::new(&written[..], written.len() as u64).expect("a journal");
-    let mut replay = Replay::<E>::start(reader.head()).expect("a match that was played");
-    let mut out = Outbox::new();
+    let head = reader.head().clone();
+    let mut replay = Replay::<E>::start(&head).expect("a match that was played");
+    let (mut out, mut outputs) = (Outbox::new(), play.outputs.into_iter());
     while let Some(entry) = reader.next().expect("a journal") {
         match entry {
             Entry::Arrival(arrival) => {
                 replay.apply(&arrival, &mut out).unwrap_or_else(|why| panic!("{why}: {arrival:?}"));
-                out.drain().for_each(drop);
+                out.drain().for_each(|output| assert_eq!(Some(output), outputs.next(), "{arrival:?}"));
+                if replay.arrivals().is_multiple_of(RESTORED) {
+                    replay = Replay::restore(&head, &replay.snapshot()).expect("a state that was written");
+                }
             }
             Entry::Note(Note::Mark(mark)) => replay.check(&mark).expect("the state at a mark"),
             Entry::Note(_) => {}
         }
     }
+    assert_eq!(outputs.next(), None, "the replay sends less");
     assert_eq!(encode_state(replay.room()), encode_state(play.game.room.room()), "the replay ends in another state");
 }
 
@@ -211,6 +231,7 @@ where
             if let Output::Close { peer } = output {
                 self.guests.iter_mut().for_each(|place| drop(place.take_if(|guest| guest.peer == peer)));
             }
+            self.outputs.push(output);
         }
         progress
     }
