@@ -1,11 +1,6 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    net::SocketAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
-use netcore::{Client as _, Engine, Outcome};
+use netcore::{Client as _, Engine};
 use nuggets::{
     Client, Command, Config, Direction, End, Grid, Name, Participant,
     game::{Game, Player},
@@ -17,7 +12,6 @@ use nuggets::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use testkit::{
-    hostile::{MALFORMED, Malformed},
     net::{Conditions, Net, Traffic},
     seeds::for_each_seed,
 };
@@ -47,11 +41,6 @@ fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
 fn player(game: &Game, host: u8) -> Option<&Player> {
     let name = format!("P{host}");
     game.players().iter().find(|player| player.name.as_str() == name)
-}
-
-/// The players with their purses and places, and the piles of gold.
-fn position(game: &Game) -> (Vec<Player>, BTreeMap<Cell, u32>) {
-    (game.players().to_vec(), game.piles().clone())
 }
 
 /// Invariants under all network conditions.
@@ -221,61 +210,6 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
             assert_eq!((client.purse(), client.letter()), (own.purse, Some(own.letter)));
         }
     });
-}
-
-#[test]
-fn over_a_bad_network_a_game_ends() {
-    for_each_seed(10, |seed| {
-        let (grid, _) = Grid::parse("..........\n".repeat(6).as_bytes()).unwrap();
-        let server = Server::new(Arc::new(grid), Config { seed: seed.into(), ..Config::default() }).unwrap();
-        let mut table = Players { net: Net::new(server, seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) };
-        table.sit_down();
-        for _ in 0..100 {
-            if table.is_over() {
-                break;
-            }
-            table.type_keys(50);
-        }
-        assert_eq!(table.net.engine().outcome(), Some(Outcome::Finished));
-        let summaries = table.net.summaries();
-        let [summary] = &summaries[..] else { panic!("{summaries:?}") };
-        let rows: Vec<&str> = summary.strip_prefix("GAME OVER:\n").unwrap().lines().collect();
-        let purses: u32 = rows.iter().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
-        assert_eq!((rows.len(), purses), (table.net.engine().game().players().len(), GOLD));
-        // All clients that received a result received the same one.
-        table.calm_down();
-        for (_, client) in table.net.clients() {
-            if let Some(End::Quit(text)) = client.end() {
-                assert_eq!(text, summary);
-            }
-        }
-    });
-}
-
-#[test]
-fn malformed_datagrams_move_nobody() {
-    let mut table = Players::new(1);
-    table.net.set_conditions(Conditions::CALM);
-    table.sit_down();
-    let before = position(table.net.engine().game());
-    for Malformed { name, bytes } in MALFORMED {
-        for from in [address(0), address(1), address(99)] {
-            let displays: BTreeMap<SocketAddr, u64> =
-                table.net.clients().map(|(address, client)| (address, client.displays())).collect();
-            table.net.send(from, *bytes);
-            table.net.settle();
-            assert_eq!(position(table.net.engine().game()), before, "{name}");
-            for (address, client) in table.net.clients() {
-                assert!(client.end().is_none(), "{name} from {from} ended {address}");
-                assert_eq!(client.displays(), displays[&address], "{name} from {from} drew for {address}");
-            }
-            for answer in table.net.take_mail(from) {
-                assert!(answer.starts_with(b"ERROR "), "{name}: {answer:?}");
-            }
-        }
-        // More datagrams from unknown addresses follow than a host may send in one burst, so time must pass.
-        table.pass(Duration::from_secs(1));
-    }
 }
 
 #[test]

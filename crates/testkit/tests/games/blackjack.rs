@@ -25,12 +25,10 @@ fn rounds(guest: &Guest) -> u64 {
     wins + pushes + losses + busts
 }
 
-fn config(seed: u64, players: usize) -> Config {
-    Config { players, delay: Duration::from_millis(2), ..Config::new(ROUNDS, Seed::from_number(seed)) }
-}
-
 fn table(seed: u64, players: usize) -> Net<Server, Guest> {
-    Net::new(Server::new(config(seed, players)).unwrap(), seed, Conditions::CALM)
+    let config = Config::new(ROUNDS, Seed::from_number(seed));
+    let config = Config { players, delay: Duration::from_millis(2), ..config };
+    Net::new(Server::new(config).unwrap(), seed, Conditions::CALM)
 }
 
 /// The printed row of a player: rounds, wins, pushes, losses, busts and forfeits.
@@ -66,23 +64,6 @@ fn check_end(net: &mut Net<Server, Guest>, lost: &[u8]) {
 }
 
 #[test]
-fn over_each_link_and_in_each_dialect_a_table_is_played_to_its_end() {
-    for by in [By::Stream, By::Messages] {
-        for dialect in [Dialect::Text, Dialect::Binary] {
-            for_each_seed(5, |seed| {
-                let mut net = table(seed, 3);
-                for number in 1..=3 {
-                    add(&mut net, number, by, Role::Player, player(number, by, dialect));
-                }
-                add(&mut net, 9, by, Role::Watcher, Guest::default());
-                run(&mut net, |_| false);
-                check_end(&mut net, &[]);
-            });
-        }
-    }
-}
-
-#[test]
 fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
     for_each_seed(40, |seed| {
         let mut net = table(seed, 4);
@@ -104,58 +85,6 @@ fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
         net.reset(address(9));
         run(&mut net, |_| false);
         check_end(&mut net, &[9]);
-    });
-}
-
-#[test]
-fn a_player_who_is_disconnected_affects_nobody_else() {
-    for_each_seed(20, |seed| {
-        let mut net = table(seed, 3);
-        for (number, by, dialect) in
-            [(1, By::Stream, Dialect::Text), (2, By::Stream, Dialect::Binary), (3, By::Messages, Dialect::Text)]
-        {
-            add(&mut net, number, by, Role::Player, player(number, by, dialect));
-        }
-        add(&mut net, 9, By::Messages, Role::Watcher, Guest::default());
-        sit_down(&mut net, seed);
-        run(&mut net, |net| net.engine().rounds() >= 3);
-        net.reset(address(u8::try_from(1 + seed % 3).unwrap()));
-        run(&mut net, |_| false);
-        check_end(&mut net, &[u8::try_from(1 + seed % 3).unwrap()]);
-    });
-}
-
-#[test]
-fn at_a_dealer_of_many_tables_everybody_gets_a_seat_and_a_farewell() {
-    for_each_seed(10, |seed| {
-        let config = Config { tables: 3, ..config(seed, 2) };
-        let mut net = Net::new(Server::new(config).unwrap(), seed, Conditions::CALM);
-        for number in 1..=6 {
-            let (by, dialect) = match number % 3 {
-                0 => (By::Messages, Dialect::Text),
-                1 => (By::Stream, Dialect::Text),
-                _ => (By::Stream, Dialect::Binary),
-            };
-            add(&mut net, number, by, Role::Player, player(number, by, dialect));
-        }
-        add(&mut net, 9, By::Stream, Role::Watcher, Guest::default());
-        sit_down(&mut net, seed);
-        run(&mut net, |_| false);
-        assert_eq!(net.outcome(), Some(Outcome::Finished));
-        net.settle();
-        assert_eq!(net.engine().rounds(), 3 * u64::from(ROUNDS));
-        for (at, guest) in net.clients() {
-            if let Some((client, _)) = &guest.player {
-                assert!(client.has_heard_quit(), "{at}");
-                assert_eq!(rounds(guest), u64::from(ROUNDS), "{at}");
-            } else {
-                let pictures = guest.pictures();
-                assert!(guest.gone.is_some() && pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
-                assert_eq!(pictures.last(), Some(&&*net.engine().view().to_string()));
-            }
-        }
-        assert_eq!(net.summaries().len(), 3);
-        check_events(&net);
     });
 }
 

@@ -107,21 +107,6 @@ fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
 }
 
 #[test]
-fn over_each_link_a_game_is_played_to_its_end() {
-    for by in [By::Stream, By::Messages] {
-        for_each_seed(5, |seed| {
-            let mut net = net(seed);
-            for number in 1..=PLAYERS {
-                add(&mut net, number, by, Role::Player, Robot::new(number, true));
-            }
-            add(&mut net, 9, by, Role::Watcher, Robot::new(9, false));
-            let truth = play(&mut net, |_| {});
-            check_end(&mut net, &truth, &[]);
-        });
-    }
-}
-
-#[test]
 fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
