@@ -81,15 +81,6 @@ impl Server {
     }
 }
 
-/// Starts a server at a port that was free a moment ago; `None` if the port is in use by now.
-fn start_at(port: u16) -> Option<Process> {
-    let process = Process::start(server().args(["--bind", "127.0.0.1", "--port", &port.to_string()]));
-    let free = process.wait_stderr("the start or an error", |stderr| {
-        if stderr.contains("Hosting") { Some(true) } else { stderr.contains("in use").then_some(false) }
-    });
-    free.then_some(process)
-}
-
 /// A command that runs the server.
 fn server() -> Command {
     program("nuggets-server")
@@ -120,10 +111,4 @@ fn run_to_both_ends(peer: &Peer) -> String {
         peer.send(key);
     }
     peer.expect("QUIT ")
-}
-
-/// The row and column of the `@` in a display.
-fn own_place(display: &str) -> (usize, usize) {
-    let found = display.lines().enumerate().find_map(|(row, line)| Some((row, line.find('@')?)));
-    found.unwrap_or_else(|| panic!("nobody stands in\n{display}"))
 }

@@ -113,16 +113,3 @@ fn where_nobody_knows_the_player_it_asks_for_a_seat() {
     ann.write("Q");
     assert_eq!(ann.wait_for_end().ended(0).stdout.trim(), "Thanks for playing!");
 }
-
-#[test]
-fn a_bot_finds_a_room_that_is_elsewhere_before_it_has_begun() {
-    let signpost = Signpost::new();
-    let map = testkit::TempDir::new();
-    let server = Server::start(&[&map.file("hall.txt", HALL), "1"]);
-    let gone = Script::new().port().to_string();
-    let bot = client(&["127.0.0.1", &gone, "--headless", "--delay-ms", "0", "Rob", "--directory", &signpost.url()]);
-    signpost.is_asked();
-    signpost.point("nuggets", server.port);
-    let finished = bot.wait_for_end().ended(0);
-    assert!(finished.stdout.starts_with("GAME OVER:\nA        250 Rob"), "{}", finished.stdout);
-}

@@ -1,14 +1,13 @@
 use std::{
     fs,
     net::UdpSocket,
-    os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
-    time::Instant,
 };
 
 use testkit::{
-    PATIENCE, TempDir,
+    TempDir,
     peer::Peer,
     process::{Finished, Process},
 };
@@ -185,37 +184,6 @@ fn a_match_that_is_resumed_waits_for_its_port() {
     assert_eq!(process.wait().code, Some(0));
 }
 
-// Makes a journal look like that of an earlier version, and returns where such a server kept the newest records.
-fn spool_of(journal: &Path) -> PathBuf {
-    let file = fs::File::options().write(true).open(journal).unwrap();
-    // The marks after both slots of the status.
-    for mark in [541, 1_053] {
-        file.write_all_at(&[0; 4], mark).unwrap();
-    }
-    let about = file.metadata().unwrap();
-    Path::new("/dev/shm").join(format!("arcade-journal-{:x}-{:x}-0", about.dev(), about.ino()))
-}
-
-#[test]
-fn match_is_resumed_although_another_user_has_put_a_pipe_in_the_place_of_its_spool() {
-    if !Path::new("/dev/shm").is_dir() {
-        eprintln!("skipped: there is no /dev/shm");
-        return;
-    }
-    let journalled = Journalled::start(CORRIDOR, &[]);
-    let ann = journalled.server.peer();
-    ann.play("Ann");
-    let (_place, path) = journalled.kill();
-    let spool = spool_of(&path);
-    // An earlier version may have left one there for a file of the same number.
-    let _ = fs::remove_file(&spool);
-    assert!(Command::new("mkfifo").arg(&spool).status().unwrap().success());
-    let server = resume(&path);
-    fs::remove_file(&spool).unwrap();
-    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
-    server.process.wait().ended(0);
-}
-
 #[test]
 fn options_that_do_not_go_together_are_named() {
     let options = "--journal games --resume games;--resume games --seed 7";
@@ -296,33 +264,6 @@ fn fill(ann: &Peer, kilobytes: usize) {
         }
         ann.ask("KEY ?", "ERROR unknown keystroke");
     }
-}
-
-#[test]
-fn of_a_long_match_the_end_is_kept_and_resumed() {
-    let Journalled { place, server } = Journalled::start(CORRIDOR, &["--journal-max", "64K"]);
-    let ann = server.peer();
-    ann.play("Ann");
-    fill(&ann, 300);
-    // A segment grows for as long as a slow disk takes to continue it in another file.
-    let deadline = Instant::now() + PATIENCE;
-    let mut lengths = vec![u64::MAX];
-    while lengths.len() < 2 || lengths.iter().sum::<u64>() > 100 << 10 {
-        assert!(Instant::now() < deadline, "{lengths:?}");
-        fill(&ann, 1);
-        let files = fs::read_dir(games(&place)).unwrap();
-        lengths = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).collect();
-    }
-    server.process.kill();
-    server.process.wait();
-    let [journal] = &journal_core::list(&games(&place)).unwrap()[..] else {
-        panic!("one journal in files of {lengths:?} bytes")
-    };
-    assert!(!journal.exists(), "its beginning is not kept");
-    Process::run(program("journal").arg("verify").arg(journal)).ended(0);
-    let again = resume(&games(&place));
-    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
-    assert_eq!(again.process.wait().code, Some(0));
 }
 
 #[test]

@@ -42,18 +42,6 @@ fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
     }
 }
 
-#[test]
-fn a_log_can_be_silent() {
-    let server = Server::start(&["--log", "off"]);
-    let ann = server.peer();
-    ann.play("Ann");
-    ann.send("hello");
-    ann.expect("ERROR ");
-    server.process.terminate();
-    let finished = server.process.wait();
-    assert!(!finished.stderr.contains("INFO") && !finished.stderr.contains("malformed"), "{}", finished.stderr);
-}
-
 /// A log that nobody takes, here on a full disk, ends nothing and changes no exit status.
 #[cfg(target_os = "linux")]
 #[test]

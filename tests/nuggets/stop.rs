@@ -9,7 +9,7 @@ use testkit::{
     process::{Process, hang_up_counts},
 };
 
-use super::{HALL, Server, has_ipv6, server, start_at};
+use super::{HALL, Server, has_ipv6, server};
 
 #[test]
 fn signals_stop_it_in_order() {
@@ -67,17 +67,6 @@ fn a_signal_right_behind_the_announcement_stops_in_order() {
 }
 
 #[test]
-fn a_port_is_free_again_when_its_server_is_gone() {
-    // Whoever binds any free port at that moment may be given this one; that does not happen again and again.
-    let again = (0..10).any(|_| {
-        let first = Server::start(&[]);
-        first.process.stop();
-        start_at(first.port).is_some_and(|process| process.port() == first.port)
-    });
-    assert!(again);
-}
-
-#[test]
 fn where_it_cannot_listen_is_named_in_one_line() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -98,14 +87,4 @@ fn where_it_cannot_listen_is_named_in_one_line() {
         assert!(line.contains(&named), "{line}");
     }
     assert!(everywhere.process.is_running());
-}
-
-#[test]
-fn an_idle_player_loses_its_seat_if_the_host_wants_that() {
-    let server = Server::start(&["--idle-timeout", "1"]);
-    let ann = server.peer();
-    ann.play("Ann");
-    let last = ann.expect("QUIT ");
-    assert!(last.contains("no key for 1 seconds"), "{last}");
-    assert!(server.process.is_running());
 }

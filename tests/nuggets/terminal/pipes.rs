@@ -2,7 +2,7 @@
 
 use std::{process::Command, sync::mpsc};
 
-use testkit::process::{Finished, Process, hang_up_counts};
+use testkit::process::{Finished, Process};
 
 use super::support::{Mortal, Server, client, path, welcome};
 
@@ -20,48 +20,6 @@ fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
     let finished = run(&["127.0.0.1", &server.port(), "Ann"], b"hh?\n\xc3Q");
     assert_eq!((finished.code, &*finished.stdout, &*finished.stderr), (Some(0), "Thanks for playing!\n", ""));
     server.wait_for(&["PLAY Ann", "KEY h", "KEY h", "KEY ?", "KEY \\n", "KEY Q"]);
-}
-
-#[test]
-fn a_closed_terminal_does_not_end_a_client_that_was_started_with_nohup() {
-    let server = Server::with_map(MAP);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", &path(), "127.0.0.1", &server.port(), "Ann"]);
-    let mut client = Process::start_with_stdin(&mut shell);
-    server.wait_for(&["PLAY Ann"]);
-    client.hang_up();
-    client.wait_until_signals_are_taken();
-    client.write("h");
-    server.wait_for(&["PLAY Ann", "KEY h"]);
-    client.terminate();
-    assert_eq!(client.wait_for_end().code, Some(0));
-}
-
-#[test]
-fn bots_wait_for_the_goodbye_when_a_terminal_that_closes_says_so_twice() {
-    if !hang_up_counts() {
-        return;
-    }
-    let (release, released) = mpsc::channel::<()>();
-    let server = Server::start(move |message| match message {
-        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
-        b"KEY Q" => {
-            // An error is as good: the other end is gone.
-            let _ = released.recv();
-            vec![b"QUIT Thanks for playing!".to_vec()]
-        }
-        _ => vec![],
-    });
-    let mut command = client();
-    let bots = Process::start(command.args(["--bots", "1", "127.0.0.1", &server.port(), "bot"]));
-    server.wait_for_many("KEY ", 1);
-    for signal in [Process::hang_up, Process::hang_up, Process::terminate] {
-        signal(&bots);
-        bots.wait_until_signals_are_taken();
-    }
-    drop(release);
-    let finished = bots.wait();
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "Thanks for playing!\n"), "{}", finished.stderr);
 }
 
 #[test]

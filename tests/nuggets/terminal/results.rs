@@ -18,33 +18,6 @@ fn over(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> Termina
 }
 
 #[test]
-fn the_table_stands_over_the_last_board_and_is_printed_afterwards() {
-    let server = Server::with_map(MAP);
-    let mut terminal = over(&server, &["Ann"], 80, 24);
-    let ranks = ["1. B Bob   150 ★", "> 2. A Ann    50", "2. C Cleo   50"];
-    terminal.look(|screen| {
-        for rank in ranks {
-            assert!(screen.contents().contains(rank), "{}", screen.contents());
-        }
-    });
-    assert!(terminal.look(|screen| screen.contents().contains("Player A has 50 nuggets")), "the table knows best");
-    terminal.press(b"\t");
-    terminal.wait(|screen| !screen.contents().contains("Bob"));
-    terminal.look(|screen| {
-        let rows: Vec<String> = screen.rows(0, 80).collect();
-        assert!(MAP.lines().all(|row| rows.iter().any(|shown| shown.trim() == row)), "{rows:#?}");
-        assert_eq!(rows[23].trim_end(), "Tab table   Enter next game   Q leave");
-    });
-    terminal.press(b"\t");
-    terminal.wait_for(ranks[0]);
-    // Keys of the game are sent nowhere any more.
-    terminal.press(b"hjkl?q");
-    terminal.wait_for_lines(&["GAME OVER:", "A         50 Ann", "B        150 Bob", "C         50 Cleo"]);
-    server.wait_for(&["PLAY Ann"]);
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
 fn enter_joins_the_next_game() {
     let server = Server::with_map(MAP);
     for (arguments, first) in [(&["Ann"][..], "PLAY Ann"), (&[], "SPECTATE")] {
@@ -58,27 +31,6 @@ fn enter_joins_the_next_game() {
         terminal.wait_for("Thanks for playing!");
         assert_eq!(terminal.end(), 0);
     }
-}
-
-#[test]
-fn the_last_result_can_be_shown_in_the_next_game() {
-    let server = Server::with_map(MAP);
-    let mut terminal = over(&server, &["Ann"], 80, 24);
-    terminal.press(b"\r");
-    terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("? keys  Q leave"));
-    terminal.press(b"\t");
-    terminal.wait_for("> 2. A Ann    50");
-    assert!(terminal.look(|screen| screen.contents().contains("The last game")));
-    // The key that closes it is not sent.
-    terminal.press(b"h");
-    terminal.wait(|screen| !screen.contents().contains("Bob"));
-    terminal.press(b"?");
-    terminal.wait_for("the result of the last game");
-    terminal.press(b"l");
-    terminal.wait(|screen| !screen.contents().contains("the result of the last game"));
-    terminal.press(b"k");
-    server.wait_for(&["PLAY Ann", "PLAY Ann", "KEY k"]);
-    leave(terminal);
 }
 
 #[test]

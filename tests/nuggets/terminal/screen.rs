@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
 
-use super::support::{MAP, Server, leave, path, welcome};
+use super::support::{MAP, Server, leave, path};
 
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 const HINT: &str = "? keys  Q leave";
@@ -47,69 +47,6 @@ fn a_game_from_welcome_to_goodbye() {
     server.wait_for(&["PLAY Ann", "KEY h", "KEY Q"]);
     terminal.wait_for_lines(&["Thanks for playing!"]);
     assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn keys_are_sent_raw_and_arrows_as_moves() {
-    let server = Server::with_map(MAP);
-    let mut terminal = play(&server, 80, 10);
-    let typed: [(&[u8], &str); 6] = [
-        (b"x", "KEY x"),
-        (b"\x1b[D", "KEY h"),
-        (b"\x1b[1;2B", "KEY J"),
-        (b"\x1b[5~", "KEY u"),
-        (b"\r", "KEY \\n"),
-        (b"\x7f", "KEY \\x7f"),
-    ];
-    let mut expected = vec!["PLAY Ann"];
-    for (bytes, message) in typed {
-        terminal.press(bytes);
-        expected.push(message);
-        server.wait_for(&expected);
-    }
-    // Neither an accent nor a key that is several bytes is sent; the q behind them is.
-    terminal.press("é\x1b[3~q".as_bytes());
-    expected.push("KEY q");
-    server.wait_for(&expected);
-    leave(terminal);
-}
-
-#[test]
-fn the_help_comes_and_goes_and_is_never_sent() {
-    let server = Server::with_map(MAP);
-    let mut terminal = play(&server, 80, 24);
-    for key in [&b"?"[..], b"\x1bOP"] {
-        terminal.press(key);
-        terminal.wait_for("leave the game");
-        terminal.press(b"h");
-        terminal.wait(|screen| !screen.contents().contains("leave the game"));
-    }
-    terminal.press(b"l");
-    server.wait_for(&["PLAY Ann", "KEY l"]);
-    leave(terminal);
-}
-
-#[test]
-fn a_window_that_shrinks_scrolls_then_says_so_and_goes_on_when_enlarged() {
-    let server = Server::with_map(MAP);
-    let mut terminal = play(&server, 80, 10);
-    terminal.resize(18, 4);
-    let narrow = "A 0 gold, 250 left";
-    terminal.wait_for_lines(&[narrow, "+-----------------", "|@..........*....B", "|................."]);
-    server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
-    terminal.wait_for_lines(&[narrow, ".................|", "...............@.|", "-----------------+"]);
-
-    terminal.resize(40, 2);
-    terminal.wait_for("Needs 4 rows, 16 cols; has 2, 40");
-    // What is typed at such a window is not sent. Once it is drawn again, the program has read the keys before.
-    terminal.wipe();
-    terminal.press(b"h\r\x0c");
-    terminal.wait_for("Needs 4 rows, 16 cols; has 2, 40");
-    terminal.resize(80, 10);
-    wait_for_game(&terminal, STATUS, "+------------------+");
-    terminal.press(b"l");
-    server.wait_for(&["PLAY Ann", "KEY l"]);
-    leave(terminal);
 }
 
 #[test]
@@ -161,67 +98,5 @@ fn where_nobody_could_wake_it_the_program_does_not_stop() {
     terminal.press(b"\x1al");
     server.wait_for(&["PLAY Ann", "KEY l"]);
     wait_for_game(&terminal, STATUS, "+------------------+");
-    leave(terminal);
-}
-
-#[test]
-fn a_lost_play_is_sent_again() {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    sender.send(()).unwrap();
-    let server = Server::start(move |message| match message {
-        b"PLAY Ann" if receiver.try_recv().is_ok() => vec![],
-        b"PLAY Ann" => welcome(MAP, true),
-        _ => vec![b"QUIT Bye".to_vec()],
-    });
-    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &server.port(), "Ann"], 80, 10);
-    terminal.wait_for(&format!("Waiting for 127.0.0.1 port {} to answer (attempt 1).", server.port()));
-    // A key before the welcome is neither sent nor the end.
-    terminal.press(b"h");
-    wait_for_game(&terminal, STATUS, "");
-    server.wait_for(&["PLAY Ann", "PLAY Ann"]);
-    leave(terminal);
-}
-
-#[test]
-fn a_closed_port_is_named_and_can_be_left() {
-    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
-    let line = format!("Waiting for 127.0.0.1 port {closed} to answer (attempt 1).  Its port is closed.");
-    terminal.wait_for_lines(&[&line]);
-    terminal.press(b"\x03");
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn a_server_that_falls_silent_is_shown_and_not_waited_for() {
-    let server = Server::start(|message| if message == b"PLAY Ann" { welcome(MAP, true) } else { vec![] });
-    let mut terminal = play(&server, 100, 10);
-    terminal.press(b"l");
-    terminal.wait_for(&format!("{STATUS}  No answer for 3 s"));
-    terminal.press(b"Q");
-    terminal.wait_for("Leaving: waiting for the server's goodbye.");
-    terminal.wait_for("did not confirm it within 2 s");
-    assert_eq!(terminal.end(), 1);
-}
-
-#[test]
-fn a_burst_of_displays_ends_with_the_newest() {
-    let server = Server::with_map(MAP);
-    let terminal = play(&server, 80, 10);
-    for count in 0..500 {
-        let map =
-            if count == 499 { MAP.replace('@', ".") } else { MAP.replace('C', if count % 2 == 0 { "D" } else { "." }) };
-        server.say(format!("DISPLAY\n{map}").as_bytes());
-    }
-    terminal.wait(|screen| screen.contents().contains("|................C.|") && !screen.contents().contains('@'));
-    leave(terminal);
-}
-
-#[test]
-fn a_bot_plays_by_itself_and_can_be_stopped() {
-    let server = Server::with_map(MAP);
-    let terminal = Terminal::start(&path(), &["127.0.0.1", &server.port(), "bot"], 80, 10);
-    server.wait_for_many("KEY ", 2);
-    terminal.wait_for("+--");
     leave(terminal);
 }
