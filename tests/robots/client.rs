@@ -1,10 +1,3 @@
-use std::{
-    net::TcpListener,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-};
-
-use robots::DrawMessage;
 use rustix::process::Signal;
 use testkit::{
     process::{Process, hang_up_counts},
@@ -124,87 +117,6 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
         let finished = Process::run(program("robots-client").arg(help));
         assert!(finished.code == Some(0) && finished.stdout.contains("--gui-address"), "{finished:?}");
     }
-}
-
-#[test]
-fn a_server_is_found_by_name_and_over_ipv6() {
-    let named = TcpListener::bind("localhost:0").unwrap();
-    let port = named.local_addr().unwrap().port();
-    let mut places = vec![(named, format!("localhost:{port}"))];
-    for form in ["[::1]", "::1"] {
-        if let Ok(six) = TcpListener::bind("[::1]:0") {
-            let port = six.local_addr().unwrap().port();
-            places.push((six, format!("{form}:{port}")));
-        }
-    }
-    for (listener, address) in places {
-        let client = Process::start(&mut command(&address, &["--bot", "-n", "Ann"]));
-        let mut connection = Fake(listener).accept();
-        connection.say(HELLO);
-        connection.hear(JOIN);
-        client.stop();
-    }
-}
-
-#[test]
-fn a_gui_that_does_not_read_or_is_not_there_delays_nothing() {
-    let silent = Gui::new();
-    let gone = Gui::new().address();
-    for address in [silent.address(), gone] {
-        let server = Fake::new();
-        let client = with_gui(&server.address(), &address, &[]);
-        let mut connection = server.accept();
-        // Far more than fits the buffers of the GUI, since each turn is a picture.
-        let turns = "03 0001 00000001 02 00 00010001".repeat(1 << 14);
-        let all = [HELLO, STARTED, TURN_0, &turns].concat();
-        connection.say(&all);
-        drop(connection);
-        let (failure, received) = (failure(client), bytes(&all).len());
-        assert!(failure.ends_with(&format!("has closed the connection, after {received} bytes")), "{failure}");
-    }
-}
-
-#[test]
-fn a_flood_of_inputs_and_a_server_that_does_not_read_hold_up_no_picture() {
-    let gui = Gui::new();
-    let (client, port, mut connection) = start(&gui, &["--log", "error"]);
-    connection.say(&[HELLO, STARTED, TURN_0].concat());
-    assert_eq!(gui.game().turn, 0);
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let flood = Gui::new();
-            while !over.load(Ordering::Relaxed) {
-                for input in [&[0][..], &[1], &[2, 3], &[9]] {
-                    flood.send(port, input);
-                }
-            }
-        });
-        for turn in 1..=300 {
-            connection.say(&format!("03 {turn:04x} 00000000"));
-            assert_eq!(gui.game().turn, turn);
-        }
-        over.store(true, Ordering::Relaxed);
-    });
-    client.stop();
-    let heard = connection.hear_all();
-    assert!(heard.starts_with("01020303010203030102"), "{}", &heard[..20.min(heard.len())]);
-}
-
-#[test]
-fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
-    let gui = Gui::new();
-    let (client, _, mut connection) = start(&gui, &[]);
-    connection.say("00 0173 02 ffff ffff 0003 0001 0002");
-    gui.seen();
-    let blocks: Vec<String> = (0..17_000).map(|x| format!("03 {x:04x} 0000")).collect();
-    connection.say(&[STARTED, "03 0000", &format!("{:08x}", blocks.len()), &blocks.concat()].concat());
-    connection.say("04 00000000");
-    assert!(matches!(gui.picture(), DrawMessage::Lobby { .. }), "the game's picture would come before");
-    client.terminate();
-    let finished = client.wait();
-    assert!(finished.stderr.contains("skipped a picture"), "{}", finished.stderr);
-    assert!(finished.stderr.contains("a datagram 65507 at most"), "{}", finished.stderr);
 }
 
 #[test]

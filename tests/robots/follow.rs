@@ -1,7 +1,6 @@
 use testkit::signpost::Signpost;
 
 use super::scripted::{Fake, Gui, HELLO, LOBBY, STARTED, TURN_0, with_gui};
-use crate::programs::program;
 
 #[test]
 fn a_client_follows_its_room_to_another_address() {
@@ -26,17 +25,4 @@ fn a_client_follows_its_room_to_another_address() {
     let finished = client.stop();
     let said = format!("the directory locates the room at 127.0.0.1:{}", second.address().port());
     assert!(finished.stderr.contains(&said), "{}", finished.stderr);
-}
-
-#[test]
-fn a_directory_may_stand_for_the_address() {
-    let signpost = Signpost::new();
-    let server = Fake::new();
-    signpost.point("robots", server.address().port());
-    let mut command = program("robots-client");
-    let client = testkit::process::Process::start(command.args(["--bot", "-n", "Rob", "--directory", &signpost.url()]));
-    let mut connection = server.accept();
-    connection.say(HELLO);
-    connection.hear("00 03 526f62");
-    client.stop();
 }

@@ -1,16 +1,8 @@
-use std::{
-    net::{SocketAddr, TcpListener},
-    process::Command,
-};
+use std::net::{SocketAddr, TcpListener};
 
-use robots::DrawMessage;
-use testkit::{process::Process, terminal::Terminal};
+use testkit::terminal::Terminal;
 
-use super::{
-    Server,
-    scripted::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, in_terminal, with_gui},
-};
-use crate::programs::program;
+use super::scripted::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, hex, in_terminal, with_gui};
 
 #[test]
 fn who_retries_finds_a_server_that_comes_and_comes_again() {
@@ -67,56 +59,6 @@ fn a_client_that_is_back_says_what_it_became() {
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
 
-/// A server at this port, or any free one.
-fn real(port: u16, arguments: &str) -> Server {
-    let mut command: Command = program("robots-server");
-    command.args(["--bind", "127.0.0.1", "-p", &port.to_string(), "-x", "10", "-y", "8"]);
-    Server::of(command.args(arguments.split_whitespace()))
-}
-
-// Nobody is told anything by the server that is gone.
-fn kill(server: Server) -> u16 {
-    server.process.kill();
-    assert_eq!(server.process.wait_for_end().code, None);
-    server.port
-}
-
-#[test]
-fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_port() {
-    let server = real(0, "-n one -c 2 -d 1 -l 65535");
-    let address = server.v4();
-    let gui = Gui::new();
-    let watcher = with_gui(&address, &gui.address(), &["--observe", "--retry"]);
-    let bots = Process::start(&mut command(&address, &["--headless", "2", "--retry"]));
-    while gui.game().turn < 20 {}
-    let port = kill(server);
-    for client in [&watcher, &bots] {
-        client.wait_stderr("that it is lost", |stderr| stderr.contains("reconnecting").then_some(()));
-    }
-    let server = real(port, "-n two -c 2 -d 5 -l 60");
-    let lobby = loop {
-        match gui.picture() {
-            DrawMessage::Lobby { parameters, players } if &*parameters.server_name == "two" => break players,
-            _ => {}
-        }
-    };
-    assert!(lobby.len() < 2);
-    let picture = loop {
-        let picture = gui.game();
-        if picture.turn >= 50 {
-            break picture;
-        }
-    };
-    let mut names: Vec<_> = picture.players.values().map(|player| player.name.to_string()).collect();
-    names.sort();
-    assert_eq!((&*picture.server_name, &names[..]), ("two", &["bot1".to_owned(), "bot2".to_owned()][..]));
-    for client in [watcher, bots] {
-        client.wait_stderr("that it is back", |stderr| stderr.contains(" back ").then_some(()));
-        client.stop();
-    }
-    drop(server);
-}
-
 /// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
     let (terminal, mut connection) = in_terminal(&["--retry"]);
@@ -142,13 +84,6 @@ fn a_terminal_shows_that_the_server_is_lost_and_then_what_the_next_one_says() {
     terminal.wait_for("Turn 0 of 3");
     terminal.press(b"d");
     connection.hear("0301");
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn a_terminal_can_be_left_while_there_is_no_server() {
-    let (mut terminal, _) = lost_in_terminal();
     terminal.press(b"Q");
     assert_eq!(terminal.end(), 0);
 }

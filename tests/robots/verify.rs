@@ -61,12 +61,6 @@ fn one_line(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn run_with_stdin(arguments: &[&str], stdin: &[u8]) -> Finished {
-    let mut process = Process::start_with_stdin(&mut program(arguments));
-    process.write(stdin);
-    process.wait()
-}
-
 #[test]
 fn a_connection_is_explained_byte_by_byte_and_at_its_end() {
     let listening = Listening::start(&["-m", "client"]);
@@ -129,19 +123,6 @@ fn two_connections_at_once_are_told_apart() {
 }
 
 #[test]
-fn a_connection_that_is_reset_is_no_end_of_the_others() {
-    let listening = Listening::start(&["-m", "client"]);
-    let (mut gone, mut other) = (listening.connect(), listening.connect());
-    gone.write_all(&[9, 9, 9]).unwrap();
-    listening.wait("closed at an");
-    // What was not read makes the system reset it; writing fails sooner or later.
-    while gone.write_all(&[9; 1_000]).is_ok() {}
-    other.write_all(&[1]).unwrap();
-    listening.wait("PlaceBomb, 1 byte");
-    listening.stop();
-}
-
-#[test]
 fn datagrams_are_explained_one_by_one() {
     let listening = Listening::start(&["-m", "input", "-u"]);
     assert!(listening.process.stdout().contains("input messages, waiting at UDP port "));
@@ -162,29 +143,6 @@ fn datagrams_are_explained_one_by_one() {
         listening.process.wait_stdout(&head, is_said);
     }
     listening.stop();
-}
-
-#[test]
-fn lines_of_json_say_the_same() {
-    let listening = Listening::start(&["-m", "client", "--json"]);
-    let mut stream = listening.connect();
-    stream.write_all(&[3, 1, 3, 4]).unwrap();
-    let said = listening.wait("whole_messages");
-    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let [ready, connected, right, wrong, end] = &lines[..] else { panic!("{said}") };
-    assert_eq!((&ready["port"], &ready["over"]), (&listening.port.into(), &"TCP".into()));
-    for line in [connected, right, wrong, end] {
-        assert_eq!((&line["connection"], &line["from"]), (&1.into(), &stream.local_addr().unwrap().to_string().into()));
-    }
-    assert_eq!(connected["event"], "connected");
-    assert_eq!((&right["name"], &right["fields"][1]["value"]), (&"Move".into(), &"Right".into()));
-    assert_eq!(
-        (&wrong["at"], &wrong["error"]["at"], &wrong["error"]["kind"]),
-        (&2.into(), &1.into(), &"unknown tag".into())
-    );
-    assert_eq!((&end["whole_messages"], &end["whole_bytes"]), (&1.into(), &2.into()));
-    listening.process.interrupt();
-    assert_eq!(listening.process.wait().code, Some(0));
 }
 
 #[test]
@@ -211,19 +169,6 @@ fn files_are_explained_and_judged() {
     let finished = Process::run(&mut program(&["-m", "client", "-u", "--file", path]));
     assert_eq!(finished.code, Some(1));
     assert!(finished.stderr.contains("no datagram is that long"), "{}", finished.stderr);
-}
-
-#[test]
-fn standard_input_is_explained_as_it_comes() {
-    let mut process = Process::start_with_stdin(&mut program(&["-m", "client", "--file", "-"]));
-    process.write([3]);
-    process.write([2, 1]);
-    process.wait_stdout("both", |stdout| stdout.contains("message 2: PlaceBomb").then_some(()));
-    assert!(process.is_running());
-    process.terminate();
-    assert_eq!(process.wait_for_end().code, Some(0));
-    assert_eq!(run_with_stdin(&["-m", "client", "--file", "-"], &[3, 2, 1]).code, Some(0));
-    assert_eq!(run_with_stdin(&["-m", "client", "--file", "-"], &[3, 9, 1]).code, Some(1));
 }
 
 #[test]

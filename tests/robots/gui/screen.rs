@@ -100,39 +100,6 @@ fn what_is_no_picture_is_counted_logged_and_ignored() {
 }
 
 #[test]
-fn a_flood_of_pictures_ends_with_the_newest_and_keys_have_their_turn() {
-    let (client, mut terminal) = Client::with_gui(&[], 60, 10);
-    terminal.press(b"w");
-    for turn in 0..2_000 {
-        client.show(&game(turn % 19));
-    }
-    client.show(&game(19));
-    client.hear(&[2, 0]);
-    terminal.press(b"d");
-    client.hear(&[2, 1]);
-    // The system may have lost the last of a flood; what comes after it is shown.
-    client.show(&game(19));
-    terminal.wait_for("Turn 19 of 20");
-    leave(terminal);
-}
-
-#[test]
-fn a_window_that_changes_its_size_is_used_as_it_is() {
-    let (client, mut terminal) = Client::with_gui(&[], 66, 10);
-    client.show(&game(1));
-    terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
-    terminal.resize(12, 4);
-    terminal.wait_for_lines(&["1/20  here", "  .  7. B", "  ##. **.", "  . A . ."]);
-    terminal.resize(10, 2);
-    terminal.wait_for("3x12 >");
-    terminal.resize(66, 10);
-    terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
-    terminal.press(b"d");
-    client.hear(&[2, 1]);
-    leave(terminal);
-}
-
-#[test]
 fn signals_and_control_keys_leave_and_give_the_terminal_back() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let (client, terminal) = Client::with_gui(&[], 60, 10);
@@ -146,45 +113,6 @@ fn signals_and_control_keys_leave_and_give_the_terminal_back() {
         terminal.press(key);
         assert_eq!(terminal.end(), 0);
     }
-}
-
-#[test]
-fn whoever_stops_the_program_gets_the_terminal_back_and_the_newest_picture_afterwards() {
-    let (client, mut terminal) = Client::start(|place| {
-        let place: Vec<&str> = place.iter().map(String::as_str).collect();
-        Terminal::start_in_shell(&path(), &place, 60, 10)
-    });
-    client.show(&game(1));
-    terminal.wait_for("Turn 1 of 20");
-    terminal.press(b"\x1a");
-    terminal.wait_for("It stopped.");
-    terminal.wait_for_own_screen();
-    client.show(&game(2));
-    terminal.press(b"\n");
-    terminal.wait_for("Turn 2 of 20");
-    leave(terminal);
-}
-
-#[test]
-fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
-    let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut terminal = Terminal::start(&path(), &["-c", &closed.to_string(), "-p", "0", "--bind", "127.0.0.1"], 90, 10);
-    terminal.wait_for(&format!("Keys go to the client at {closed}."));
-    terminal.press(b" ");
-    terminal.wait_for(&format!("No client listens at {closed}: is it running there?"));
-    leave(terminal);
-
-    let (client, terminal) = Client::with_gui(&[], 90, 10);
-    client.show(&game(1));
-    // It may be some seconds later that a busy machine draws it.
-    terminal.wait(|screen| {
-        let contents = screen.contents();
-        contents.contains("No picture for ") && contents.contains(" s: is the client running at 127.0.0.1:")
-    });
-    client.show(&game(2));
-    terminal.wait_for("Turn 2 of 20");
-    terminal.wait(|screen| !screen.contents().contains("No picture"));
-    leave(terminal);
 }
 
 #[test]
@@ -202,28 +130,4 @@ fn pictures_come_over_ipv4_and_ipv6() {
     }
     terminal.press(b"Q");
     assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn colours_are_used_unless_no_color_is_set_and_never_alone() {
-    for (value, coloured) in [("", true), ("1", false)] {
-        let (client, terminal) = Client::start(|place| {
-            let place: Vec<&str> = place.iter().map(String::as_str).chain(["--follow", "0"]).collect();
-            Terminal::start_with(&path(), &place, &[("NO_COLOR", value)], 66, 10)
-        });
-        client.show(&game(5));
-        terminal.wait_for("Turn 5");
-        terminal.look(|screen| {
-            let [own, other, bomb, explosion] =
-                [(6, 7), (2, 15), (2, 9), (4, 11)].map(|(row, column)| screen.cell(row, column).unwrap());
-            let shown = [own, other, bomb, explosion].map(|cell| cell.contents().to_owned());
-            assert_eq!(shown, ["A", "B", "7", "*"]);
-            for cell in [own, other, bomb, explosion] {
-                assert_eq!(cell.fgcolor() != vt100::Color::Default, coloured);
-            }
-            assert!(own.inverse() && explosion.inverse() && !other.inverse() && !bomb.inverse());
-            assert!(!coloured || own.fgcolor() != other.fgcolor());
-        });
-        leave(terminal);
-    }
 }
