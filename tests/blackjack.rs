@@ -13,8 +13,6 @@ mod player;
 /// The dealer: accepted and rejected command lines, addresses, output that nobody reads, and end.
 mod start;
 /// Results of play over the wire compared with exact values.
-mod worth;
-
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},

@@ -147,8 +147,6 @@ pub(crate) struct State {
     pub(crate) begun: bool,
     /// Bots that have finished.
     done: usize,
-    /// Number of restarts of the server.
-    pub(crate) again: u64,
     pub(crate) ended: bool,
 }
 
@@ -188,14 +186,6 @@ impl Lives {
         let target = self.0.lock().messages + messages;
         self.wait_for("a bot", |state| {
             (state.joined >= bots).then_some(true).or_else(|| (state.messages >= target).then_some(false))
-        })
-    }
-
-    /// Waits for a run of the server after this one, counted from 1; `None` if there is none.
-    pub(crate) fn after(&self, life: u64) -> Option<u64> {
-        self.wait_for("a server", |state| {
-            let now = state.again + 1;
-            (now > life).then_some(Some(now)).or_else(|| state.ended.then_some(None))
         })
     }
 

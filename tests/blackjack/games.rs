@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use super::{Client, Dealer};
 
 const PLAY: &str = "--delay-ms 0 --seed 17";
@@ -54,16 +52,4 @@ fn a_whole_game_of_a_seed_is_the_same_in_both_dialects() {
     assert_eq!(text, GOLDEN);
     let binary = transcript(&mut Dealer::start(&format!("6 {PLAY}")).binary("Ann"));
     assert_eq!(binary, GOLDEN);
-}
-
-/// A machine that is busy may hold messages up, but none leaves early: four pauses before the question, one before QUIT.
-#[test]
-fn text_is_paced() {
-    let dealer = Dealer::start("1 --delay-ms 40 --seed 17");
-    let start = Instant::now();
-    let mut ann = dealer.text("Ann");
-    ann.until_asked();
-    ann.stand();
-    assert_eq!(ann.rest(), b"RESULT WIN\0QUIT\0");
-    assert!(start.elapsed() >= Duration::from_millis(5 * 40), "{:?}", start.elapsed());
 }

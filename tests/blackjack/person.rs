@@ -169,63 +169,6 @@ fn a_person_plays_in_the_terminal() {
 }
 
 #[test]
-fn a_person_plays_again_at_the_same_dealer() {
-    let dealer = Dealer::start("1 --delay-ms 0 --seed 17 --quiet --forever");
-    let mut terminal = at_a_terminal(&dealer, 120, 40);
-    for _ in 0..2 {
-        terminal.wait_for("H hit");
-        terminal.press(b"s");
-        wait_for_result(&terminal);
-        terminal.press(b"\n");
-    }
-    terminal.wait_for("H hit");
-    press(&mut terminal, b"q", "Ann: 3 rounds in 3 games, ");
-    assert!(terminal.look(|screen| screen.contents().contains("(1 forfeited)")));
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn a_person_that_thinks_too_long_is_warned_and_told_and_both_sides_count_the_same() {
-    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet --timeout-ms 4000");
-    let mut terminal = screen(&dealer.player(&["--human", "--think", "4"]), 80, 24);
-    terminal.wait_for("s left to answer");
-    wait_for_result(&terminal);
-    terminal.wait_for("You did not answer within 4 s, so you lost your seat");
-    press(&mut terminal, b"q", "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)");
-    terminal.wait_for("player: you did not answer within 4 s");
-    assert_eq!(terminal.end(), 1);
-    let dealer = dealer.process.wait();
-    let row: Vec<&str> = dealer.stdout.lines().last().unwrap().split_whitespace().collect();
-    assert_eq!((row[3], row[6], row[8]), ("1", "1", "1"), "{}", dealer.stdout);
-}
-
-#[test]
-fn a_person_leaves_the_terminal_as_it_was() {
-    for keys in [&b"q"[..], b"\x03", b"\x04"] {
-        let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
-        let mut terminal = at_a_terminal(&dealer, 80, 24);
-        terminal.wait_for("H hit");
-        terminal.press(keys);
-        terminal.wait_for("Ann: 1 rounds, ");
-        assert_eq!(terminal.end(), 0);
-        assert_eq!(dealer.process.wait().code, Some(1));
-    }
-}
-
-#[test]
-fn a_dealer_that_vanishes_leaves_the_cards_on_the_screen_and_the_reason() {
-    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
-    let mut terminal = at_a_terminal(&dealer, 80, 24);
-    terminal.wait_for("H hit");
-    dealer.process.kill();
-    wait_for_result(&terminal);
-    terminal.wait_for("The dealer disconnected without QUIT after 0 rounds.");
-    terminal.press(b"q");
-    terminal.wait_for("player: the dealer disconnected without QUIT");
-    assert_eq!(terminal.end(), 1);
-}
-
-#[test]
 fn practice_needs_no_dealer_and_shows_its_hand() {
     let mut command = program("player");
     command.args(["--practice", "--seed", "17"]);
@@ -239,16 +182,4 @@ fn practice_needs_no_dealer_and_shows_its_hand() {
     assert!(terminal.look(|screen| screen.contents().contains("A advice")));
     press(&mut terminal, b"q", "You: 1 rounds, 1 won");
     assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn practice_by_lines() {
-    let mut person = Process::start_with_stdin(program("player").args(["Ann", "--practice", "--seed", "17"]));
-    person.write("stand\nquit\n");
-    let finished = person.wait_for_end().ended(0);
-    for said in
-        ["The dealer has ", ": King of Hearts, Five of Hearts, ", "Ann: 1 rounds, 1 won, 0 pushed, 0 lost, 0 bust"]
-    {
-        assert!(finished.stdout.contains(said), "{said} is not in\n{}", finished.stdout);
-    }
 }

@@ -189,19 +189,6 @@ fn training_writes_a_table_and_goes_on_from_it() {
 }
 
 #[test]
-fn the_same_seeds_learn_the_same_table() {
-    let directory = TempDir::new();
-    let learned = ["one", "two"].map(|name| {
-        let path = directory.path().join(name).display().to_string();
-        let dealer = Dealer::start("500 --delay-ms 0 --seed 9 --quiet");
-        let arguments = ["--train", "--explore", "doubt", "--state", "soft", "--seed", "4", "--table", &path];
-        assert_eq!(Process::run(&mut dealer.player(&arguments)).code, Some(0));
-        fs::read(path).unwrap()
-    });
-    assert_eq!(learned[0], learned[1]);
-}
-
-#[test]
 fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
     let directory = TempDir::new();
     for (name, by_signal) in [("signal", true), ("vanished", false)] {

@@ -104,22 +104,6 @@ fn a_dealer_whom_all_have_left_says_so_with_status_1() {
 }
 
 #[test]
-fn four_hundred_tables_are_played_at_once() {
-    netshell::raise_open_files();
-    let dealer =
-        Dealer::of(program("dealer").args("--bind 127.0.0.1 0 1 --delay-ms 0 --tables 400 --quiet".split(' ')));
-    let mut crowd: Vec<Client> = (0..400).map(|_| dealer.binary("Ann")).collect();
-    for client in &mut crowd {
-        assert!(client.until_asked().ends_with("DECISION"));
-    }
-    for client in &mut crowd {
-        client.stand();
-        assert!(client.until_asked().ends_with("QUIT"));
-    }
-    assert_eq!(dealer.process.wait().code, Some(0));
-}
-
-#[test]
 fn a_standard_output_that_nobody_reads_stops_nobody() {
     let mut command = program("dealer");
     command.args("--bind 127.0.0.1 0 1 --delay-ms 0 --forever --log off".split(' '));
@@ -136,20 +120,4 @@ fn a_standard_output_that_nobody_reads_stops_nobody() {
     let id = rustix::process::Pid::from_child(&process);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(0), "and a signal is heard");
-}
-
-#[test]
-fn clients_who_come_and_go_leave_a_log_that_can_be_read() {
-    // Also one that tells more.
-    let dealer = Dealer::start("1000 --delay-ms 0 --forever --log debug");
-    for _ in 0..1_000 {
-        let ann = dealer.text("Ann");
-        drop(ann);
-    }
-    let mut bob = dealer.text("Bob");
-    assert!(bob.until_asked().ends_with("DECISION"));
-    dealer.process.terminate();
-    let finished = dealer.process.wait();
-    assert!(finished.stderr.lines().count() < 2_000, "{} lines", finished.stderr.lines().count());
-    assert!(finished.stdout.lines().count() < 200, "{} lines", finished.stdout.lines().count());
 }
