@@ -1,12 +1,8 @@
-use std::{
-    collections::BTreeSet,
-    fs,
-    process::{Command, Stdio},
-};
+use std::{collections::BTreeSet, fs, process::Stdio};
 
 use testkit::{TempDir, process::Process};
 
-use super::{PUZZLE, command, path, run, said};
+use super::{PUZZLE, command, run, said};
 
 #[test]
 fn a_whole_game_to_the_letter() {
@@ -57,42 +53,6 @@ Played through a pipe: this game is not counted.
 Another game, to learn your lesson? YES or NO: As expected. Come back when you have grown.
 "
     );
-}
-
-#[test]
-fn the_tenth_guess_loses_and_tells_the_code() {
-    let said = said(PUZZLE, "1234\n".repeat(10) + "NO\n");
-    let end = said.split("Turn #: 10\n").nth(1).unwrap();
-    assert!(end.contains("Red: 0\nWhite: 3\nTen turns,") && end.contains("\nCode: 7423"), "{end}");
-    assert!(!said.contains("Turn #: 11"));
-    // One notice for each lifeline, on the turn after which it cannot be afforded.
-    for (lifeline, turn) in [("lifeline#2", 8), ("lifeline#1", 9)] {
-        let notice = format!("Too late for {lifeline}");
-        assert_eq!(said.matches(&notice).count(), 1, "{notice}");
-        let before = said.split(&notice).next().unwrap();
-        assert!(before.contains(&format!("Turn #: {}\n", turn - 1)) && !before.contains(&format!("Turn #: {turn}\n")));
-    }
-}
-
-#[test]
-fn lifelines_are_shown_as_they_would_be_granted() {
-    for guesses in 0..10 {
-        for (lifeline, last) in [("lifeline#1", 8), ("lifeline#2", 7)] {
-            let said = said(PUZZLE, "1234\n".repeat(guesses) + lifeline + "\n");
-            let turn = guesses + 1;
-            let block = said.split(&format!("Turn #: {turn}\n")).nth(1).unwrap();
-            let granted = turn <= last;
-            let left = if turn == 10 { "you have 1 turn," } else { "turns," };
-            for (text, expected) in [
-                (&*format!("{lifeline}: AVAILABLE\n"), granted),
-                ("Begging already?", granted),
-                ("cannot be used now", !granted),
-                (left, !granted),
-            ] {
-                assert_eq!(block.contains(text), expected, "{text}, {lifeline} on turn {turn}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -212,20 +172,6 @@ fn the_end_of_input_ends_quietly_at_every_prompt() {
     }
     // The last line needs no end.
     assert!(said(PUZZLE, "7423").contains("Congratulations"));
-}
-
-#[test]
-fn a_closed_terminal_does_not_end_a_game_that_was_started_with_nohup() {
-    let data = TempDir::new();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" --seed 7", &path()]).env("XDG_DATA_HOME", data.path());
-    let mut process = Process::start_with_stdin(&mut shell);
-    process.wait_stdout("a prompt", |stdout| stdout.contains("from 4 to 8? ").then_some(()));
-    process.hang_up();
-    process.write("4\n");
-    process.wait_stdout("the next prompt", |stdout| stdout.ends_with("YES or NO: ").then_some(()));
-    process.interrupt();
-    assert_eq!(process.wait_for_end().code, Some(0));
 }
 
 #[test]

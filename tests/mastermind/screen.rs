@@ -1,5 +1,3 @@
-use std::fs;
-
 use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 use vt100::Screen;
@@ -92,22 +90,6 @@ fn the_text_game_in_a_terminal() {
     window.press("1234\n", "White: 3");
     window.press("7423\n", "Another game");
     window.press("no\n", "As expected");
-    window.ended();
-}
-
-#[test]
-fn the_result_to_paste_keeps_its_lines_in_a_terminal() {
-    let mut window = open("--daily --length 8", 80, 60, "Guess : ");
-    for _ in 0..10 {
-        window.terminal.wait_for("Guess : ");
-        window.terminal.wipe();
-        window.terminal.press(b"11111111\n");
-    }
-    // All rows together are wider than the window. No code of eight pegs is all 1 on more than one day in 16 million.
-    window.terminal.wait(|screen| {
-        let contents = screen.contents();
-        contents.lines().any(|line| line.trim_end().ends_with("8 pegs, 8 colours, with repeats: X/10"))
-    });
     window.ended();
 }
 
@@ -205,49 +187,6 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
 }
 
 #[test]
-fn lines_wrap_at_words_in_a_narrow_window() {
-    let window = text_game(50, 40);
-    assert!(window.shows("One lifeline a game: lifeline#1 reveals a digit of\nthe code"));
-    window.leave("\x04");
-}
-
-#[test]
-fn the_code_of_a_duel_is_shown_as_stars_and_can_be_corrected() {
-    let mut window = open(DUEL, 80, 30, "looks away:   0/4");
-    window.press("567", "looks away: ***  3/4");
-    window.press("\x7f", "looks away: **  2/4");
-    window.press("78\n", "looks away: ****  4/4");
-    window.terminal.wait_for("Guess : ");
-    window.press("5678\n", "Congratulations");
-    // Input before the next prompt is discarded, so the end of input waits for it.
-    window.terminal.wait_for("type a code for player 1");
-    window.leave("\x04");
-}
-
-#[test]
-fn colours_are_those_of_the_game() {
-    let mut window = panel(90, 26);
-    window.press("\r3456\r", "for 3456 in row 1");
-    let background = |column| window.terminal.look(|screen| screen.cell(6, column).unwrap().bgcolor());
-    assert_eq!(background(1), vt100::Color::Rgb(255, 0, 0));
-    assert_eq!(background(7), vt100::Color::Rgb(0, 255, 0));
-    window.leave("\x03");
-}
-
-#[test]
-fn without_colour_nothing_is_coloured() {
-    let environment = [("NO_COLOR", "1"), ("COLORTERM", "truecolor")];
-    let mut window = open_with(TempDir::new(), &environment, &format!("--panel {PUZZLE}"), 90, 26, "MASTERMIND");
-    window.press("\r3456", "3│4│5│6");
-    let coloured = |screen: &Screen| {
-        let mut cells = (0..26).flat_map(|row| (0..90).filter_map(move |column| screen.cell(row, column)));
-        cells.any(|cell| (cell.fgcolor(), cell.bgcolor()) != (vt100::Color::Default, vt100::Color::Default))
-    };
-    assert!(!window.terminal.look(coloured));
-    window.leave("\x04");
-}
-
-#[test]
 fn the_mouse_is_asked_for_and_given_back() {
     let mut window = panel(90, 26);
     window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease);
@@ -258,61 +197,5 @@ fn the_mouse_is_asked_for_and_given_back() {
     window.press("\x1b[<0;8;5M", "for 3811 in row 1");
     window.terminal.press(b"\x03");
     window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None);
-    window.ended();
-}
-
-#[test]
-fn a_stopped_program_gives_the_mouse_back_too() {
-    let mut window = open_in_shell("--panel --length 4", 90, 26, "MASTERMIND");
-    window.press("\x1a", "It stopped.");
-    window.terminal.wait_for_own_screen();
-    window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None);
-    window.press("\n", "MASTERMIND");
-    window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease);
-    window.leave("\x1b");
-}
-
-#[test]
-fn a_window_may_change_in_the_middle_of_a_game() {
-    let mut window = panel(90, 26);
-    window.press("\r1234\r56", "5 6 1 1");
-    for (columns, rows, shown) in
-        [(80, 24, "1▕2▏3 4 * * * *   RED 0  WHITE 3"), (60, 24, "needs 18 rows, 76 columns; has 24 rows, 60")]
-    {
-        window.terminal.resize(columns, rows);
-        window.terminal.wait_for(shown);
-    }
-    // Nobody can play what is not shown. That it is drawn again tells that the keys before were read.
-    window.terminal.wipe();
-    window.press("78\r\x0c", "needs 18 rows, 76 columns");
-    window.terminal.resize(110, 30);
-    window.terminal.wait_for("1▕2▏3 4 * * * *   RED 0  WHITE 3");
-    window.terminal.wait_for("5 6 1 1");
-    window.press("23\r", "for 5623 in row 2");
-    window.leave("\x03");
-}
-
-#[test]
-fn what_cannot_be_counted_is_said_on_the_panel() {
-    let data = TempDir::new();
-    let folder = data.path().join("arcade");
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("mastermind-record"), "nonsense").unwrap();
-    let mut window = open_with(data, &[], &format!("--panel {PUZZLE}"), 120, 30, "is damaged");
-    window.press("\r7423\r", "The statistics were damaged");
-    let _data = window.leave("\x03");
-    assert_eq!(fs::read_to_string(folder.join("mastermind-record.damaged-1")).unwrap(), "nonsense");
-}
-
-#[test]
-fn the_result_of_the_day_can_be_copied_after_the_game() {
-    let mut window = open("--panel --daily --length 8", 90, 26, "The puzzle of 2");
-    window.press("\r", "Your Guess");
-    for row in 1..=10 {
-        window.press("11223344\r", &format!("for 11223344 in row {row}"));
-    }
-    window.terminal.wait_for("ENTER plays again, ESC opens");
-    window.terminal.press(b"\x03");
-    window.terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(": X/10"));
     window.ended();
 }

@@ -1,27 +1,6 @@
-use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 
 use super::{path, said};
-
-#[test]
-fn the_lines_of_small_games() {
-    for (arguments, line) in [
-        ("--length 4 --colours 6 --strategy minimax", "total 5801 / 1296 = 4.4761, longest 5"),
-        ("--length 4 --colours 6 --strategy expected --threads 1", "total 5696 / 1296 = 4.3951, longest 6"),
-        ("--length 4 --colours 6 --strategy entropy --threads 5", "total 5719 / 1296 = 4.4128, longest 6"),
-        ("--length 4 --colours 6 --strategy parts", "total 5668 / 1296 = 4.3735, longest 6"),
-        ("--length 4 --colours 6 --strategy optimal", "total 5625 / 1296 = 4.3403, longest 6"),
-        ("--length 4 --colours 6 --strategy optimal --seed 3", "total 5625 / 1296 = 4.3403, longest 6"),
-    ] {
-        let said = said(&format!("solve {arguments} --all"), "");
-        let lines: Vec<&str> = said.lines().collect();
-        assert_eq!(lines[0], line, "{arguments}");
-        let found = lines[1..].iter().filter(|line| line.starts_with("   "));
-        let found: u64 = found.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum();
-        assert_eq!(found, 1296, "{arguments}");
-        assert!(lines.last().unwrap().ends_with(" s"), "{arguments}");
-    }
-}
 
 #[test]
 fn a_report_has_the_distribution_and_says_how_it_was_come_by_and_what_is_proven() {
@@ -54,24 +33,6 @@ fn ctrl_c_ends_long_work_in_order() {
         terminal.wait_for("mastermind-play: stopped before");
         assert_eq!(terminal.end(), 1, "{length} {strategy}");
     }
-}
-
-#[test]
-fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
-    let script = "trap '' HUP; exec \"$0\" solve --length 8 --colours 8 --strategy minimax --threads 1 --all";
-    let mut terminal = Terminal::start("sh", &["-c", script, &path()], 100, 10);
-    // The bar ends with the seconds that it took so far.
-    let seconds = |screen: &str| -> Option<u64> {
-        let (_, behind) = screen.split_once(" codes, ")?;
-        behind.split(' ').next()?.parse().ok()
-    };
-    terminal.wait(|screen| seconds(&screen.contents()).is_some());
-    let before = terminal.look(|screen| seconds(&screen.contents())).unwrap();
-    terminal.signal(Signal::HUP);
-    terminal.wait(|screen| seconds(&screen.contents()) > Some(before + 1));
-    terminal.press(b"\x03");
-    terminal.wait_for("mastermind-play: stopped before");
-    assert_eq!(terminal.end(), 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use std::{
-    fs::{self, File},
+    fs::File,
     io::Write,
     path::Path,
     process::Command,
@@ -168,21 +168,6 @@ fn games_that_end_at_the_same_time_are_all_counted() {
         assert_eq!(game.ends("").code, Some(0));
     }
     assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 4 played, 0 won"));
-}
-
-#[test]
-fn a_damaged_file_of_statistics_is_said_and_kept() {
-    let data = TempDir::new();
-    let folder = data.path().join("arcade");
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("mastermind-record"), b"\xffbroken").unwrap();
-    let shown = run_in(&data, "statistics", "");
-    assert_eq!((shown.code, shown.stderr.lines().count()), (Some(1), 1), "{}", shown.stderr);
-    assert!(shown.stderr.contains("mastermind-record is damaged"), "{}", shown.stderr);
-    let played = typed(&data, PUZZLE, "7423\n");
-    assert!(played.contains("The statistics were damaged") && played.contains("1 played"), "{played}");
-    assert_eq!(fs::read(folder.join("mastermind-record.damaged-1")).unwrap(), b"\xffbroken");
-    assert_eq!(run_in(&data, "statistics", "").code, Some(0));
 }
 
 #[test]
