@@ -25,6 +25,5 @@ mod nuggets;
 /// Builds the programs and finds their executables.
 mod programs;
 /// Our programs and the reference programs play with each other.
-mod references;
 /// The robots programs.
 mod robots;
