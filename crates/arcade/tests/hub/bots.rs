@@ -142,20 +142,6 @@ fn a_bot_of_blackjack_makes_a_table_for_two_begin() {
 }
 
 #[test]
-fn a_room_in_which_nobody_is_closes_and_says_why() {
-    let hub = Hub::with(&["--empty-rooms", "1"]);
-    let usual = hub.rooms().len();
-    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "nuggets"}"#).1).unwrap();
-    assert_eq!((&made["permanent"], &made["watchers"]), (&json!(false), &json!(0)));
-    hub.process.wait_stderr("the reason", |text| text.contains("the room was empty").then_some(()));
-    hub.wait("the others", |rooms| find(rooms, &made["id"]).is_none().then_some(()));
-    assert_eq!(hub.rooms().len(), usual, "the rooms of the hub stay");
-    // It does not come back.
-    let hub = Hub::again(hub.kill(), &[]);
-    assert_eq!(hub.rooms().len(), usual);
-}
-
-#[test]
 fn one_host_opens_only_so_many_rooms_and_sockets() {
     let hub = Hub::with(&["--rooms-per-host", "1", "--sockets-per-host", "2", "--no-default-rooms"]);
     assert_eq!(hub.rooms(), Vec::<Value>::new());

@@ -2,11 +2,10 @@
 
 use std::{
     io::{self, Read as _, Write as _},
-    net::TcpStream,
     time::Instant,
 };
 
-use testkit::{PATIENCE, eventually, stream::connect};
+use testkit::{PATIENCE, stream::connect};
 use tungstenite::Error;
 
 use crate::support::{Hub, native};
@@ -15,43 +14,6 @@ use crate::support::{Hub, native};
 const FILES: u32 = 512;
 /// Connections of all kinds then: three eighths of those files that are not reserved.
 const CONNECTIONS: usize = 144;
-/// Connections of one host then, beside its socket.
-const PER_HOST: usize = CONNECTIONS / 2 - 1;
-
-#[test]
-fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
-    let hub = Hub::with_files(FILES, &[]);
-    let (mut browser, _) = hub.enter(&hub.nuggets());
-    browser.say("PLAY Ann");
-    browser.until("OK A");
-    browser.until("DISPLAY");
-    // The socket of the game is no connection of this kind any more.
-    let mut idle: Vec<TcpStream> = (0..PER_HOST).map(|_| TcpStream::connect(hub.address).unwrap()).collect();
-    for stream in &mut idle {
-        stream.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
-    }
-    let (head, body) = hub.get("/healthz");
-    assert!(head.starts_with("HTTP/1.1 429") && head.contains("retry-after:"), "{head}");
-    assert!(body.contains("too_many_connections"), "{body}");
-    for key in ["KEY h", "KEY j", "KEY k", "KEY l"] {
-        browser.say(key);
-    }
-    browser.say("nonsense");
-    browser.until("ERROR");
-    // A connection that ends makes room for another.
-    let mut first = idle.swap_remove(0);
-    first.write_all(b" localhost\r\nConnection: close\r\n\r\n").unwrap();
-    let mut page = String::new();
-    first.read_to_string(&mut page).unwrap();
-    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
-    // Its end is seen here a moment before its place is free.
-    eventually("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
-    // A hub without running matches ends at once.
-    browser.say("KEY Q");
-    browser.until("QUIT");
-    let (finished, _) = hub.end();
-    assert_eq!(finished.code, Some(0));
-}
 
 #[test]
 fn native_clients_and_browsers_share_the_connections_of_the_process() {

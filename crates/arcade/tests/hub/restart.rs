@@ -91,34 +91,6 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
 }
 
 #[test]
-fn a_match_of_robots_goes_on_where_it_was() {
-    let hub = Hub::start();
-    let options = json!({"game": "robots", "players": 1, "turns": 100, "turn_duration": 50});
-    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
-    let (mut browser, token) = hub.enter(&made);
-    browser.join("Ann");
-    // Some turns.
-    for _ in 0..10 {
-        browser.binary();
-    }
-    let hub = Hub::again(hub.kill(), &[]);
-    let mut browser = hub.come_back(&made, &token);
-    // Hello, the start of the game, and at least the turns that it has seen.
-    for first in [0, 2, 3, 3, 3, 3, 3, 3, 3, 3] {
-        assert_eq!(browser.binary()[0], first);
-    }
-    let room = hub.rooms().into_iter().find(|room| room["id"] == made["id"]).unwrap();
-    assert_eq!((&room["phase"], &room["players"][0]["name"]), (&json!("playing"), &json!("Ann")));
-    // At its end the page knows where it can be seen again.
-    let ended = hub.wait("the end of the match", |rooms| {
-        let room = rooms.iter().find(|room| room["id"] == made["id"])?;
-        room["match"].as_str().map(str::to_owned)
-    });
-    let mut live = hub.live();
-    while !live.until("{").contains(&format!(r#""id":"{ended}""#)) {}
-}
-
-#[test]
 fn a_damaged_journal_costs_one_match_and_not_the_hub() {
     let hub = Hub::start();
     let player = Peer::new(native(&hub.room("nuggets")));

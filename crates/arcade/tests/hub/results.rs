@@ -7,7 +7,6 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use testkit::PATIENCE;
 
 use crate::{
@@ -230,113 +229,10 @@ fn a_match_is_told_in_all_its_forms_from_postgresql() {
 }
 
 #[test]
-fn results_are_stored_once_though_the_hub_dies_at_the_end_of_a_match() {
-    let mut hub = Hub::with(&["--no-default-rooms"]);
-    // Several matches to a restart, since the hub waits for two seconds before it looks through its journals.
-    let rooms = [(); 3].map(|()| small_room(&hub, 1));
-    let mut ids = BTreeSet::new();
-    for count in [3, 6] {
-        let mut players = rooms.each_ref().map(|room| sit(&hub, room, None));
-        for ann in &mut players {
-            until_kind(ann, HELLO);
-            ann.join("Ann");
-        }
-        for ann in &mut players {
-            until_kind(ann, GAME_ENDED);
-        }
-        // The results may or may not be stored by now.
-        hub = Hub::again(hub.kill(), &["--no-default-rooms"]);
-        let found = matches(&hub, count);
-        assert_eq!(found.len(), count);
-        ids.extend(found.iter().map(|found| found["id"].to_string()));
-        assert_eq!(ids.len(), count);
-        for room in &rooms {
-            let of_room = found.iter().filter(|found| found["room"] == room["id"] && found["title"] == room["title"]);
-            assert_eq!(of_room.count(), count / rooms.len(), "{found:?}");
-        }
-    }
-}
-
-#[test]
 fn a_hub_says_once_what_is_wrong_with_its_database() {
     let hub = Hub::with(&["--database", NO_DATABASE]);
     let (finished, _) = hub.end();
     assert_eq!(finished.stderr.matches(UNREACHABLE).count(), 1, "{}", finished.stderr);
-}
-
-#[test]
-fn without_its_database_the_hub_plays_on_and_says_so() {
-    let hub = Hub::with(&["--database", NO_DATABASE]);
-    hub.process.wait_stderr("word of the database", |log| log.contains("results wait for the database").then_some(()));
-    let (head, answer) = hub.get("/readyz");
-    assert!(head.starts_with("HTTP/1.1 503") && answer.contains("results are not stored"), "{head} {answer}");
-    // The log has the address, and strangers are not told it.
-    assert!(answer.contains("\"the database cannot be reached\"") && !answer.contains("127.0.0.1"), "{answer}");
-    assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
-    let room = small_room(&hub, 1);
-    let mut ann = sit(&hub, &room, Some(&key(1)));
-    ann.join("Ann");
-    until_kind(&mut ann, GAME_ENDED);
-    assert_eq!(ask(&hub, "GET", "/api/matches", "").0, 503);
-    // With a database again, what was played meanwhile is there.
-    let hub = Hub::again(hub.kill(), &[]);
-    assert_eq!(matches(&hub, 1)[0]["players"][0]["name"], "Ann");
-}
-
-/// Locks the database of a hub against all others until the value is dropped.
-struct Lock(tokio::runtime::Runtime, Option<SqliteConnection>);
-
-impl Lock {
-    fn take(hub: &Hub) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let options = SqliteConnectOptions::new().filename(hub.data.path().join("results.db")).busy_timeout(PATIENCE);
-        let mut connection = runtime.block_on(options.connect()).unwrap();
-        runtime.block_on(connection.execute("BEGIN EXCLUSIVE")).unwrap();
-        Self(runtime, Some(connection))
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        if let Some(connection) = self.1.take() {
-            let _ = self.0.block_on(connection.close());
-        }
-    }
-}
-
-#[test]
-fn a_result_has_its_room_and_class_though_the_database_was_locked_until_room_and_process_were_gone() {
-    let hub = Hub::with(&["--no-default-rooms"]);
-    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
-    hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
-    let lock = Lock::take(&hub);
-    let room = hub.make(&json!({ "game": "mastermind" }));
-    let mut ann = sit(&hub, &room, Some(&key(1)));
-    ann.say("PLAY Ann");
-    ann.until("TURN 1");
-    ann.say("GUESS 1234");
-    ann.until("ROW 1 1");
-    ann.say("RESIGN");
-    ann.until("OVER 1");
-    // Nothing but the journal is left of the room.
-    let close = json!({ "token": room["owner_token"], "do": "close" }).to_string();
-    assert_eq!(ask(&hub, "POST", &format!("/api/rooms/{}/owner", room["id"].as_str().unwrap()), &close).0, 200);
-    hub.wait("the end of the room", |rooms| rooms.is_empty().then_some(()));
-    let data = hub.kill();
-    drop(lock);
-    let hub = Hub::again(data, &["--no-default-rooms"]);
-    let found = &matches(&hub, 1)[0];
-    for (field, value) in [
-        ("room", &room["id"]),
-        ("title", &room["title"]),
-        ("class", &json!("4-repeats")),
-        ("rated", &json!(true)),
-        ("casual", &Value::Null),
-    ] {
-        assert_eq!(found[field], *value, "{field} of {found}");
-    }
-    let player = &found["players"][0];
-    assert_eq!((&player["name"], &player["proven"]), (&json!("Ann"), &json!(true)), "{found}");
 }
 
 #[test]

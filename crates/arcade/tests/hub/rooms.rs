@@ -126,25 +126,6 @@ fn the_owner_locks_renames_removes_and_closes_also_after_a_restart_and_nobody_el
 }
 
 #[test]
-fn a_locked_room_knows_whoever_comes_anew_by_the_token_of_a_seat_that_is_over() {
-    let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20 }));
-    let (mut ann, token) = hub.enter(&room);
-    ann.join("Ann");
-    while ann.binary().first() != Some(&4) {}
-    obeyed(&hub, &room, json!({ "do": "lock" }));
-    let code = 4000.into();
-    ann.0.close(Some(tungstenite::protocol::CloseFrame { code, reason: "".into() })).unwrap();
-    while ann.0.read().is_ok() {}
-    hub.wait("an empty room", |rooms| {
-        (rooms.iter().find(|now| now["id"] == room["id"])?["watchers"] == 0).then_some(())
-    });
-    assert_eq!(hub.enter_as(&room, &json!({})).ending().0, 4008);
-    assert_eq!(hub.enter_as(&room, &json!({ "past": format!("{token}x") })).ending().0, 4008);
-    hears(&mut hub.enter_as(&room, &json!({ "past": token })), "seat");
-}
-
-#[test]
 fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
     let hub = Hub::start();
     let room = make(&hub, &json!({ "game": "robots", "players": 4, "turns": 9000 }));
@@ -227,73 +208,4 @@ fn phrases_reach_pages_only_and_so_many() {
     // No datagram but the game's.
     bob.send("KEY nonsense");
     bob.expect("ERROR");
-}
-
-#[test]
-fn those_who_have_played_are_asked_for_a_rematch_with_bots_in_their_seats() {
-    let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "robots", "players": 3, "turns": 2, "turn_duration": 20 }));
-    let (mut ann, _) = hub.enter(&room);
-    let (mut bob, _) = hub.enter(&room);
-    obeyed(&hub, &room, json!({ "do": "bots", "number": 1 }));
-    ann.join("Ann");
-    bob.join("Bob");
-    let asked = hears(&mut ann, "rematch");
-    assert_eq!((&asked["ready"], &asked["of"], &asked["begins"]), (&json!(0), &json!(2), &json!(false)));
-    assert!(asked["seconds"].as_u64().is_some_and(|seconds| (25..=30).contains(&seconds)), "{asked}");
-    ann.say(r#"{"rematch":true}"#);
-    let asked = loop {
-        let asked = hears(&mut bob, "rematch");
-        if asked["ready"] == 1 {
-            break asked;
-        }
-    };
-    assert_eq!((&asked["you"], &asked["of"]), (&json!(false), &json!(2)));
-    // The free seats are theirs.
-    let (mut eve, _) = hub.enter(&room);
-    eve.join("Eve");
-    assert_eq!(eve.ending().0, 4010);
-    bob.say(r#"{"rematch":true}"#);
-    for (browser, name) in [(&mut ann, "Ann"), (&mut bob, "Bob")] {
-        while hears(browser, "rematch")["begins"] != true {}
-        browser.join(name);
-    }
-    // The next match is over too, so they are asked again.
-    assert_eq!(hears(&mut ann, "rematch")["ready"], 0);
-    let result = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap()["result"].clone();
-    let names: Vec<&str> = result.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert!(["Ann", "Bob", "Bot Ada"].iter().all(|name| names.contains(name)), "{names:?}");
-}
-
-#[test]
-fn play_now_keeps_a_seat_for_a_moment_and_says_how_long_the_wait_is() {
-    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
-    let room = hub.room("blackjack");
-    let play = |host: &str, query: &str| {
-        let address = hub.address;
-        let head = format!("POST /api/play/blackjack{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
-        let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\nContent-Length: 0\r\n\r\n"));
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
-        serde_json::from_str::<Value>(body).unwrap()
-    };
-    let first = play("198.51.100.1", "");
-    Description::of_this_hub().check("POST", "/api/play/blackjack", 200, &first);
-    assert_eq!((&first["id"], &first["reserved"], &first["wait"]), (&room["id"], &json!(10), &Value::Null));
-    // One who is led twice has one seat.
-    assert_eq!(play("198.51.100.1", "?fill=true")["wait"], 5);
-    let second = play("198.51.100.2", "");
-    assert_eq!((&second["id"], &second["wait"]), (&room["id"], &json!(0)), "the match can begin");
-    // Both seats are kept, so others are led elsewhere, and whoever comes by chance is told.
-    assert_ne!(play("198.51.100.3", "")["id"], room["id"]);
-    let enter = |host: &str, name: &str| {
-        let mut browser = hub.from(host, &room).unwrap();
-        browser.until("{");
-        browser.say(&format!("JOIN {name}"));
-        browser
-    };
-    assert_eq!(enter("198.51.100.4", "Eve").ending().0, 4010);
-    let _ann = enter("198.51.100.1", "Ann");
-    let mut bob = enter("198.51.100.2", "Bob");
-    bob.until("BEGIN");
 }

@@ -1,15 +1,6 @@
 //! Seats of browsers: whose they are, how long they are kept, and how many one host has.
 
-use std::{
-    collections::BTreeSet,
-    io::Write as _,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeSet, io::Write as _};
 
 use netcore::HostId;
 use serde_json::{Value, json};
@@ -57,27 +48,6 @@ fn a_first_message_that_says_nothing_sensible_ends_the_socket() {
     }
 }
 
-#[test]
-fn a_token_of_an_earlier_journal_is_expired() {
-    let hub = Hub::start();
-    let room = hub.room("nuggets");
-    let (mut browser, token) = hub.enter(&room);
-    browser.say("PLAY Ann");
-    assert_eq!(browser.until("OK"), "OK A");
-    let mut restart = std::process::Command::new(env!("CARGO_BIN_EXE_arcade"));
-    let restart = restart.args(["room", "restart", room["id"].as_str().unwrap(), "--data"]).arg(hub.data.path());
-    assert_eq!(testkit::process::Process::run(restart).code, Some(0));
-    let mut late = hub.come_back(&room, &token);
-    assert_eq!(late.ending().0, 4002);
-    // So is one of the same journal whose player has left.
-    let (mut browser, token) = hub.enter(&room);
-    browser.say("PLAY Bob");
-    browser.until("OK");
-    browser.say("KEY Q");
-    assert_eq!(browser.ending().0, 1000);
-    assert_eq!(hub.come_back(&room, &token).ending().0, 4002);
-}
-
 /// The addresses that robots tells of those who join.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
@@ -123,40 +93,6 @@ fn others_see_pseudonyms_of_addresses() {
     // Ann, Bob, Dan, Eve.
     assert_eq!(hosts[0], hosts[1], "one host is one host");
     assert_eq!(hosts.iter().collect::<BTreeSet<_>>().len(), 3);
-}
-
-#[test]
-fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
-    let hub = proxied();
-    let room = hub.nuggets();
-    let mut told = None;
-    for number in 0..26 {
-        let mut eve = hub.from("192.0.2.66", &room).unwrap();
-        eve.say(&format!("PLAY Eve{number}"));
-        let answer = eve.next_text();
-        if let Some(text) = answer.strip_prefix("QUIT ") {
-            told = Some((number, text.to_owned(), eve.ending()));
-            break;
-        }
-        eve.say("KEY Q");
-        assert_eq!(eve.ending().0, 1000);
-    }
-    let (number, text, (code, reason)) = told.expect("all letters are used up");
-    assert_eq!((number, code), (13, 4004), "{text}");
-    assert!(text.contains("your address") && reason.contains("your address"), "{text} {reason}");
-    // Play now leads it to another match, and others to this one.
-    let play = |host: &str| {
-        let head = "POST /api/play/nuggets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n";
-        let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\n\r\n"));
-        let found: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
-        found["id"].clone()
-    };
-    assert_eq!(play("192.0.2.7"), room["id"]);
-    assert_ne!(play("192.0.2.66"), room["id"]);
-    // Half of the letters are for others.
-    let mut ann = hub.from("192.0.2.7", &room).unwrap();
-    ann.say("PLAY Ann");
-    assert_eq!(ann.until("OK"), "OK N");
 }
 
 #[test]
@@ -217,62 +153,4 @@ fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
     // Whoever has her token comes too late, and Ann comes back.
     assert_eq!(hub.come_back(&room, &tokens[0]).ending().0, 4002);
     assert_eq!(hub.come_back(&room, &tokens[1]).until("OK"), "OK B");
-}
-
-#[test]
-fn thousands_of_sockets_that_come_and_go_lock_nobody_out() {
-    let hub = Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"]);
-    let room = hub.nuggets();
-    let mut ann = hub.from("192.0.2.7", &room).unwrap();
-    ann.say("PLAY Ann");
-    assert_eq!(ann.until("OK"), "OK A");
-    for number in 0..2_100 {
-        // Not more of a host than it may ask for.
-        let host = format!("198.51.100.{}", number % 200);
-        drop(hub.from(&host, &room).unwrap());
-    }
-    let mut bob = hub.from("192.0.2.8", &room).unwrap();
-    bob.say("PLAY Bob");
-    assert_eq!(bob.until("OK"), "OK B");
-    ann.say("KEY ~");
-    assert!(ann.until("ERROR").contains("unknown keystroke"));
-}
-
-#[test]
-fn floods_of_empty_frames_and_fragments_stop_at_the_socket_and_keys_of_others_are_answered() {
-    let hub = proxied();
-    let room = hub.nuggets();
-    let mut ann = hub.from("192.0.2.7", &room).unwrap();
-    ann.say("PLAY Ann");
-    assert_eq!(ann.until("OK"), "OK A");
-    let over = Arc::<AtomicBool>::default();
-    // Whole empty texts, pings, and a text that never ends.
-    let floods: Vec<_> = [([0x81, 0x80], [0x81, 0x80]), ([0x89, 0x80], [0x89, 0x80]), ([0x01, 0x80], [0x00, 0x80])]
-        .map(|(first, next)| {
-            let (mut eve, over) = (hub.from("192.0.2.66", &room).unwrap(), Arc::clone(&over));
-            thread::spawn(move || {
-                let frame = |head: [u8; 2]| [&head[..], &[0; 4]].concat();
-                let stream = eve.0.get_mut();
-                stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
-                let (first, many) = (frame(first), frame(next).repeat(10_000));
-                stream.write_all(&first).unwrap();
-                let mut written = 0;
-                while !over.load(Ordering::Acquire) {
-                    // A frame that is written in part ends the flood, which is as good.
-                    written += stream.write(&many).unwrap_or(0);
-                }
-                written
-            })
-        })
-        .into();
-    for _ in 0..100 {
-        ann.say("KEY ~");
-        assert!(ann.until("ERROR").contains("unknown keystroke"));
-    }
-    over.store(true, Ordering::Release);
-    for flood in floods {
-        // What the buffers of the system hold, and no more.
-        let written = flood.join().unwrap();
-        assert!(written < 32 << 20, "{written} bytes");
-    }
 }

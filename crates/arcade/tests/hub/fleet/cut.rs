@@ -8,9 +8,7 @@ use std::{
     time::Instant,
 };
 
-use serde_json::json;
 use testkit::{eventually, peer::Peer};
-use tungstenite::Message;
 
 use super::{Arcade, come_back, command, is_silent, number, shown};
 use crate::{
@@ -116,43 +114,6 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     assert_eq!(ann.come_back(&room, &seat).until("OK"), "OK B");
     let players = shown(&ann, &room, |_| true)["players"].as_array().map(Vec::len);
     assert_eq!(players, Some(2));
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn with_the_durability_of_the_cluster_a_node_that_is_cut_off_tells_nothing_more() {
-    let broker = Broker::start(true);
-    let (all, of_ann, network) = arcades(&broker);
-    let options = ["--no-default-rooms", "--durability", "cluster"];
-    let (ann, bob) = (of_ann.node("ann", &options), all.node("bob", &options));
-    let room = ann.make(&json!({ "game": "mastermind" }));
-    let (mut browser, seat) = ann.enter(&room);
-    browser.say("PLAY Cid");
-    browser.until("OK");
-    browser.say("GUESS 1234");
-    let told = browser.until("ROW 1 1");
-    shown(&bob, &room, |_| true);
-    network.set(true);
-    // The node receives these, and nothing may follow from them: their copy has not arrived.
-    for guess in ["GUESS 5678", "GUESS 1122"] {
-        browser.say(guess);
-    }
-    shown(&bob, &room, |room| room["node"] == "bob");
-    let mut again = come_back(&bob, &room, &seat);
-    assert_eq!(again.until("ROW 1 1"), told);
-    again.say("GUESS 2211");
-    let next = again.until("ROW 1 2");
-    network.set(false);
-    ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
-    // Until its socket is closed.
-    while let Ok(message) = browser.0.read() {
-        if let Message::Text(text) = message {
-            assert!(!text.starts_with("ROW"), "told without a copy: {text}");
-        }
-    }
-    let mut from_ann = ann.come_back(&room, &seat);
-    assert_eq!(from_ann.until("ROW 1 1"), told);
-    assert_eq!(from_ann.until("ROW 1 2"), next);
 }
 
 #[test]

@@ -128,36 +128,6 @@ fn a_node_that_comes_back_late_leaves_its_rooms_to_the_one_that_has_them() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_node_that_was_only_cut_off_ends_its_copy_and_says_so() {
-    let (ann, bob) = Arcade::new().two();
-    let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
-    let (mut browser, seat) = bob.enter(&seen);
-    browser.say("PLAY Cid");
-    assert_eq!(browser.until("OK"), "OK A");
-    browser.until("DISPLAY");
-    is_copied(&ann);
-    ann.process.suspend();
-    let found = shown(&bob, &room, |room| room["node"] == "bob");
-    // Its port is still that of the other process.
-    assert_ne!(found["port"], room["port"]);
-    let mut again = come_back(&bob, &room, &seat);
-    assert_eq!(again.until("OK"), "OK A");
-    ann.process.resume();
-    shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
-    ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
-    // Nobody is told that the match is over.
-    again.say("KEY h");
-    again.say("KEY l");
-    again.until("DISPLAY");
-    // It is that of its new owner, for a page of the other one too.
-    let mut from_ann = ann.come_back(&room, &seat);
-    assert_eq!(from_ann.until("OK"), "OK A");
-    assert!(number(&bob, "arcade_fleet_rooms_moved_total") > 0.5);
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
 fn with_the_durability_of_the_cluster_nothing_told_is_lost() {
     let arcade = Arcade::new();
     let options = ["--no-default-rooms", "--durability", "cluster"];

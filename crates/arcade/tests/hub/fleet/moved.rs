@@ -3,19 +3,14 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
-    process::{Child, Command, Stdio},
-    thread,
 };
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use super::{Arcade, bob_room, brokers::Broker, come_back, command, draw, guess, id, number, refused, shown};
+use super::{Arcade, bob_room, come_back, command, draw, guess, id, number, refused, shown};
 use crate::support::{Browser, Hub, native};
-
-/// Rooms of which some have moved and some have not when a node is killed.
-const MANY: usize = 24;
 
 /// A message of robots with what happened in a turn.
 const TURN: u8 = 3;
@@ -24,13 +19,6 @@ const TURN: u8 = 3;
 fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
     let words = [&["drain", "--move", "--json"], more].concat();
     serde_json::from_str(&command(hub, &words)).unwrap()
-}
-
-/// The same without waiting for it.
-fn begin_to_move(hub: &Hub) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-    command.args(["drain", "--move", "--data"]).arg(hub.data.path());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// A player of mastermind who has guessed once, and what was told.
@@ -198,70 +186,4 @@ fn rooms_of_the_house_do_not_become_more_with_each_upgrade() {
     // Those that bob has already close there when nobody is in them; that of the host does not.
     assert_eq!(rooms.iter().filter(|room| room["permanent"] == true).count(), usual + 1);
     assert!(rooms.iter().any(|room| room["id"] == made && room["permanent"] == true), "{rooms:?}");
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn when_the_old_node_is_killed_while_it_moves_rooms_each_goes_on_once_with_all_that_was_told() {
-    let arcade = Arcade::new();
-    let options = ["--no-default-rooms", "--durability", "cluster"];
-    let (ann, bob) = (arcade.node("ann", &options), arcade.node("bob", &options));
-    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
-    let mut moving = begin_to_move(&ann);
-    bob.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
-    let data = ann.kill();
-    moving.wait().unwrap();
-    for breaker in &breakers {
-        shown(&bob, &breaker.room, |room| room["node"] == "bob");
-        breaker.goes_on(&bob);
-    }
-    // It has none of them when it is back.
-    let ann = arcade.again("ann", data, &options);
-    for breaker in &breakers {
-        assert_eq!(shown(&ann, &breaker.room, |_| true)["node"], "bob");
-    }
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn when_the_new_node_is_killed_while_it_takes_rooms_each_goes_on_once_with_all_that_was_told() {
-    let arcade = Arcade::new();
-    let options = ["--no-default-rooms", "--durability", "cluster"];
-    let [ann, bob, cid] = ["ann", "bob", "cid"].map(|node| arcade.node(node, &options));
-    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
-    let mut moving = begin_to_move(&ann);
-    cid.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
-    let data = bob.kill();
-    for breaker in &breakers {
-        shown(&cid, &breaker.room, |room| room["node"] != "bob");
-        breaker.goes_on(&cid);
-    }
-    moving.wait().unwrap();
-    let bob = arcade.again("bob", data, &options);
-    for breaker in &breakers {
-        assert_ne!(shown(&bob, &breaker.room, |_| true)["node"], "bob");
-    }
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn when_the_broker_is_away_while_rooms_move_each_is_at_one_node_in_the_end() {
-    let mut broker = Broker::start(true);
-    let arcade = Arcade::at(&broker.address());
-    let (ann, bob) = arcade.two();
-    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
-    let moving = begin_to_move(&ann);
-    let asked = thread::spawn(move || {
-        let mut moving = moving;
-        moving.wait().unwrap()
-    });
-    bob.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
-    broker.kill();
-    bob.wait("red light", |_| bob.get("/readyz").0.starts_with("HTTP/1.1 503").then_some(()));
-    broker.restart();
-    assert!(asked.join().unwrap().success());
-    for breaker in &breakers {
-        // Those that could not move are at the old node as long as it drains, and nobody else has them.
-        breaker.goes_on(&bob);
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Arcade, Broker, Database, bob_room, shown};
+use super::{Arcade, Broker, Database, shown};
 use crate::support::Hub;
 
 /// A room of robots for one whose matches are over in a moment.
@@ -96,66 +96,5 @@ fn each_result_counts_once_though_node_broker_and_database_die_in_any_order() {
         let found = matches(&bob, "Gil", count);
         let ids: BTreeSet<&str> = found.iter().map(|found| found["id"].as_str().unwrap()).collect();
         assert_eq!((found.len(), ids.len()), (count, count), "after {order:?}: {found:?}");
-    }
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn while_the_database_is_away_matches_go_on_and_their_results_count_on_its_return() {
-    let mut database = Database::start();
-    let (ann, bob) = Arcade::new().with(&database).two();
-    let room = short_room(&ann);
-    let room = shown(&bob, &room, |_| true);
-    let puzzle = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
-    let (mut breaker, seat) = bob.enter(&puzzle);
-    breaker.say("PLAY Eve");
-    breaker.until("OK");
-    database.kill();
-    breaker.say("GUESS 1234");
-    let row = breaker.until("ROW 1 1");
-    // A whole match, from another node's page.
-    play(&bob, &room, "Gil");
-    for hub in [&ann, &bob] {
-        hub.wait("the answer", |_| hub.get("/api/matches").0.starts_with("HTTP/1.1 503").then_some(()));
-        assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
-    }
-    assert_eq!(ann.come_back(&puzzle, &seat).until("ROW 1 1"), row);
-    database.restart();
-    for hub in [&ann, &bob] {
-        assert_eq!(matches(hub, "Gil", 1).len(), 1);
-        hub.wait("green light", |_| hub.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
-    }
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn a_result_has_its_room_and_class_though_the_database_was_away_until_its_node_was_lost() {
-    let mut database = Database::start();
-    let arcade = Arcade::new().with(&database);
-    let (ann, bob) = arcade.two();
-    for hub in [&ann, &bob] {
-        hub.wait("green light", |_| hub.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
-    }
-    database.kill();
-    let room = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
-    let (mut breaker, _) = bob.enter(&room);
-    breaker.say("PLAY Hal");
-    breaker.until("OK");
-    breaker.say("GUESS 1234");
-    breaker.until("ROW 1 1");
-    breaker.say("RESIGN");
-    breaker.until("OVER 1");
-    let data = ann.kill();
-    // The room continues at the other node, with a journal of its own.
-    shown(&bob, &room, |shown| shown["node"] == "bob");
-    database.restart();
-    let ann = arcade.again("ann", data, &["--no-default-rooms"]);
-    for hub in [&ann, &bob] {
-        let found = &matches(hub, "Hal", 1)[0];
-        for (field, value) in
-            [("room", &room["id"]), ("title", &room["title"]), ("class", &json!("4-repeats")), ("rated", &json!(true))]
-        {
-            assert_eq!(found[field], *value, "{field} of {found}");
-        }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::peer::Peer;
 use tungstenite::{Message, client::IntoClientRequest as _};
 
-use super::{Arcade, Broker, command, id, lost::is_copied, number, shown};
+use super::{Arcade, Broker, command, id, number, shown};
 use crate::support::{Browser, Hub, native};
 
 /// What a message of robots is, by its first byte.
@@ -151,28 +151,6 @@ fn the_node_of_a_room_decides_who_watches_it_elsewhere() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn watchers_elsewhere_go_on_where_the_room_does() {
-    let (ann, bob) = Arcade::new().two();
-    let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
-    let mut watcher = watch(&bob, &seen);
-    let peer = Peer::new(native(&room));
-    peer.play("Dan");
-    watcher.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
-    is_copied(&ann);
-    let _data = ann.kill();
-    // Its page comes again.
-    while watcher.0.read().is_ok() {}
-    let found = shown(&bob, &room, |room| room["node"] == "bob");
-    let mut watcher = watch(&bob, &found);
-    let other = Peer::new(native(&found));
-    other.play("Eve");
-    watcher.find(|text| text.starts_with("DISPLAY") && text.contains('B'));
-    has_watchers(&bob, &room, 1);
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
 fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and_then_get_sockets_of_their_own() {
     let mut broker = Broker::start(true);
     let (ann, bob) = Arcade::at(&broker.address()).two();
@@ -197,27 +175,4 @@ fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and
     assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
     assert_eq!(watcher.binary()[0], HELLO);
     assert!(!matches!(watcher.0.read(), Ok(Message::Close(_))));
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn players_and_watchers_elsewhere_miss_nothing_when_the_leader_of_three_brokers_is_killed() {
-    let mut brokers = Broker::three();
-    let addresses: Vec<String> = brokers.iter().map(Broker::address).collect();
-    let arcade = Arcade::at(&addresses.join(","));
-    let (ann, bob) = arcade.two();
-    let room = robots(&ann, 100);
-    let seen = shown(&bob, &room, |_| true);
-    let mut watcher = watch(&bob, &seen);
-    let (mut driver, _) = bob.enter(&seen);
-    driver.join("Eve");
-    let mut told = begin(&mut watcher);
-    let leader = brokers[0].leader(&format!("{}-events", arcade.name));
-    brokers[leader].kill();
-    told.extend(to_the_end(&mut watcher));
-    assert_eq!(turns(&told), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
-    assert_eq!(turns(&to_the_end(&mut driver)), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
-    // What happens next is told too.
-    let next = ann.nuggets();
-    shown(&bob, &next, |room| room["node"] == "ann");
 }
