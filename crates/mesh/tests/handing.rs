@@ -178,39 +178,6 @@ fn a_room_stays_where_nobody_else_can_run_it() {
 }
 
 #[test]
-fn a_room_that_nobody_takes_is_taken_back() {
-    let mut fleet = Fleet::new(&[&[], &[]]);
-    let room = fleet.open("");
-    // The other node is paused, and the first one does not know that yet.
-    fleet.machines[1].runs = false;
-    assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
-    fleet.input(0, Input::Suspended(room.clone()));
-    assert_eq!(fleet.said(0), [Output::HandedOver(room.clone())]);
-    fleet.wait(Duration::from_secs(1));
-    assert_eq!(fleet.may_tell(&room), [false, false]);
-    fleet.wait(Duration::from_secs(2));
-    assert_eq!(fleet.may_tell(&room), [true, false]);
-    assert!(matches!(&fleet.said(0)[..], [Output::Own(_, _, How::TakenOver)]));
-    // The other node continues too late.
-    fleet.machines[1].runs = true;
-    fleet.wait(Duration::from_secs(30));
-    assert_eq!(fleet.may_tell(&room), [true, false]);
-}
-
-#[test]
-fn a_room_is_taken_back_from_a_node_that_dies() {
-    let mut fleet = Fleet::new(&[&[], &[]]);
-    let room = fleet.open("");
-    fleet.hand_over(&room);
-    fleet.input(0, Input::Suspended(room.clone()));
-    fleet.work();
-    assert_eq!(fleet.may_tell(&room), [false, true]);
-    fleet.machines[1].runs = false;
-    fleet.wait(Duration::from_secs(20));
-    assert_eq!(fleet.may_tell(&room), [true, false]);
-}
-
-#[test]
 fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     // Its heartbeats are writes of its entry, so there is one to wait for.
     let before = probe::enter(Probe::new(Some(Planted::FormerVersion)));

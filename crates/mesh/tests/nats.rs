@@ -11,9 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, BrokerSettings, Committed, Delta, Directory, Durability, Entry, Events, Fence, How, Input,
-    Journals, Key, Limits, MeshError, Name, Nats, Node, Opening, Output, Reply, Results, Revision, Sequence, Settings,
-    Trouble, Value, Written, work_off,
+    Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, Input, Journals, Key, Limits, MeshError, Name,
+    Nats, Node, Output, BrokerSettings, Reply, Results, Revision, Settings, Trouble, Value, Written, work_off,
 };
 use netcore::{
     Time,
@@ -319,86 +318,6 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     let changed = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
     assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
     assert_eq!(timeout(PATIENCE, follow.next()).await.unwrap().unwrap().sequence, second);
-}
-
-/// Runs a node over NATS until it emits an output that `wanted` recognises.
-async fn drive<T>(
-    nats: &Nats,
-    node: &mut Node,
-    mut inputs: Vec<Input>,
-    mut wanted: impl FnMut(&Output) -> Option<T>,
-) -> T {
-    let begun = Instant::now();
-    // Nodes are older than the test, so that the silence of another node counts.
-    let now = || Time::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1));
-    let mut watch = persist(async || nats.watch(None).await).await;
-    loop {
-        let mut out = vec![];
-        inputs.drain(..).for_each(|input| node.input(now(), input, &mut out));
-        let mut found = None;
-        for output in out {
-            if let Output::Ask(ticket, ask) = &output {
-                let reply = ask.perform(nats).await.map_or(Reply::Failed, Reply::Written);
-                inputs.push(Input::Reply(*ticket, reply));
-            }
-            found = found.or(wanted(&output));
-        }
-        if let Some(found) = found {
-            // Process its last replies.
-            inputs.drain(..).for_each(|input| node.input(now(), input, &mut vec![]));
-            return found;
-        }
-        if inputs.is_empty() {
-            let wait = node.deadline().since(now()).max(Duration::from_millis(1));
-            match timeout(wait, watch.next()).await {
-                Ok(delta) => inputs.push(Input::Delta(delta.unwrap())),
-                Err(_) => inputs.push(Input::Elapsed),
-            }
-        }
-        assert!(begun.elapsed() < PATIENCE, "{node:#?}");
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs nats-server"]
-async fn a_node_that_leaves_is_followed_by_another_with_all_that_was_told() {
-    let servers = std::env::var("ARCADE_TEST_NATS").expect("run the test by .ci/with-nats");
-    let place = place(servers.split(',').map(str::to_owned).collect());
-    let nats = connect(&place).await;
-    let room = name("room");
-    let node = |text: &str| {
-        let identity = name(&format!("disk-of-{text}"));
-        Node::new(Settings {
-            name: name(text),
-            identity,
-            address: "127.0.0.1:80".to_owned(),
-            most_rooms: 10,
-            runs: vec![],
-            outage: mesh::OUTAGE,
-        })
-    };
-    let owns = |output: &Output| match output {
-        Output::Own(_, fence, how) => Some((*fence, *how)),
-        _ => None,
-    };
-    let mut first = node("first");
-    let open = Input::Open(room.clone(), Opening::new(Durability::Cluster, "row".to_owned()));
-    let (old, how) = drive(&nats, &mut first, vec![Input::Elapsed, open], owns).await;
-    assert_eq!(how, How::New);
-    let Ok(Appended::Stored(end)) = Journals::open(&nats, &room, old).await else { panic!() };
-    let piece =
-        |fence, after| Append { fence, after: Some(after), is_anchor: true, body: Bytes::from_static(b"state") };
-    let Ok(Appended::Stored(end)) = nats.append(&room, &piece(old, end)).await else { panic!() };
-    let left = |output: &Output| matches!(output, Output::Left).then_some(());
-    drive(&nats, &mut first, vec![Input::Leave], left).await;
-
-    let mut second = node("second");
-    let (new, how) = drive(&nats, &mut second, vec![Input::Elapsed], owns).await;
-    assert!(new > old && how == How::TakenOver, "{new:?} {how:?}");
-    assert!(matches!(Journals::open(&nats, &room, new).await, Ok(Appended::Stored(_))));
-    assert_eq!(nats.append(&room, &piece(old, end)).await, Ok(Appended::Fenced(new)));
-    assert_eq!(nats.read(&room).await.unwrap().len(), 1);
-    assert_eq!(nats.append(&room, &piece(new, Sequence(1))).await, Ok(Appended::Misplaced(Sequence(end.0 + 1))));
 }
 
 #[tokio::test]

@@ -73,35 +73,6 @@ fn a_backup_that_breaks_off_leaves_no_file() {
     assert!(!file.exists() && fs::read_dir(data.path()).unwrap().count() == 1);
 }
 
-#[test]
-fn results_are_copied_between_databases_while_no_hub_uses_them() {
-    let hub = Hub::start();
-    let other = TempDir::new();
-    let to = other.path().join("copy.db");
-    let to = to.to_str().unwrap();
-    assert!(fails(&hub, &["results", "copy", "--to", to]).contains("another hub runs"));
-    let (head, _) = hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": "A".repeat(43) }).to_string());
-    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
-    let (_, data) = hub.end();
-    for new in [1, 0] {
-        let copied = arcade(data.path(), &["results", "copy", "--to", to]);
-        assert_eq!(copied.code, Some(0), "{}", copied.stderr);
-        let line = copied.stdout.lines().find(|line| line.starts_with("names ")).unwrap();
-        assert!(line.ends_with(&format!(" 1 rows, {new} of them copied now")), "{}", copied.stdout);
-        assert!(copied.stdout.ends_with("Both databases have the same rows.\n"));
-    }
-    let fails = |words: &[&str]| {
-        let finished = arcade(data.path(), words);
-        assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
-        finished.stderr
-    };
-    assert!(fails(&["results", "copy", "--from", "nowhere.db", "--to", to]).contains("no results in 'nowhere.db'"));
-    assert!(fails(&["results", "copy", "--from", to, "--to", to]).contains("to itself"));
-    assert!(fails(&["results", "copy", "--to", "mysql://localhost/x"]).contains("expected postgres://"));
-    let closed = fails(&["results", "copy", "--to", "postgres://ann@127.0.0.1:1/arcade"]);
-    assert!(closed.contains("--to: no PostgreSQL server listens at 127.0.0.1:1; start it"), "{closed}");
-}
-
 /// What somebody who opens this address is answered.
 fn get(address: std::net::SocketAddr, path: &str) -> (String, String) {
     let answer = raw(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));

@@ -4,35 +4,10 @@ use blackjack::{Action, QTable, State, StateSpace, exact::Solver};
 use serde_json::Value;
 use testkit::{TempDir, process::Process};
 
-use crate::{check_failure, fails, qtable, read, trained, works};
+use crate::{check_failure, fails, qtable, trained, works};
 
 fn close(value: &Value, expected: f64) -> bool {
     value.as_f64().is_some_and(|value| (value - expected).abs() < 1e-6)
-}
-
-#[test]
-fn parts_add_up() {
-    let folder = TempDir::new();
-    let parts: Vec<QTable> = (1..=3).map(|seed| trained(StateSpace::Coarse, seed, 5_000)).collect();
-    let mut sum = QTable::new(StateSpace::Coarse);
-    for (at, part) in parts.iter().enumerate() {
-        folder.file(&format!("part-{at}"), part.to_file());
-        sum.merge(part).unwrap();
-    }
-    works(&folder, "merge part-0 part-1 part-2 -o whole");
-    assert_eq!(read(&folder.path().join("whole")), sum);
-    // In steps, into one of the parts.
-    works(&folder, "merge part-0 part-1 -o part-0");
-    works(&folder, "merge part-2 part-0 -o part-0");
-    assert_eq!(read(&folder.path().join("part-0")), sum);
-
-    let old = fs::read(folder.path().join("whole")).unwrap();
-    folder.file("soft", trained(StateSpace::Soft, 1, 10).to_file());
-    let said = fails(&folder, "merge part-1 soft -o whole", 1);
-    assert!(said.contains("cannot add 'soft' to 'part-1': one table has coarse states and the other soft"), "{said}");
-    let said = fails(&folder, "merge part-1 none -o whole", 1);
-    assert!(said.contains("no table 'none'"), "{said}");
-    assert_eq!(fs::read(folder.path().join("whole")).unwrap(), old, "nothing is written then");
 }
 
 #[test]
@@ -116,54 +91,6 @@ fn tables_are_judged_exactly_beside_the_best_and_the_dealer() {
     let values: Vec<f64> =
         text.lines().skip(1).map(|line| line.split_whitespace().next().unwrap().parse().unwrap()).collect();
     assert!(close(&json["tables"][1]["value"], values[1]) && values.len() == 5, "{text}");
-}
-
-#[test]
-fn the_exact_values_are_the_known_ones() {
-    let folder = TempDir::new();
-    let json: Value = serde_json::from_str(&works(&folder, "exact --json")).unwrap();
-    let text = works(&folder, "exact");
-    assert_eq!(text.matches("\n            dealer's card\n").count(), 2, "{text}");
-    for (name, value) in [
-        ("best_with_cards", -0.042_462),
-        ("best_soft", -0.042_806),
-        ("best_coarse", -0.051_474),
-        ("mimic", -0.080_092),
-        ("random_limit_soft", -0.113_946),
-        ("random_limit_coarse", -0.126_285),
-        ("stand", -0.183_443),
-        ("random", -0.392_658),
-    ] {
-        assert!(close(&json["values"][name], value), "{name}: {json}");
-        assert!(text.contains(&format!("{value:.6}  ")), "{name}: {text}");
-    }
-    let row = |space: &str, total: u64, soft: bool| {
-        let rows = json["best_tables_hit"][space].as_array().unwrap();
-        rows.iter().find(|row| row["total"] == total && row["soft"] == soft).unwrap()["against"].clone()
-    };
-    assert_eq!(row("soft", 12, false), serde_json::json!([2, 3, 7, 8, 9, 10, 11]));
-    assert_eq!(row("soft", 18, true), serde_json::json!([9, 10, 11]));
-    assert_eq!(row("coarse", 13, false), serde_json::json!([2, 7, 8, 9, 10, 11]));
-    assert!(text.contains("\n        12   H   H   S   S   S   H   H   H   H   H\n"), "{text}");
-    assert!(text.contains("\n  18 (A,7)   S   S   S   S   S   S   S   H   H   H\n"), "{text}");
-}
-
-#[test]
-fn play_agrees_with_the_exact_value() {
-    let folder = TempDir::new();
-    folder.file("qtable", trained(StateSpace::Soft, 1, 200_000).to_file());
-    let play = || works(&folder, "play --rounds 50000 --seed 4 --json");
-    let json: Value = serde_json::from_str(&play()).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&play()).unwrap(), json, "the same seed, the same cards");
-    let number = |name: &str| json[name].as_f64().unwrap();
-    assert!((number("wins") + number("pushes") + number("losses") + number("busts") - 50_000.0).abs() < 0.5);
-    let mean = (number("wins") - number("losses") - number("busts")) / 50_000.0;
-    assert!(close(&json["mean"], mean));
-    // The width of the interval is 1.96 standard errors; three are exceeded once in 370 times, and the seed is fixed.
-    assert!((mean - number("exact")).abs() < number("ci95") / 1.96 * 3.0, "{json}");
-    assert!((0.007..0.009).contains(&number("ci95")), "{json}");
-    let said = works(&folder, "play --rounds 1 --seed 4");
-    assert!(said.contains("one round gives no interval"), "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use std::{fs, path::Path, process::Command, thread};
+use std::fs;
 
 use blackjack::{QTable, StateSpace, exact::Solver};
 use testkit::{
@@ -6,7 +6,7 @@ use testkit::{
     process::{Process, hang_up_counts},
 };
 
-use crate::{check_failure, fails, names, qtable, read, trained, works};
+use crate::{fails, names, qtable, read, works};
 
 fn bytes(folder: &TempDir, name: &str) -> Vec<u8> {
     fs::read(folder.path().join(name)).unwrap()
@@ -99,66 +99,6 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     assert!(names(&folder).is_empty(), "nothing is left beside the tables");
 }
 
-// Starts an endless training whose next save blocks until the test reads it.
-fn with_slow_save(folder: &TempDir) -> Process {
-    let process = under_way(folder, "-o table");
-    fs::remove_file(folder.path().join("table")).unwrap();
-    assert!(Command::new("mkfifo").arg(folder.path().join("table")).status().unwrap().success());
-    process
-}
-
-#[test]
-fn a_terminal_that_closes_says_so_more_than_once_and_the_save_is_made() {
-    if !hang_up_counts() {
-        return;
-    }
-    let folder = TempDir::new();
-    let process = with_slow_save(&folder);
-    // Signals from the shell, from the system, and from the end of a session.
-    for signal in [Process::hang_up, Process::hang_up, Process::terminate, Process::hang_up] {
-        signal(&process);
-        process.wait_until_signals_are_taken();
-    }
-    // In a separate thread, since opening blocks until the program saves.
-    let path = folder.path().join("table");
-    let reader = thread::spawn(move || fs::read(path).unwrap());
-    let finished = process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    assert!(finished.stdout.contains("saved    'table'"), "{}", finished.stdout);
-    QTable::from_file(&reader.join().unwrap()).unwrap();
-}
-
-#[test]
-fn who_insists_does_not_wait_for_the_save() {
-    for signal in [Process::terminate, Process::interrupt] {
-        let folder = TempDir::new();
-        let process = with_slow_save(&folder);
-        while process.is_running() {
-            signal(&process);
-            process.wait_until_signals_are_taken();
-        }
-        assert_eq!(process.wait().code, Some(1));
-    }
-}
-
-#[test]
-fn a_save_that_fails_in_between_is_told_and_tried_again() {
-    let folder = TempDir::new();
-    let process = under_way(&folder, "--save-every 1 -o table");
-    let path = folder.path().join("table");
-    // Between the two calls the program may have saved.
-    while fs::create_dir(&path).is_err() {
-        let _ = fs::remove_file(&path);
-    }
-    let told = "qtable: cannot write the table to 'table': is a directory; continuing, the next save retries\n";
-    process.wait_stderr("what went wrong", |stderr| stderr.contains(told).then_some(()));
-    fs::remove_dir(&path).unwrap();
-    process.terminate();
-    let finished = process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    read(&path);
-}
-
 fn decisions(table: &QTable) -> u64 {
     table.visited().map(|(_, entry)| entry.visits()).sum()
 }
@@ -200,52 +140,6 @@ fn a_damaged_table_is_not_trained_and_not_touched() {
     assert!(said.contains("'/dev/zero' is not a regular file, so training cannot continue with it"), "{said}");
     let said = fails(&folder, "train --rounds 1 -o .", 1);
     assert!(said.contains("'.' is not a regular file"), "{said}");
-}
-
-#[test]
-fn a_place_that_cannot_be_written_to_is_found_before_the_training() {
-    let folder = TempDir::new();
-    folder.file("plain", "no folder");
-    for place in ["missing/table", "plain/table", "/proc/table"] {
-        // Endless, so that the error cannot come from the save at the end.
-        let said = fails(&folder, &format!("train --rounds 1000000000000 -o {place}"), 1);
-        assert!(said.contains(&format!("'{place}'")), "{said}");
-    }
-    assert_eq!(names(&folder), ["plain"]);
-}
-
-#[test]
-fn a_disk_that_is_full_leaves_the_old_table() {
-    let folder = TempDir::new();
-    let old = trained(StateSpace::Coarse, 1, 10).to_file();
-    folder.file("table", &old);
-    // No file may grow beyond 1 kB, and a table with all states does.
-    let script = "ulimit -f 1; exec \"$0\" train --rounds 100000 --seed 1 -o table";
-    let mut shell = Command::new("bash");
-    shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_qtable")]);
-    let said = check_failure(Process::run(&mut shell), 1);
-    assert!(said.contains("cannot write the table to 'table': File too large"), "{said}");
-    assert!(said.ends_with("; all work since the last save is lost\n"), "{said}");
-    assert_eq!(bytes(&folder, "table"), old);
-    assert_eq!(names(&folder), ["table"]);
-    if Path::new("/dev/full").exists() {
-        let said = fails(&folder, "merge table -o /dev/full", 1);
-        assert!(said.contains("cannot write the table to '/dev/full': No space left on device"), "{said}");
-    }
-}
-
-#[test]
-fn a_kill_while_it_saves_leaves_a_whole_table() {
-    let folder = TempDir::new();
-    let mut before = 0;
-    for seed in 0..5 {
-        let process = under_way(&folder, &format!("--save-every 1 --seed {seed}"));
-        process.kill();
-        assert_eq!(process.wait().code, None);
-        let counted = decisions(&read(&folder.path().join("qtable")));
-        assert!(counted >= before);
-        before = counted;
-    }
 }
 
 #[test]
