@@ -56,7 +56,7 @@ fn a_person_plays_by_lines() {
 }
 
 #[test]
-fn whoever_leaves_in_the_middle_of_a_hand_counts_it_as_the_dealer_does() {
+fn player_and_dealer_count_an_abandoned_hand_alike() {
     for lines in ["stand\nquit\n", "stand\n", "stand\nquit"] {
         let dealer = Dealer::start("1000 --delay-ms 0 --seed 17");
         let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
@@ -103,7 +103,7 @@ fn a_dealer_that_does_not_wait_for_people_is_named() {
 }
 
 #[test]
-fn a_dealer_that_drops_whoever_answers_late_is_named() {
+fn dealer_that_drops_late_players_is_named() {
     let fake = Fake::start(|stream| {
         stream.write_all(DEAL.as_bytes()).unwrap();
         stream.read_exact(&mut [0; 6]).unwrap();

@@ -132,7 +132,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
 }
 
 #[test]
-fn a_table_that_is_damaged_or_not_there_is_said_before_anybody_joins() {
+fn damaged_or_missing_table_is_reported_before_joining() {
     let directory = TempDir::new();
     let damaged = directory.file("damaged", "21-qtable 1 coarse\n12 0 10 3 -9 2 0\nend 1 00000000\n");
     let soft = directory.file("soft", QTable::new(StateSpace::Soft).to_file());
@@ -212,7 +212,7 @@ fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
 }
 
 #[test]
-fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did() {
+fn unsaved_table_is_an_error() {
     for vanishes in [false, true] {
         let directory = TempDir::new();
         let path = directory.path().join("table");

@@ -68,7 +68,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
 }
 
 #[test]
-fn standings_are_json_for_whoever_asks_and_quiet_is_quiet() {
+fn standings_as_json_and_quiet_output() {
     let dealer = Dealer::start("20 --delay-ms 0 --json --quiet --seed 5");
     let told = dealer.text("Ann").stand_to_the_end();
     let wins = told.iter().filter(|text| *text == "RESULT WIN").count();
@@ -104,7 +104,7 @@ fn a_dealer_whom_all_have_left_says_so_with_status_1() {
 }
 
 #[test]
-fn a_standard_output_that_nobody_reads_stops_nobody() {
+fn unread_standard_output_delays_no_game() {
     let mut command = program("dealer");
     command.args("--bind 127.0.0.1 0 1 --delay-ms 0 --forever --log off".split(' '));
     let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -83,7 +83,7 @@ fn a_player_keeps_its_seat_when_the_room_has_another_port() {
 }
 
 #[test]
-fn where_nobody_knows_the_player_it_asks_for_a_seat() {
+fn client_joins_again_where_its_seat_is_unknown() {
     let signpost = Signpost::new();
     let map = testkit::TempDir::new();
     let map = map.file("hall.txt", HALL);

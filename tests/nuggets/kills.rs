@@ -182,12 +182,12 @@ fn check(told: &[Told], stdout: &str, others: &str) {
 }
 
 #[test]
-fn a_server_that_is_killed_goes_on_with_all_that_it_has_told() {
+fn killed_server_loses_nothing_that_it_sent() {
     for_each_seed(2, |seed| assert!(game(seed, 5) > 0));
 }
 
 #[test]
 #[ignore = "part of `just prove`"]
-fn killed_a_hundred_times_it_goes_on_with_all_that_it_has_told() {
+fn killed_a_hundred_times_it_loses_nothing_that_it_sent() {
     hundred_kills(game);
 }

@@ -45,7 +45,7 @@ fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
 /// A log that nobody takes, here on a full disk, ends nothing and changes no exit status.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_standard_error_that_takes_nothing_stops_nobody() {
+fn full_standard_error_stops_no_server() {
     let start = |arguments: &str| {
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("exec \"$0\" {arguments} 2>/dev/full")).arg(server().get_program());

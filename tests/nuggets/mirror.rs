@@ -47,7 +47,7 @@ impl Twins {
 }
 
 #[test]
-fn the_pretend_network_and_the_real_one_say_the_same() {
+fn simulated_and_real_network_deliver_the_same() {
     let mut twins = Twins::new(&["ann", "bob", "watcher", "stranger"]);
     twins.send("stranger", b"KEY h");
     twins.send("ann", b"PLAY Ann");

@@ -23,7 +23,7 @@ fn a_thousand_connections_at_once_and_resets_in_the_middle_of_a_name() {
 }
 
 #[test]
-fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() {
+fn server_out_of_descriptors_accepts_clients_later() {
     // Half of them for the server itself, and a dozen connections.
     let mut command = std::process::Command::new("sh");
     let binary = program("robots-server");

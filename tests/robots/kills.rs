@@ -134,13 +134,13 @@ fn action(dice: &mut Pcg64) -> Action {
 }
 
 #[test]
-fn a_server_that_is_killed_goes_on_with_all_that_it_has_told() {
+fn killed_server_loses_nothing_that_it_sent() {
     for_each_seed(2, |seed| games(seed, 5));
 }
 
 #[test]
 #[ignore = "half a minute; part of `just prove`"]
-fn killed_a_hundred_times_it_goes_on_with_all_that_it_has_told() {
+fn killed_a_hundred_times_it_loses_nothing_that_it_sent() {
     for_each_seed(2, |seed| games(seed, 50));
 }
 

@@ -5,7 +5,7 @@ use testkit::terminal::Terminal;
 use super::scripted::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, hex, in_terminal, with_gui};
 
 #[test]
-fn who_retries_finds_a_server_that_comes_and_comes_again() {
+fn client_with_retry_reconnects() {
     let gui = Gui::new();
     let address = Fake::new().address();
     let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);

@@ -164,7 +164,7 @@ fn a_room_goes_to_a_node_that_can_run_it_as_soon_as_it_is_suspended() {
 }
 
 #[test]
-fn a_room_stays_where_nobody_else_can_run_it() {
+fn room_stays_if_no_other_node_can_run_it() {
     let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4", "chess-1"]]);
     let room = fleet.open("nuggets-3");
     assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoRules)]);

@@ -50,7 +50,7 @@ fn now<T>(answer: impl Future<Output = T>) -> T {
 contract::tests!(shared());
 
 #[test]
-fn nobody_waits_in_one_process_except_for_changes() {
+fn only_watches_wait_in_one_process() {
     let local = Hand::default().local();
     assert_eq!(now(Results::take(&local)), Ok(None));
     let mut follow = now(Events::follow(&local, &name("room"), None)).unwrap();

@@ -147,7 +147,7 @@ async fn streams_with_other_limits_are_not_used() {
 /// journals in half a minute.
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn whoever_reads_journals_leaves_no_consumers() {
+async fn reading_journals_leaves_no_consumers() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;

@@ -147,7 +147,7 @@ impl Players {
 }
 
 #[test]
-fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display() {
+fn lossy_network_delivers_the_right_display_in_the_end() {
     for_each_seed(30, |seed| {
         let mut table = Players::new(seed);
         table.sit_down();

@@ -50,7 +50,7 @@ fn a_terminal_that_hangs_up_ends_the_game() {
 
 // This process is the one that can let the program go on.
 #[test]
-fn whoever_goes_on_takes_the_terminal_once() {
+fn continued_client_takes_the_terminal_once() {
     let server = Server::with_map(MAP);
     let (mut client, mut window) = start(&server);
     let written = Watched::new(Vec::new());

@@ -69,7 +69,7 @@ fn signals_and_control_keys_leave_in_order() {
 }
 
 #[test]
-fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_window_as_it_is_then() {
+fn suspended_client_restores_the_terminal_and_continues() {
     let stops: [fn(&mut Terminal); 2] = [|terminal| terminal.press(b"\x1a"), |terminal| terminal.signal(Signal::TSTP)];
     for stop in stops {
         let server = Server::with_map(MAP);
@@ -91,7 +91,7 @@ fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_
 
 // The program leads the session of its terminal, so there is no shell that could go on with it.
 #[test]
-fn where_nobody_could_wake_it_the_program_does_not_stop() {
+fn client_without_a_shell_is_not_suspended() {
     let server = Server::with_map(MAP);
     let mut terminal = play(&server, 80, 10);
     terminal.signal(Signal::TSTP);

@@ -91,7 +91,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
 }
 
 #[test]
-fn whoever_is_removed_or_banned_is_told_and_out() {
+fn removed_or_banned_player_is_notified_and_disconnected() {
     let hub = Hub::start();
     let room = hub.room("nuggets");
     let address = native(&room);
@@ -202,7 +202,7 @@ fn only_the_owner_reaches_the_commands_and_nonsense_is_answered() {
 }
 
 #[test]
-fn the_log_says_who_comes_and_goes_and_what_the_host_commands() {
+fn log_has_joins_leaves_and_commands() {
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
     let room = hub.room("nuggets");
     let mut browser = hub.from("203.0.113.9", &room).unwrap();

@@ -83,7 +83,7 @@ fn one_click_is_enough_to_play_robots_alone() {
 }
 
 #[test]
-fn whoever_does_not_want_to_wait_has_bots_at_once() {
+fn players_fill_free_seats_with_bots() {
     let hub = Hub::start();
     let room = hub.room("robots");
     let (mut browser, token) = hub.enter(&room);

@@ -308,7 +308,7 @@ fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn the_node_of_a_room_knows_whose_request_it_is_and_trusts_nobody_else() {
+fn forwarded_requests_carry_a_sealed_identity() {
     let arcade = Arcade::new();
     let bound = ["--no-default-rooms", "--sockets-per-host", "2"];
     let ann = arcade.node("ann", &bound);

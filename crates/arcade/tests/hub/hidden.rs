@@ -22,7 +22,7 @@ fn lines(heard: &[Vec<u8>]) -> BTreeSet<String> {
 }
 
 #[test]
-fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
+fn each_connection_receives_what_the_engine_sends_to_its_role() {
     let mut party = Party::new(&json!({ "game": "nuggets", "map": "donuts", "countdown": 0 }));
     let players = [party.browser(), party.datagrams(), party.browser()];
     let (watcher, mut drawn) = party.watcher();

@@ -490,7 +490,7 @@ fn banned_host_loses_its_programs_and_its_learner() {
 }
 
 #[test]
-fn the_commands_of_those_who_take_part_ask_a_hub_anywhere() {
+fn ladder_commands_query_a_remote_hub() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "robots"]);
     let server = hub.address.to_string();
     let run = |arguments: &[&str]| {

@@ -88,7 +88,7 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
 }
 
 #[test]
-fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
+fn race_with_a_bot_hides_the_code_until_its_result() {
     let hub = Hub::start();
     let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "minutes": 1 }));
     assert_eq!(room["seats"], 2);

@@ -75,7 +75,7 @@ fn resident(hub: &Hub) -> f64 {
 
 #[test]
 #[ignore = "writing gigabytes of JSON takes a debug build most of a minute; .ci/run runs it"]
-fn answers_that_nobody_reads_take_bounded_memory_and_others_get_theirs() {
+fn unread_responses_take_bounded_memory() {
     let data = Arc::new(TempDir::new());
     record_match(&data.path().join("journals"));
     let hub = Hub::again(data, &["--no-default-rooms", "--proxy", "127.0.0.1"]);

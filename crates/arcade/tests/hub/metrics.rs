@@ -40,7 +40,7 @@ fn family(sample: &str) -> &str {
 }
 
 #[test]
-fn every_metric_has_help_and_nobody_is_named() {
+fn every_metric_has_help_and_no_names() {
     let hub = Hub::start();
     let id = hub.nuggets()["id"].as_str().unwrap().to_owned();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
@@ -116,7 +116,7 @@ fn names_types_and_units_are_as_prometheus_wants_them() {
 }
 
 #[test]
-fn the_numbers_are_not_for_everybody_unless_the_host_wants_it() {
+fn metrics_are_local_unless_configured() {
     let hub = Hub::with(&["--no-default-rooms", "--proxy", "127.0.0.1", "--metrics", "127.0.0.1:0"]);
     let ask = |path: &str, headers: &str| {
         hub.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"))

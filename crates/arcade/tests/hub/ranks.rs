@@ -50,7 +50,7 @@ fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
 }
 
 #[test]
-fn whoever_has_chosen_the_seed_wins_in_one_guess_and_is_on_no_board() {
+fn matches_with_a_chosen_seed_are_casual() {
     let hub = Hub::start();
     for game in ["nuggets", "robots"] {
         let room = hub.make(&json!({ "game": game, "seed": 7 }));
@@ -117,7 +117,7 @@ fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_cas
 }
 
 #[test]
-fn nobody_can_compute_the_puzzle_of_the_day_and_it_counts_once_for_a_proven_name() {
+fn daily_puzzle_is_secret_and_counts_once_for_a_proven_name() {
     let hub = Hub::start();
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
     let mut codes = vec![];

@@ -63,7 +63,7 @@ fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) 
 }
 
 #[test]
-fn the_owner_locks_renames_removes_and_closes_also_after_a_restart_and_nobody_else_does() {
+fn only_the_owner_commands_a_room_also_after_a_restart() {
     let hub = Hub::start();
     let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
     assert_eq!(
@@ -157,7 +157,7 @@ fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
 }
 
 #[test]
-fn a_room_is_handed_on_by_its_owner_or_to_whoever_is_there_longest() {
+fn ownership_passes_by_command_or_to_the_longest_member() {
     let hub = Hub::with(&["--owner-away", "1"]);
     let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
     let first = room["owner_token"].clone();

@@ -25,7 +25,7 @@ fn secrets_are_not_taken_from_addresses() {
 }
 
 #[test]
-fn whoever_looks_on_gets_no_token_and_a_player_gets_one() {
+fn only_players_get_seat_tokens() {
     let hub = Hub::start();
     let room = hub.room("nuggets");
     for entry in [json!({ "watch": true }), json!({ "watch": true, "seat": null, "key": null })] {

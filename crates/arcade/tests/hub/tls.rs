@@ -99,7 +99,7 @@ fn until(socket: &mut WebSocket<Secure>, front: &str) -> String {
 }
 
 #[test]
-fn the_page_and_its_sockets_have_tls_and_whoever_comes_without_is_led_there() {
+fn plain_http_is_redirected_to_tls() {
     let certificate = Certificate::new();
     let hub = certificate.hub();
     let port = hub.address.port();

@@ -26,7 +26,7 @@ fn await_watchers(hub: &Hub, room: &Value, count: usize) {
 }
 
 #[test]
-fn watchers_who_leave_in_any_way_are_not_counted_any_more() {
+fn watchers_that_disconnect_are_not_counted() {
     let hub = Hub::start();
     for room in hub.rooms() {
         let mut watchers = watch(&hub, &room, 3);
@@ -40,7 +40,7 @@ fn watchers_who_leave_in_any_way_are_not_counted_any_more() {
 }
 
 #[test]
-fn watchers_who_were_there_before_a_restart_are_not_counted_after_it() {
+fn watchers_are_not_counted_after_a_restart() {
     let hub = Hub::start();
     let rooms = hub.rooms();
     let watchers: Vec<_> = rooms.iter().map(|room| watch(&hub, room, 2)).collect();

@@ -41,7 +41,7 @@ fn the_cards_have_their_names() {
 }
 
 #[test]
-fn the_hands_count_what_is_written() {
+fn documented_hands_have_their_points() {
     let values = |cards: &str| {
         cards
             .split(", ")

@@ -144,7 +144,7 @@ fn a_hand_that_was_forfeited_stays_lost() {
 }
 
 #[test]
-fn whoever_has_closed_its_sending_half_is_not_waited_for() {
+fn half_closed_client_has_no_seat_after_a_kill() {
     let room = play(
         two(1),
         TWO,
@@ -159,7 +159,7 @@ fn whoever_has_closed_its_sending_half_is_not_waited_for() {
 }
 
 #[test]
-fn a_dealer_to_whom_nobody_comes_back_is_deserted() {
+fn dealer_without_returning_players_is_deserted() {
     let mut room = play(two(3), TWO, "kill");
     let status = room.server().status();
     assert_eq!((status.phase, status.taken, status.seats), (Phase::Playing, 2, 2));
@@ -223,7 +223,7 @@ fn a_dealer_that_is_stopped_while_it_holds_seats_prints_how_it_stands() {
 }
 
 #[test]
-fn those_who_had_no_seat_are_forgotten() {
+fn clients_without_a_seat_are_forgotten_by_a_kill() {
     let mut room = Room::new(config(1));
     for (who, bytes) in [("Ann", &b"JOIN Ann\0"[..]), ("Bob", b"JOIN Bob\0"), ("Cyd", b"JO")] {
         room.connect(who);

@@ -88,7 +88,7 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
 }
 
 #[test]
-fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
+fn stopped_dealer_sends_quit_and_prints_standings() {
     let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
     room.check(
         "Ann > JOIN Ann
@@ -105,7 +105,7 @@ fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
 }
 
 #[test]
-fn standings_can_be_json_and_a_trace_tells_all() {
+fn standings_as_json_and_trace_output() {
     let mut room = Room::joined(Config { json: true, trace: true, ..config(1) }, &["Ann"]);
     room.send("Ann", b"STAND\0");
     assert!(room.printed[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
@@ -115,7 +115,7 @@ fn standings_can_be_json_and_a_trace_tells_all() {
 }
 
 #[test]
-fn a_dealer_that_cannot_be_set_up_says_why() {
+fn invalid_dealer_configuration_is_rejected() {
     let refused = |config| blackjack::Server::new(config).err();
     assert_eq!(refused(Config { players: 0, ..config(1) }), Some(ConfigError::Players(0)));
     assert_eq!(refused(Config { players: 7, ..config(1) }), Some(ConfigError::Players(7)));

@@ -16,7 +16,7 @@ fn join(room: &mut Room, host: &str, who: &str) {
 }
 
 #[test]
-fn a_host_with_thousands_keeps_nobody_from_the_next_table() {
+fn host_with_thousands_of_clients_delays_no_other_host() {
     for players in [1, 3] {
         let mut room = Room::new(Config { players, forever: true, ..config(1) });
         for number in 0..2_500 {
@@ -49,7 +49,7 @@ fn there_is_room_for_others_when_many_hosts_have_taken_their_shares() {
 }
 
 #[test]
-fn how_many_come_before_is_told_by_turns() {
+fn queue_positions_alternate_between_hosts() {
     let mut room = Room::new(Config { forever: true, ..config(1) });
     for (host, who, before) in [
         ("192.0.2.1", "a0", None),
@@ -110,7 +110,7 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
 }
 
 #[test]
-fn whoever_takes_a_seat_leaves_it_once_and_faults_are_warnings() {
+fn each_seat_is_left_once_and_faults_are_warnings() {
     let mut room = Room::new(Config { players: 2, tables: 3, ..config(2) });
     for who in ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay"] {
         join(&mut room, "192.0.2.1", who);

@@ -32,7 +32,7 @@ fn assert_lost(room: &mut Room, loser: &str, other: &str) {
 }
 
 #[test]
-fn whatever_is_no_answer_loses_the_hand() {
+fn invalid_answer_forfeits_the_hand() {
     let long = [b'x'; 300];
     for bytes in [
         &b"HIT ME\0"[..],
@@ -58,7 +58,7 @@ fn whatever_is_no_answer_loses_the_hand() {
 }
 
 #[test]
-fn whoever_speaks_out_of_turn_loses_the_hand() {
+fn answer_out_of_turn_forfeits_the_hand() {
     for bytes in [&b"STAND\0"[..], b"HIT\0", b"x\0", b"JOIN Bob\0"] {
         let mut room = seated();
         room.send("Bob", bytes);
@@ -72,7 +72,7 @@ fn whoever_speaks_out_of_turn_loses_the_hand() {
 }
 
 #[test]
-fn whoever_leaves_in_a_hand_loses_it() {
+fn disconnect_forfeits_the_hand() {
     for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
         for (loser, other) in [("Ann", "Bob"), ("Bob", "Ann")] {
             let mut room = seated();
@@ -97,7 +97,7 @@ fn a_half_closed_client_is_dealt_no_more_rounds() {
 }
 
 #[test]
-fn a_silent_client_loses_its_hand_after_the_time_limit_and_delays_nobody_longer() {
+fn silent_client_forfeits_its_hand_at_the_time_limit() {
     let mut room = seated();
     room.wait(Duration::from_millis(29_999));
     assert!(!room.is_closed("Ann"));
@@ -123,7 +123,7 @@ fn a_slow_client_that_answers_in_time_byte_by_byte_loses_nothing() {
 }
 
 #[test]
-fn whoever_does_not_join_keeps_no_seat_from_others() {
+fn client_that_does_not_join_takes_no_seat() {
     let mut room = Room::new(two(1));
     for (who, bytes) in [("Eve", &b""[..]), ("Mal", b"J"), ("Oz", b"JOIN Oz")] {
         room.connect(who);
@@ -148,7 +148,7 @@ fn whoever_does_not_join_keeps_no_seat_from_others() {
 }
 
 #[test]
-fn whoever_leaves_before_the_table_begins_frees_the_seat() {
+fn disconnect_before_the_start_frees_the_seat() {
     for why in [Gone::Left, Gone::Broken] {
         let mut room = Room::joined(two(1), &["Eve"]);
         room.gone("Eve", why);
@@ -161,7 +161,7 @@ fn whoever_leaves_before_the_table_begins_frees_the_seat() {
 }
 
 #[test]
-fn whoever_speaks_while_it_waits_is_sent_away() {
+fn message_of_a_waiting_client_ends_its_connection() {
     let mut room = Room::joined(two(1), &["Eve"]);
     room.send("Eve", b"HIT\0");
     assert_eq!(room.heard("Eve"), [DealerMessage::Quit]);
@@ -169,7 +169,7 @@ fn whoever_speaks_while_it_waits_is_sent_away() {
 }
 
 #[test]
-fn a_dealer_whom_all_players_have_left_says_so() {
+fn dealer_without_players_is_deserted() {
     for why in [Gone::Left, Gone::Broken] {
         let mut room = Room::joined(config(5), &["Ann"]);
         room.gone("Ann", why);

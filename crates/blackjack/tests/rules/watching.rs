@@ -19,7 +19,7 @@ fn deck(seed: u64, table: u32, round: u32) -> Vec<Card> {
 }
 
 #[test]
-fn nobody_is_sent_the_hole_card_or_the_deck() {
+fn hole_card_and_deck_are_not_sent() {
     let mut seen = [0; 2];
     for seed in 0..40_u64 {
         let config = Config {
@@ -142,7 +142,7 @@ fn pictures_come_ten_times_a_second_at_most() {
 }
 
 #[test]
-fn the_last_result_is_told_again_with_its_round() {
+fn refresh_repeats_the_last_result_with_its_round() {
     for delay in [0, 50] {
         for seed in 0..20 {
             let seed = Seed::from_number(seed);
@@ -194,7 +194,7 @@ fn a_result_on_its_way_is_not_lost_with_the_connection() {
 }
 
 #[test]
-fn losing_track_over_and_over_gives_no_more_time() {
+fn repeated_refreshes_do_not_extend_the_time_limit() {
     let mut room = Room::joined(Config { delay: Duration::from_millis(50), ..config(9) }, &["Ann"]);
     // The waits are too short for the question to be sent.
     for _ in 0..200 {
@@ -206,7 +206,7 @@ fn losing_track_over_and_over_gives_no_more_time() {
 }
 
 #[test]
-fn whoever_waits_is_told_nothing_again() {
+fn waiting_client_is_refreshed_with_nothing() {
     let mut room = Room::new(Config { players: 2, ..config(9) });
     room.connect("Ann");
     room.refresh("Ann");
@@ -216,7 +216,7 @@ fn whoever_waits_is_told_nothing_again() {
 }
 
 #[test]
-fn a_game_that_is_gone_on_with_later_tells_nobody() {
+fn resumable_stop_sends_nothing() {
     let mut room = Room::joined(Config { players: 1, ..config(9) }, &["Ann", "Bob"]);
     room.watch("Wat");
     room.heard("Ann");
@@ -233,7 +233,7 @@ fn status(room: &Room) -> (Phase, u32, u32) {
 }
 
 #[test]
-fn those_who_wait_for_the_first_table_have_its_seats() {
+fn clients_waiting_for_the_first_table_take_its_seats() {
     let mut room = Room::new(Config { players: 2, forever: true, ..config(9) });
     assert_eq!(status(&room), (Phase::Lobby, 0, 2));
     let mut seen = vec![];

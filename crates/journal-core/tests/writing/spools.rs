@@ -234,7 +234,7 @@ const OBSTACLES: [(&str, Obstacle); 8] = [
 ];
 
 #[test]
-fn whatever_else_has_the_name_of_a_spool_is_ignored_and_delays_nothing() {
+fn foreign_file_with_the_name_of_a_spool_is_ignored() {
     for (what, put) in OBSTACLES {
         let Some(beside) = Beside::playing() else { return };
         let path = &beside.halves[0];

@@ -53,7 +53,7 @@ fn day(seed: u64) -> f64 {
 }
 
 #[test]
-fn a_day_of_the_ladder_finds_the_order_and_everybody_plays() {
+fn day_of_the_ladder_ranks_all_programs() {
     // Even seeds run without turns, odd seeds with turns.
     days(0..if cfg!(debug_assertions) { 2 } else { 8 });
 }
@@ -65,7 +65,7 @@ fn many_days_of_the_ladder() {
 }
 
 #[test]
-fn with_more_programs_than_places_nobody_is_starved() {
+fn more_programs_than_places_all_play() {
     let strengths: Vec<f64> = (0..40).map(|at| 700.0 + 15.0 * f64::from(at)).collect();
     let settings = Settings { matches: 3, ..Settings::default() };
     let mut world = World::new(7, settings, &sound(&strengths));

@@ -34,7 +34,7 @@ fn programs_that_are_far_apart_wait_and_a_lone_one_plays_the_bot_of_its_strength
 }
 
 #[test]
-fn whoever_owes_an_answer_loses_and_the_one_who_waits_for_it_does_not() {
+fn program_that_owes_an_answer_loses() {
     let mut ladder = turns();
     let _ = ladder.input(at(0), arrived(1, "Ann", 1_000));
     let _ = ladder.input(at(0), arrived(2, "Bob", 1_000));
@@ -51,7 +51,7 @@ fn whoever_owes_an_answer_loses_and_the_one_who_waits_for_it_does_not() {
 }
 
 #[test]
-fn who_leaves_has_lost_unless_it_is_done() {
+fn program_that_leaves_an_open_match_loses() {
     let mut ladder = turns();
     let _ = ladder.input(at(0), arrived(1, "Ann", 1_000));
     let _ = ladder.input(at(0), arrived(2, "Bob", 1_000));
@@ -64,7 +64,7 @@ fn who_leaves_has_lost_unless_it_is_done() {
 }
 
 #[test]
-fn whoever_misbehaves_again_and_again_waits_longer_and_longer_until_it_plays_to_the_end() {
+fn repeated_misbehaviour_doubles_the_wait() {
     let mut ladder = turns();
     let mut now = Time::ZERO;
     let mut pauses = vec![];

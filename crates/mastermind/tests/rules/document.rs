@@ -40,7 +40,7 @@ fn each_example_is_read_and_written_again() {
 }
 
 #[test]
-fn what_is_no_message_is_none() {
+fn invalid_examples_are_rejected() {
     let lines = table("| line | why not |");
     assert_eq!(lines.len(), 10);
     for line in lines {
@@ -49,7 +49,7 @@ fn what_is_no_message_is_none() {
 }
 
 #[test]
-fn a_game_goes_as_the_sessions_do() {
+fn documented_sessions_are_played() {
     let document = document();
     let sessions: Vec<&str> =
         document.split("```text\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();

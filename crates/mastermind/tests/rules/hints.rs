@@ -65,7 +65,7 @@ fn hints_count_right() {
 }
 
 #[test]
-fn what_lifelines_tell_is_used() {
+fn hints_use_what_lifelines_reveal() {
     let mut known = knowledge(rules(4, 8, true), &[("1234", 1, 1)]);
     let before = Hint::of(&known).unwrap().remaining;
     known.revealed(Revealed::Place { place: 2, peg: mastermind::Peg::from_digit('3').unwrap() }, 3);

@@ -59,7 +59,7 @@ fn one_use_closes_both() {
 }
 
 #[test]
-fn what_is_told_is_true() {
+fn lifelines_reveal_true_facts() {
     let mut places = [0; 5];
     for seed in 0..200 {
         let mut rng = rng(seed);
@@ -102,7 +102,7 @@ fn the_colour_is_that_of_a_random_place() {
 }
 
 #[test]
-fn over_is_over() {
+fn finished_game_has_no_lifelines() {
     let mut game = game(Style::Text, "1234");
     transcript(&mut game, 1, &["1234"]);
     assert_eq!(game.availability(Lifeline::Colour), Availability::Blocked);

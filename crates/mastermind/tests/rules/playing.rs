@@ -111,7 +111,7 @@ fn a_code_that_is_set_obeys_the_rules() {
 }
 
 #[test]
-fn a_lifeline_that_gets_out_of_reach_is_told_once() {
+fn unreachable_lifeline_is_reported_once() {
     let mut game = game(Style::Text, "1234");
     let played = transcript(&mut game, 1, &["5678"; 10]);
     let told: Vec<&str> = played.lines().filter(|line| line.contains("reach")).collect();
@@ -122,7 +122,7 @@ fn a_lifeline_that_gets_out_of_reach_is_told_once() {
 }
 
 #[test]
-fn out_of_reach_is_not_told_after_a_win_or_a_use() {
+fn no_report_of_unreachable_lifelines_after_a_win_or_a_use() {
     let lines = [&["lifeline#1"][..], &["5678"; 8]].concat();
     for (lines, end) in [([&["5678"; 6][..], &["1234"]].concat(), "won"), (lines, "lost")] {
         let played = transcript(&mut game(Style::Text, "1234"), 1, &lines);

@@ -56,7 +56,7 @@ fn fewer_turns_win_a_race_and_equal_ones_are_a_tie() {
 }
 
 #[test]
-fn whoever_did_not_find_the_code_shares_the_last_rank_and_who_leaves_alone_ends_nothing_complete() {
+fn unsolved_games_share_the_last_rank() {
     let mut room = Room::new(race(3));
     for who in ["Ann", "Bob", "Cyd"] {
         room.say(who, &format!("PLAY {who}"));
@@ -90,7 +90,7 @@ fn a_host_has_its_share_of_the_seats() {
 }
 
 #[test]
-fn a_player_who_says_nothing_loses_its_seat_and_a_watcher_does_not() {
+fn silent_player_loses_its_seat_and_a_watcher_does_not() {
     let mut room = Room::new(solo());
     room.say("Ann", "PLAY Ann");
     room.say("bob", "PLAY Bob");

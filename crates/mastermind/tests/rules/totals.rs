@@ -90,7 +90,7 @@ fn work_can_be_shared_out() {
 }
 
 #[test]
-fn work_tells_how_far_it_is_and_can_be_stopped() {
+fn work_reports_progress_and_can_be_stopped() {
     let breaker = Codebreaker::new(rules(4, 6, true), Strategy::Entropy);
     let mut found = 0;
     breaker

@@ -17,7 +17,7 @@ use netcore::Outcome;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn everybody_reads_every_line_until_somebody_says_bye() {
+fn chat_delivers_every_line_until_bye() {
     let listeners = netshell::bind_tcp(&[Ipv4Addr::LOCALHOST.into()], 0).unwrap();
     let address = listeners[0].local_addr().unwrap();
     let server = thread::spawn(|| {

@@ -98,7 +98,7 @@ fn leaving_and_breaking_are_distinguished() {
 }
 
 #[test]
-fn a_peer_that_does_not_read_is_dropped_and_delays_nobody() {
+fn peer_that_does_not_read_is_dropped() {
     let server = Running::tcp();
     let (mut ann, bob) = (server.peer(), server.peer());
     let mut sent = 0;
@@ -139,7 +139,7 @@ fn a_closed_peer_receives_earlier_messages_even_if_it_keeps_sending() {
 }
 
 #[test]
-fn a_deadline_is_kept_while_somebody_floods() {
+fn flood_does_not_delay_deadlines() {
     let server = Running::tcp();
     let mut ann = server.peer();
     let flooder = server.peer();
@@ -214,7 +214,7 @@ fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
 }
 
 #[test]
-fn at_the_end_everybody_is_notified_and_the_summary_is_printed() {
+fn end_notifies_all_peers_and_prints_the_summary() {
     let server = Running::tcp();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     bob.say(&["quiet", "unread"]);

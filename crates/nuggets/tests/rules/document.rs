@@ -57,7 +57,7 @@ fn each_example_is_read_and_written_again() {
 }
 
 #[test]
-fn what_is_no_message_is_none() {
+fn invalid_examples_are_rejected() {
     let document = document();
     let (_, table) = document.split_once("| datagram | why not |").unwrap();
     let lines = table.lines().skip(2).take_while(|line| line.starts_with("| "));
@@ -78,7 +78,7 @@ fn the_frame_of_a_stream_is_these_bytes() {
 }
 
 #[test]
-fn some_game_goes_as_the_session_does() {
+fn documented_session_is_played() {
     let document = document();
     let (_, session) = document.split_once("```text\n> PLAY").unwrap();
     let session = format!("> PLAY{}", session.split_once("```").unwrap().0);

@@ -6,7 +6,7 @@ use nuggets::{Config, Rules};
 use crate::table::{NAMES, Table, plain, told, transcripts};
 
 #[test]
-fn a_player_gets_ok_grid_gold_and_display() {
+fn joining_player_gets_ok_grid_gold_and_display() {
     let mut table = plain("+----+\n|.A.7|\n+----+");
     // Bob sees the whole room from any of its spots.
     let said = table.send("Bob", "PLAY Bob");
@@ -282,7 +282,7 @@ fn a_starting_spot_is_drawn_from_all_that_are_empty() {
 
 /// Clients that the shell admits as spectators, such as browsers.
 #[test]
-fn watchers_are_as_many_as_come_and_replace_nobody() {
+fn any_number_of_watchers_replaces_no_spectator() {
     let mut table = plain("A.3");
     table.send("Sam", "SPECTATE");
     for who in ["Web 1", "Web 2"] {
@@ -307,7 +307,7 @@ fn watchers_are_as_many_as_come_and_replace_nobody() {
 }
 
 #[test]
-fn on_a_stream_whoever_was_refused_may_try_again() {
+fn refused_player_may_retry_on_a_stream() {
     let mut table = plain("..5");
     table.connect("Web", Role::Player, Link::Message, &mut vec![]);
     assert_eq!(told(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);

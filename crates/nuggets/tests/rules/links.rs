@@ -114,7 +114,7 @@ fn the_longest_message_passes_in_any_pieces() {
 }
 
 #[test]
-fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
+fn malformed_message_ends_a_stream() {
     let mut hall = Hall::with(CABIN, Config::default(), Link::Stream, &["PLAY Ann", "SPECTATE", "KEY h"]);
     for peer in 1..=3 {
         let went = hall.say(peer, Link::Stream, b"OK A");
@@ -128,7 +128,7 @@ fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
 }
 
 #[test]
-fn who_sends_what_is_no_message_as_a_whole_message_stays() {
+fn malformed_whole_message_keeps_the_connection() {
     let mut hall = Hall::with(CABIN, Config::default(), Link::Message, &["PLAY Ann"]);
     assert!(sent(&hall.say(1, Link::Message, b"nonsense"), 1)[0].starts_with(b"ERROR malformed message"));
     assert_eq!(hall.room.status().taken, 1);
@@ -157,7 +157,7 @@ fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lo
 }
 
 #[test]
-fn what_others_do_is_shown_at_once_to_whoever_has_used_up_its_own() {
+fn exhausted_client_sees_moves_of_others_immediately() {
     let mut hall = Hall::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob"]);
     (1..=2).for_each(|peer| drop(hall.say(peer, Link::Datagram, b"KEY ?")));
     hall.runs(1, Link::Datagram, 1_040).for_each(drop);
@@ -233,7 +233,7 @@ fn over_links_that_lose_nothing_a_client_says_nothing_twice() {
 }
 
 #[test]
-fn a_server_that_will_be_resumed_tells_nobody() {
+fn resumable_stop_sends_nothing() {
     let mut hall = Hall::new(CABIN, Config::default());
     for (peer, link) in [(1, Link::Datagram), (2, Link::Stream), (3, Link::Message)] {
         hall.join(peer, link, b"PLAY Ann");

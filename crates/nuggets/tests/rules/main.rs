@@ -14,9 +14,9 @@
 //! | crossings between two cells | `seeing::one_room_spot_of_two_is_enough` |
 //! | memory, remembered gold | `seeing::known_cells_stay`, `seeing::remembered_gold_is_shown_as_bare_map` |
 //! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `seeing::a_cell_left_behind_is_bare_map` |
-//! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
+//! | OK and DISPLAY on joining | `joining::joining_player_gets_ok_grid_gold_and_display` |
 //! | GOLD traffic | `moving::a_pile_goes_into_the_purse_whole` |
-//! | KEY of wrong length, unknown kinds | `malformed::whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is` |
+//! | KEY of wrong length, unknown kinds | `malformed::malformed_datagram_is_answered_and_changes_nothing` |
 //! | unknown key, a spectator's key | `moving::any_other_key_is_unknown`, `moving::the_spectator_has_no_key_but_q` |
 //! | one QUIT for Q | `ending::a_quitter_is_thanked_once_and_hears_no_more` |
 //! | last nugget | `ending::gold_and_display_come_before_the_quit` |

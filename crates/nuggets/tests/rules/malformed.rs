@@ -25,7 +25,7 @@ fn is_answered(datagram: &[u8]) -> bool {
 }
 
 #[test]
-fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
+fn malformed_datagram_is_answered_and_changes_nothing() {
     for who in ["Alice", "Sam", "Mallory"] {
         let mut table = plain("A.B.4");
         table.send("Sam", "SPECTATE");

@@ -32,7 +32,7 @@ fn say(hall: &mut Hall, peer: u64, message: &str) -> Vec<GameEvent> {
 }
 
 #[test]
-fn comings_and_goings_are_told_of_the_right_peer_with_the_reason() {
+fn join_and_leave_events_name_peer_and_reason() {
     let mut hall = hall(false);
     assert_eq!(status(&hall), (Phase::Lobby, 0, 26));
     for peer in 1..=7 {
@@ -62,7 +62,7 @@ fn comings_and_goings_are_told_of_the_right_peer_with_the_reason() {
 }
 
 #[test]
-fn each_game_is_told_from_its_beginning_to_its_end() {
+fn events_cover_each_game_from_start_to_end() {
     let mut hall = hall(true);
     let names = ["Ann", "Bob", "Cy"];
     for game in 1..=3 {

@@ -249,7 +249,7 @@ fn a_rematch_begins_with_new_gold_and_no_players() {
 }
 
 #[test]
-fn a_rematch_begins_when_all_letters_are_gone_and_nobody_plays() {
+fn rematch_starts_when_all_letters_are_used_and_no_player_is_left() {
     for rematch in [true, false] {
         let mut table = Table::new(&".".repeat(80), Config { rematch, ..Config::default() });
         for number in 0..26 {

@@ -86,7 +86,7 @@ const MAIN: &str = include_str!("../../../../maps/main.txt");
 /// After each input, [`Table`] checks purses, piles, places and the form of each datagram. Here it receives all kinds
 /// of inputs.
 #[test]
-fn whatever_comes_in_every_rule_that_always_holds_holds() {
+fn random_inputs_keep_the_invariants() {
     for seed in 10..40 {
         play(CABIN, busy(seed), &record(seed, 300));
     }

@@ -45,7 +45,7 @@ fn drained() -> Hall {
 }
 
 #[test]
-fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
+fn refresh_sends_the_whole_state_despite_an_empty_budget() {
     let before = drained();
     for hall in [before.clone(), resumed(&before)] {
         for (peer, kinds) in [
@@ -70,7 +70,7 @@ fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
 }
 
 #[test]
-fn what_was_owed_before_is_told_after() {
+fn owed_displays_are_sent_after_a_restore() {
     let mut hall = drained();
     let mut again = resumed(&hall);
     assert_eq!(again.state(), hall.state());
@@ -85,7 +85,7 @@ fn what_was_owed_before_is_told_after() {
 }
 
 #[test]
-fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
+fn skipped_moves_are_shown_after_a_restore() {
     let config = Config { idle_timeout: None, ..config(2) };
     let mut hall = Hall::with(MAP, config, Link::Message, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     let mut keys = 0;

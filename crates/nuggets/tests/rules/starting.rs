@@ -68,7 +68,7 @@ fn a_countdown_tells_every_second_and_begins_the_game() {
 }
 
 #[test]
-fn whoever_leaves_stops_the_countdown_if_too_few_are_left() {
+fn countdown_stops_when_too_few_players_are_left() {
     let mut table = party(2, Some(10));
     table.send("Alice", "PLAY Alice");
     assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), ["the game begins in 10 s"]);
@@ -84,7 +84,7 @@ fn whoever_leaves_stops_the_countdown_if_too_few_are_left() {
 }
 
 #[test]
-fn a_game_that_nobody_else_can_join_begins_with_those_who_are_there() {
+fn full_map_starts_the_game_early() {
     // Four room spots, one with the gold.
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, wait_for: 20, seed: 1, ..Config::default() });
@@ -95,7 +95,7 @@ fn a_game_that_nobody_else_can_join_begins_with_those_who_are_there() {
 }
 
 #[test]
-fn nobody_loses_a_seat_by_waiting() {
+fn waiting_for_players_does_not_count_as_idle() {
     let config = Config { wait_for: 2, idle_timeout: Some(Duration::from_secs(5)), seed: 5, ..Config::default() };
     let mut table = Table::new(&HALL.repeat(20), config);
     table.send("Alice", "PLAY Alice");

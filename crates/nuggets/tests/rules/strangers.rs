@@ -102,7 +102,7 @@ fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
 }
 
 #[test]
-fn gold_is_told_to_the_unproven_whatever_their_budget() {
+fn gold_is_sent_to_unproven_clients_despite_their_budget() {
     // Numbers are small, and a client that missed one would show a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
     let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
@@ -154,7 +154,7 @@ fn bob_runs_fast() -> (Table, u32) {
 }
 
 #[test]
-fn who_moves_faster_than_anybody_can_see_is_shown_to_the_others_now_and_then() {
+fn fast_moves_are_shown_at_a_bounded_rate() {
     let (mut table, seen) = bob_runs_fast();
     assert_eq!(seen, SHOWN.burst, "each move at first");
     for _ in 0..10 {
@@ -171,7 +171,7 @@ fn who_moves_faster_than_anybody_can_see_is_shown_to_the_others_now_and_then() {
 }
 
 #[test]
-fn the_others_are_not_kept_from_seeing_and_being_seen_by_one_who_moves_fast() {
+fn fast_player_delays_no_move_of_others() {
     let (mut table, _) = bob_runs_fast();
     assert_eq!(displays(&table.send("Bob", "KEY l"), "Alice"), 0);
     let said = table.send("Alice", "KEY l");

@@ -109,7 +109,7 @@ fn a_name_need_not_be_text() {
 }
 
 #[test]
-fn whoever_stops_reading_is_no_failure() {
+fn closed_pipe_is_no_failure() {
     let folder = TempDir::new();
     folder.file("qtable", trained(StateSpace::Soft, 1, 10_000).to_file());
     let mut shell = std::process::Command::new("bash");

@@ -143,7 +143,7 @@ fn a_damaged_table_is_not_trained_and_not_touched() {
 }
 
 #[test]
-fn no_progress_is_shown_where_nobody_looks() {
+fn no_progress_is_shown_without_a_terminal() {
     let folder = TempDir::new();
     let finished = Process::run(&mut qtable(&folder, "train --rounds 50000"));
     assert_eq!((finished.code, &*finished.stderr), (Some(0), ""));

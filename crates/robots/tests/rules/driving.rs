@@ -43,7 +43,7 @@ fn bytes_in_any_pieces_go_in_and_messages_come_out() {
 }
 
 #[test]
-fn taken_one_by_one_every_step_can_be_shown() {
+fn each_message_can_be_shown_separately() {
     let mut client = Client::new(text("Ann"), None);
     client.feed(&beginning());
     let mut due = vec![];
@@ -55,7 +55,7 @@ fn taken_one_by_one_every_step_can_be_shown() {
 }
 
 #[test]
-fn wrong_bytes_are_told_with_their_place_and_end_it() {
+fn malformed_bytes_end_the_client_with_their_offset() {
     let mut client = Client::new(text("Ann"), None);
     let bytes = [beginning(), vec![3, 0, 2, 0, 0, 0, 1, 9]].concat();
     client.act(NOW, Action::PlaceBomb);
@@ -70,7 +70,7 @@ fn wrong_bytes_are_told_with_their_place_and_end_it() {
 }
 
 #[test]
-fn nothing_is_said_or_heard_behind_the_end() {
+fn client_is_silent_after_the_end() {
     let mut client = Client::new(text("Ann"), None);
     client.receive(NOW, &beginning()).unwrap();
     client.act(NOW, Action::PlaceBomb);
@@ -81,7 +81,7 @@ fn nothing_is_said_or_heard_behind_the_end() {
 }
 
 #[test]
-fn what_nobody_takes_is_bounded_and_the_newest_is_kept() {
+fn outgoing_queue_drops_its_oldest_action() {
     let mut client = Client::new(text("Ann"), None);
     client.receive(NOW, &beginning()).unwrap();
     for _ in 0..10_000 {

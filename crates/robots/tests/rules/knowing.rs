@@ -174,7 +174,7 @@ fn the_own_player_has_the_own_address_and_name() {
 }
 
 #[test]
-fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
+fn own_player_behind_nat_is_the_last_of_its_name() {
     let mut client = greeted(|_| ());
     assert!(deliver(&mut client, &accepted(0, "Ann", "192.0.2.1:7")));
     assert_eq!(client.own_player(), None, "nobody has joined yet");
@@ -190,7 +190,7 @@ fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
 }
 
 #[test]
-fn somebody_who_comes_late_is_nobody() {
+fn late_client_has_no_own_player() {
     let mut client = greeted(|_| ());
     told(&mut client, Action::PlaceBomb);
     let players = [(id(0), player("Ann", "192.0.2.1:7"))].into();

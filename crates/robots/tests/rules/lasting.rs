@@ -19,7 +19,7 @@ fn notices(table: &Table) -> Vec<&str> {
 }
 
 #[test]
-fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_next_game() {
+fn client_is_refused_while_the_history_is_too_long() {
     let mut config = config();
     (config.seed, config.parameters.game_length) = (0, 4);
     // GameStarted, turn 0 and an empty turn: 5 + 2 * 20, 7 + 2 * 6, 7.
@@ -100,7 +100,7 @@ fn a_lobby_can_always_be_told() {
 }
 
 #[test]
-fn the_same_is_told_live_whether_or_not_the_history_is_kept() {
+fn live_messages_do_not_depend_on_the_history() {
     let told = |max_history| {
         let names: Vec<String> = (0..9).map(|number| format!("robot{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -79,13 +79,13 @@ fn a_client_that_was_started_afresh_agrees_in_every_phase() {
 }
 
 #[test]
-fn one_who_asks_again_before_it_came_is_told_nothing() {
+fn refresh_of_an_unknown_peer_sends_nothing() {
     let mut table = Table::new(config());
     assert_eq!(table.input(Input::Refresh { peer: PeerId(7) }), []);
 }
 
 #[test]
-fn nobody_is_told_or_closed_when_the_server_comes_back() {
+fn resumable_stop_sends_and_closes_nothing() {
     let mut table = Table::joined(config(), &["ann", "bob"]);
     table.events.clear();
     assert_eq!(table.input(Input::Stop(Leave::Resumable)), []);
@@ -95,7 +95,7 @@ fn nobody_is_told_or_closed_when_the_server_comes_back() {
 }
 
 #[test]
-fn who_only_watches_sees_all_and_nothing_it_sends_has_an_effect() {
+fn watcher_sees_all_and_its_messages_have_no_effect() {
     let mut table = Table::joined(config(), &["ann"]);
     table.connect("eve", Role::Watcher, None);
     let silent = |table: &mut Table, bytes: &[u8]| {
@@ -139,7 +139,7 @@ fn who_only_watches_sees_all_and_nothing_it_sends_has_an_effect() {
 }
 
 #[test]
-fn no_datagram_lets_anybody_in() {
+fn datagrams_admit_no_peer() {
     let room = Hosted::new(Server::new(config()).unwrap());
     for datagram in [&[][..], &[0, 2, b'h', b'i'], &[1], &[9], &[3, 9], &[0; 2_000]] {
         assert_eq!(room.admits(datagram), Admission::Ignored, "{datagram:?}");
@@ -147,7 +147,7 @@ fn no_datagram_lets_anybody_in() {
 }
 
 #[test]
-fn stopping_closes_everybody() {
+fn stop_closes_all_connections() {
     let mut table = Table::joined(config(), &["ann", "bob"]);
     table.check("stop\n ann closed\n bob closed");
     let (peer, role, link) = (PeerId(99), Role::Player, Link::Stream);
@@ -166,7 +166,7 @@ fn history_told_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
 }
 
 #[test]
-fn a_long_history_is_shared_by_all_who_come_late_and_by_a_state() {
+fn late_clients_and_states_share_a_long_history() {
     let mut config = alone();
     (config.turn_duration, config.parameters.game_length) = (Duration::ZERO, 65_535);
     let mut table = Table::joined(config, &["ann"]);

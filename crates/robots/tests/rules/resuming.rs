@@ -35,7 +35,7 @@ fn a_setup_is_enough_for_a_first_state_and_is_checked() {
 }
 
 #[test]
-fn a_game_goes_on_when_the_server_was_killed_and_robots_of_those_who_are_gone_idle() {
+fn killed_game_continues_with_idle_robots() {
     let mut config = config();
     (config.seed, config.parameters.game_length) = (0, 4);
     let mut table = Table::joined(config, &["ann", "bob"]);
@@ -98,7 +98,7 @@ transcripts! {
 }
 
 #[test]
-fn who_is_killed_before_turn_0_draws_the_same_one() {
+fn server_killed_before_turn_0_draws_the_same_turn() {
     let mut table = Table::joined(config(), &["ann"]);
     table.connect("bob", Role::Player, None);
     let message = ClientMessage::Join { name: text("bob") };

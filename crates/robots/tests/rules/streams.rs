@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn a_name_that_is_not_utf8_is_told_with_its_place() {
+fn invalid_utf8_is_reported_with_its_offset() {
     let wrong = [0, 3, b'a', 0xff, b'b'];
     assert_eq!(read_datagram::<ClientMessage>(&wrong, 0), Err(DecodeError::NotUtf8 { at: 3 }));
     let stream = Robots::take(&mut (), &mut BytesMut::from(&wrong[..]));
@@ -66,7 +66,7 @@ fn a_name_that_is_not_utf8_is_told_with_its_place() {
 }
 
 #[test]
-fn the_longest_join_fits_and_nothing_longer_can_be_said() {
+fn longest_join_fits_the_message_bound() {
     let mut join = BytesMut::from(&[0, 255][..]);
     join.extend_from_slice(&[b'x'; 255]);
     assert_eq!(join.len(), Robots::MAX_MESSAGE);

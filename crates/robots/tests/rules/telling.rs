@@ -17,7 +17,7 @@ fn standing(rank: u32, seat: &str, name: &str, score: i64) -> Standing {
 }
 
 #[test]
-fn a_game_is_told_from_its_first_player_to_its_result() {
+fn events_cover_a_game_from_start_to_result() {
     let mut config = config();
     (config.parameters.players_count, config.parameters.bomb_timer, config.parameters.explosion_radius) = (4, 1, 0);
     let mut table = Table::joined(config, &["ann", "b\u{1b}b", "cat"]);

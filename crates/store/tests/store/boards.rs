@@ -86,7 +86,7 @@ async fn new_names_without_proof_are_no_other_opponents_of_the_same_host() {
 }
 
 #[tokio::test]
-async fn bots_are_rated_by_their_level_whatever_they_are_called() {
+async fn bots_are_rated_by_level_and_not_by_name() {
     on_each(async |store| {
         for number in 1..=12 {
             let name = format!("Bot {number}");
@@ -137,7 +137,7 @@ async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as
 }
 
 #[tokio::test]
-async fn whoever_leaves_is_last_whatever_its_score() {
+async fn player_that_leaves_is_ranked_last() {
     on_each(async |store| {
         let gone = MatchPlayer { quit: true, ..entry(1, "Ann", 200) };
         store.record(&a_match(1, "nuggets", vec![gone, entry(2, "Bob", 30), entry(3, "Cy", 20)])).await.unwrap();

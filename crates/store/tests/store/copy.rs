@@ -121,7 +121,7 @@ async fn a_copy_that_was_broken_off_goes_on() {
 }
 
 #[tokio::test]
-async fn rows_of_somebody_else_are_never_overwritten() {
+async fn rows_of_another_database_are_never_overwritten() {
     let directory = TempDir::new();
     let [first, second] = ["first.db", "second.db"].map(|name| directory.path().join(name));
     let (from, to) = (filled(&first).await, Store::file(&second).unwrap());

@@ -89,7 +89,7 @@ fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
 }
 
 #[test]
-fn a_player_who_reconnects_plays_on() {
+fn player_continues_after_a_reconnect() {
     for_each_seed(10, |seed| {
         let mut net = table(seed, 2);
         for number in 1..=2 {

@@ -45,7 +45,7 @@ fn check_end(net: &mut Net<Server, Breaker>) {
 }
 
 #[test]
-fn over_rough_links_everybody_is_told_the_same_whenever_they_come() {
+fn rough_links_deliver_the_same_boards_to_all_clients() {
     for_each_seed(20, |seed| {
         let mode = if seed.is_multiple_of(2) { Mode::Solo } else { Mode::Race(2) };
         let mut net =

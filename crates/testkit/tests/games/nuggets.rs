@@ -94,7 +94,7 @@ fn all_kinds_of_link_share_a_room() {
 }
 
 #[test]
-fn over_rough_streams_a_game_ends_and_a_reset_affects_nobody_else() {
+fn reset_on_rough_streams_affects_only_its_client() {
     for_each_seed(30, |seed| {
         let mut net = net(seed);
         for number in 1..=4 {

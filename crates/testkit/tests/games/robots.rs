@@ -107,7 +107,7 @@ fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
 }
 
 #[test]
-fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
+fn rough_links_deliver_the_same_game_to_late_clients() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
         for (number, by) in [(1, By::Stream), (2, By::Messages), (3, By::Stream)] {
@@ -138,7 +138,7 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
 }
 
 #[test]
-fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
+fn broken_connections_affect_only_their_clients() {
     let (mut resets, mut games) = (0, 0);
     for_each_seed(40, |seed| {
         games += 1;

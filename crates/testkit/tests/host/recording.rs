@@ -116,7 +116,7 @@ fn connections_and_their_ends_are_charged_to_their_host() {
 }
 
 #[test]
-fn what_nobody_caused_is_charged_to_nobody() {
+fn inputs_without_a_peer_are_charged_to_no_host() {
     let parrot = Parrot { records: RECORDED_RATE.burst, deadline: Some(Time::ZERO), ..Parrot::default() };
     let script = Script::default();
     let mut host = Host::new(parrot).with_transport(script.clone());
@@ -130,7 +130,7 @@ fn what_nobody_caused_is_charged_to_nobody() {
 }
 
 #[test]
-fn who_records_nothing_is_never_paused() {
+fn inputs_that_record_nothing_are_never_paused() {
     let (mut host, script) = host(0);
     script.open(1, EVE);
     work(&mut host);

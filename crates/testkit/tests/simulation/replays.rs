@@ -85,7 +85,7 @@ fn disk_that_does_not_respond_delays_outputs_and_loses_none() {
 }
 
 #[test]
-fn a_replay_sends_everybody_the_same_bytes() {
+fn replay_sends_the_same_bytes() {
     replays_alike::<Nuggets>();
     replays_alike::<Robots>();
     replays_alike::<Blackjack>();

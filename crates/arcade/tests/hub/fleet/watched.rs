@@ -102,7 +102,7 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn the_node_of_a_room_decides_who_watches_it_elsewhere() {
+fn node_of_a_room_admits_watchers_of_other_nodes() {
     let arcade = Arcade::new();
     let ann = arcade.node("ann", &["--no-default-rooms"]);
     let bob = arcade.node("bob", &["--no-default-rooms", "--proxy", "127.0.0.1"]);

@@ -7,7 +7,7 @@ use super::{ask, hears, id, make, obeyed, play, refused};
 use crate::support::{Hub, native};
 
 #[test]
-fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
+fn room_with_a_link_is_found_by_its_code_only() {
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
     let room = make(
         &hub,
@@ -151,7 +151,7 @@ fn room_that_no_list_shows_is_answered_as_a_missing_one() {
 }
 
 #[test]
-fn a_room_with_a_word_is_listed_without_its_port_and_lets_in_who_knows_the_word() {
+fn room_with_a_password_is_listed_without_its_port() {
     let hub = Hub::start();
     let options = |visibility: &str, word: Option<&str>| json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": visibility, "word": word } });
     for (visibility, word) in
