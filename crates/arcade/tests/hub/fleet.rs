@@ -19,9 +19,7 @@ use std::{
     },
 };
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use testkit::{TempDir, peer::Peer};
 
 use self::{brokers::Broker, database::Database};
@@ -241,40 +239,6 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&word)), &close.to_string());
     assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
     bob.wait("end of the room", |rooms| rooms.iter().all(|room| room["id"] != word["id"]).then_some(()));
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn device_code_and_lost_key_of_a_name_hold_at_every_node() {
-    let (ann, bob) = Arcade::new().two();
-    // Other tests use the same database.
-    let name = format!("Gil{}", std::process::id());
-    let key = |number: u8| URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{name} {number}")));
-    let (first, second, third) = (key(1), key(2), key(3));
-    let post = |hub: &Hub, path: &str, body: Value| {
-        let (head, body) = hub.request("POST", &format!("/api/names{path}"), &body.to_string());
-        (head, serde_json::from_str::<Value>(&body).unwrap_or_default())
-    };
-    assert!(post(&ann, "", json!({ "name": name, "key": first })).0.starts_with("HTTP/1.1 204"));
-    let (_, link) = post(&ann, "/link", json!({ "name": name, "key": first }));
-    let (head, body) = post(&bob, "/redeem", json!({ "code": link["code"], "key": second }));
-    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
-    let room = bob.nuggets();
-    let mut browser = bob.enter_as(&room, &json!({ "key": second }));
-    browser.until("{");
-    browser.say(&format!("PLAY {name}"));
-    browser.until("OK A");
-    shown(&bob, &room, |room| room["players"][0]["proven"] == true);
-    let (head, _) = post(&ann, "/key", json!({ "name": name, "key": first, "new": third }));
-    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
-    shown(&bob, &room, |room| room["players"][0]["proven"] == false);
-    // A new seat does not prove it either.
-    let other = bob.nuggets();
-    let mut again = bob.enter_as(&other, &json!({ "key": second }));
-    again.until("{");
-    again.say(&format!("PLAY {name}"));
-    again.until("OK A");
-    shown(&bob, &other, |room| room["players"][0]["proven"] == false);
 }
 
 #[test]

@@ -229,51 +229,6 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     }
 }
 
-/// A program of nuggets that presses keys until it is told to stop.
-fn explore(at: SocketAddr, login: &str, stop: &AtomicBool) {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    socket.connect(at).unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-    let _ = socket.send(format!("PLAY {login}").as_bytes());
-    let (mut buffer, mut is_in) = (vec![0; 1 << 16], false);
-    for key in b"HJKLYUBN".iter().cycle() {
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
-        if let Ok(length) = socket.recv(&mut buffer) {
-            is_in |= buffer[..length].starts_with(b"OK");
-            if buffer[..length].starts_with(b"QUIT") {
-                return;
-            }
-        }
-        if is_in {
-            let _ = socket.send(&[b"KEY ", &[*key][..]].concat());
-        }
-    }
-}
-
-/// A program of robots that moves up and down.
-fn roam(at: SocketAddr, login: &str, stop: &AtomicBool) {
-    let mut stream = connect(at);
-    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    let length = u8::try_from(login.len()).unwrap();
-    let _ = stream.write_all(&[&[0, length], login.as_bytes()].concat());
-    let mut buffer = [0; 4096];
-    for direction in [0, 2].iter().cycle() {
-        match stream.read(&mut buffer) {
-            Ok(0) => return,
-            Err(error) if !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
-                return;
-            }
-            _ if stop.load(Ordering::Relaxed) => return,
-            _ => {}
-        }
-        if stream.write_all(&[3, *direction]).is_err() {
-            return;
-        }
-    }
-}
-
 // Waits until Ann has played a match of each game, and looks for its replay.
 fn has_played_with_replays(hub: &Hub, games: &[&str]) {
     for game in games {
@@ -305,21 +260,6 @@ fn a_lone_program_plays_our_bots_and_each_match_has_a_replay() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind"]);
     let _program = guesser(&hub, &join(&hub, "Ann"));
     has_played_with_replays(&hub, &["mastermind"]);
-}
-
-#[test]
-#[ignore = "matches take twenty seconds of real time; .ci/run runs it"]
-fn a_lone_program_of_each_game_plays_our_bots_and_each_match_has_a_replay() {
-    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,robots,mastermind"]);
-    let login = join(&hub, "Ann");
-    let (nuggets, robots) = (door(&hub, "nuggets"), door(&hub, "robots"));
-    let (one, two) = (login.clone(), login.clone());
-    let _programs = [
-        Again::and_again(move |stop| explore(nuggets, &one, stop)),
-        Again::and_again(move |stop| roam(robots, &two, stop)),
-        guesser(&hub, &login),
-    ];
-    has_played_with_replays(&hub, &["mastermind", "robots", "nuggets"]);
 }
 
 #[test]

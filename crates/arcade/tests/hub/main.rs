@@ -37,7 +37,7 @@ mod tls;
 mod toolbox;
 mod watchers;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use support::{Hub, native};
 use testkit::peer::Peer;
 use tungstenite::{Error, Message};
@@ -71,31 +71,6 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     again.until("DISPLAY");
     let mut stolen = hub.come_back(&room, &format!("{token}x"));
     assert!(matches!(stolen.0.read(), Ok(Message::Close(Some(close))) if u16::from(close.code) == 4002));
-}
-
-// The result of a round may be sent while the connection of its player is down.
-#[test]
-fn a_page_that_returns_to_the_blackjack_table_hears_the_last_result_again() {
-    let hub = Hub::start();
-    let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
-    let (mut browser, token) = hub.enter(&room);
-    browser.say("JOIN Ann");
-    browser.until("BEGIN");
-    let card = browser.until("CARD");
-    browser.until("DECISION");
-    browser.say("STAND");
-    let result = browser.until("RESULT");
-    browser.until("DECISION");
-    drop(browser);
-    let mut again = hub.come_back(&room, &token);
-    for expected in ["BEGIN", &card] {
-        assert_eq!(again.next_text(), expected);
-    }
-    assert_eq!(again.until("RESULT"), result);
-    assert_eq!(again.next_text(), "BEGIN");
-    again.until("DECISION");
-    again.say("STAND");
-    again.until("RESULT");
 }
 
 #[test]

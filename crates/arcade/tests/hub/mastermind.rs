@@ -88,30 +88,6 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
 }
 
 #[test]
-fn race_with_a_bot_hides_the_code_until_its_result() {
-    let hub = Hub::start();
-    let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "minutes": 1 }));
-    assert_eq!(room["seats"], 2);
-    let id = room["id"].as_str().unwrap();
-    let (mut browser, _) = hub.enter(&room);
-    browser.say("PLAY Ann");
-    browser.until("WAIT 1");
-    let wanted = json!({ "level": "easy", "owner": room["owner_token"] }).to_string();
-    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), &wanted).0.starts_with("HTTP/1.1 204"));
-    browser.until("GAME 2");
-    let mut watcher = hub.socket(&format!("/rooms/{id}/socket?watch=true"), None).unwrap();
-    browser.say("GUESS 1122");
-    assert!(watcher.until("ROW 1 1").starts_with("ROW 1 1 **** "));
-    browser.say("RESIGN");
-    assert_eq!(watcher.until("OVER 1"), "OVER 1 resigned 1 0 ****");
-    // The bot plays on, and its guesses are hidden until the race is over.
-    assert!(browser.until("ROW 2 1").starts_with("ROW 2 1 **** "));
-    let wanted_gone = json!({ "owner": room["owner_token"] }).to_string();
-    hub.request("DELETE", &format!("/api/rooms/{id}/bots"), &wanted_gone);
-    assert!(!watcher.until("OVER 1").ends_with('*'), "all is shown when nobody looks for the code any more");
-}
-
-#[test]
 fn the_puzzle_of_the_day_is_the_same_after_a_restart_and_others_see_answers_only() {
     let hub = Hub::start();
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();

@@ -39,26 +39,3 @@ fn a_page_whose_name_leads_here_opens_no_sockets_and_reads_nothing() {
     let counted = || hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1");
     eventually("refusals are not counted", counted);
 }
-
-#[test]
-fn the_hub_is_called_by_its_addresses_and_by_names_that_its_host_gives() {
-    let hub = Hub::with(&["--name", "play.example.org", "--name", "203.0.113.5", "--proxy", "127.0.0.1"]);
-    let port = hub.address.port();
-    let ip = format!("127.0.0.1:{port}");
-    for name in [&*ip, "localhost", "[::1]:80", "Play.example.org", "play.example.org:443", "203.0.113.5:8080"] {
-        let answer = ask(&hub, "GET", "/api/rooms", &[("Host", name), ("X-Forwarded-For", "198.51.100.1")]);
-        assert!(answer.starts_with("HTTP/1.1 200"), "{name}: {answer}");
-    }
-    // What the proxy passes on has to be a name of the hub too.
-    for name in ["evil.example", "other.example.org", "203.0.113.6"] {
-        let answer = ask(&hub, "GET", "/api/rooms", &[("Host", name), ("X-Forwarded-For", "198.51.100.1")]);
-        assert!(answer.starts_with("HTTP/1.1 421"), "{name}: {answer}");
-    }
-    let socket = |origin| hub.socket_with("/live", &[("Host", "play.example.org"), ("Origin", origin)]);
-    assert!(socket("https://play.example.org").is_ok());
-    // A name of the hub, but not that of this page.
-    assert!(matches!(&socket("https://localhost"), Err(Error::Http(answer)) if answer.status() == 403));
-    assert!(matches!(&socket("null"), Err(Error::Http(answer)) if answer.status() == 403));
-    // Programs have no origin, and old ones no name.
-    assert!(hub.raw("GET /healthz HTTP/1.0\r\n\r\n").contains(" 200 "));
-}

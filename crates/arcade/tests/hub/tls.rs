@@ -3,7 +3,6 @@
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    process::Command,
     sync::Arc,
 };
 
@@ -12,7 +11,7 @@ use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     pki_types::{CertificateDer, ServerName},
 };
-use testkit::{TempDir, process::Process, stream::connect};
+use testkit::{TempDir, stream::connect};
 use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
 
 use crate::support::Hub;
@@ -171,24 +170,4 @@ fn sighup_does_not_end_a_hub_without_a_certificate() {
     assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
-}
-
-#[test]
-fn a_certificate_that_cannot_be_used_keeps_a_hub_from_starting_and_an_old_one_is_warned_about() {
-    let (mut certificate, other) = (Certificate::new(), Certificate::new());
-    let [tls, pem, key] = certificate.options();
-    let start = |options: &[&str]| {
-        let data = TempDir::new();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-        Process::run(command.args(["--port", "0", "--data"]).arg(data.path()).args(options)).ended(1).stderr
-    };
-    let nowhere = start(&[&tls, "/nowhere/certificate.pem", &key]);
-    assert!(nowhere.contains("cannot read '/nowhere/certificate.pem': No such file or directory"), "{nowhere}");
-    let mixed = start(&[&tls, &pem, &other.options()[2]]);
-    assert!(mixed.contains("key.pem' does not belong to the certificate in '"), "{mixed}");
-    certificate.renew(2001);
-    let hub = Hub::with(&[&tls, &pem, &key, "--name", "play.example.org"]);
-    let warned = hub.process.stderr();
-    assert!(warned.contains("the certificate ended on 2001-01-01"), "{warned}");
-    assert!(warned.contains("the certificate is not for 'play.example.org'"), "{warned}");
 }
