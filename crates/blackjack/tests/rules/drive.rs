@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use blackjack::{Action, Client, Config, Dialect, Name, StateSpace, learn::Choice};
-use netcore::{Client as _, Framing, Gone, Link, Role, Room as _};
+use netcore::{Client as _, Framing, Gone, Input, Link, Role, Room as _};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::room::{Room, Step};
+use crate::room::Room;
 
 struct Player {
     // The name of its connection in the room.
@@ -35,7 +35,7 @@ impl Drive {
         match self.rng.random_range(0..100) {
             0..8 => self.connect(),
             number @ 8..14 => {
-                let here = self.room.here();
+                let here = self.room.open();
                 if !here.is_empty() {
                     let who = here[self.rng.random_range(0..here.len())].clone();
                     self.trouble(number, &who);
@@ -45,7 +45,7 @@ impl Drive {
                 let pause = if self.rng.random_range(0..40) == 0 { 30_000 } else { self.rng.random_range(0..150) };
                 self.room.now = self.room.now.plus(Duration::from_millis(pause));
                 if self.room.hosted.deadline().is_some_and(|deadline| deadline <= self.room.now) {
-                    self.room.apply(Step::Elapsed);
+                    self.room.input(Input::Elapsed);
                 }
             }
             _ => self.play(),

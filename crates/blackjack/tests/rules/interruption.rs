@@ -155,7 +155,7 @@ fn half_closed_client_has_no_seat_after_a_kill() {
          Bob > JOIN Bob
          Bob < BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION",
     );
-    assert!(room.log.contains(&"Ann left table 1, seat 1: closed the connection".to_owned()), "{:?}", room.log);
+    assert!(room.log().contains(&"Ann left table 1, seat 1: closed the connection".to_owned()), "{:?}", room.log());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_seat_is_held_for_its_host_and_not_only_for_its_name() {
         room.connect_from(host, Role::Player, who);
         room.send(who, b"JOIN Ann\0");
         assert_eq!(room.heard(who), []);
-        assert!(room.log.last().unwrap().starts_with("Ann waits behind "));
+        assert!(room.log().last().unwrap().starts_with("Ann waits behind "));
     }
     room.join("Bob");
     assert_eq!(room.heard("Bob"), []);
@@ -200,9 +200,10 @@ fn of_two_seats_with_one_name_the_first_comer_gets_the_first() {
         room.connect(who);
         room.send(who, b"JOIN Ann\0");
     }
-    let seats: Vec<&str> = room.log.iter().filter_map(|line| line.strip_prefix("Ann sits at ")).collect();
+    let log = room.log();
+    let seats: Vec<&str> = log.iter().filter_map(|line| line.strip_prefix("Ann sits at ")).collect();
     assert_eq!(seats[4..], ["table 1, seat 1", "table 1, seat 2", "table 2, seat 1", "table 2, seat 2"]);
-    assert_eq!(room.log.last().unwrap(), "Ann waits behind 0");
+    assert_eq!(room.log().last().unwrap(), "Ann waits behind 0");
 }
 
 #[test]
@@ -214,11 +215,8 @@ fn a_dealer_that_is_stopped_while_it_holds_seats_prints_how_it_stands() {
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
     assert_eq!(room.row("Ann")[0], 1);
     assert_eq!(
-        room.log[room.log.len() - 2..],
-        [
-            "table 1 was not played to its end",
-            "Ann left table 1, seat 1: did not reconnect after the server was resumed"
-        ]
+        room.log()[room.log().len() - 2..],
+        ["table 1 was not played to its end", "Ann left table 1, seat 1: did not reconnect after the server was resumed"]
     );
 }
 
@@ -232,7 +230,7 @@ fn clients_without_a_seat_are_forgotten_by_a_kill() {
     room.watch("Wes");
     room.kill();
     room.join_all(&["Bob", "Cyd"]);
-    let log: Vec<&String> = room.log.iter().filter(|line| line.contains(" waits behind ")).collect();
+    let log: Vec<String> = room.log().into_iter().filter(|line| line.contains(" waits behind ")).collect();
     assert_eq!(log[log.len() - 2..], ["Bob waits behind 0", "Cyd waits behind 1"]);
     room.join("Ann");
     room.send("Ann", b"STAND\0");

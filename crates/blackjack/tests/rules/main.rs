@@ -15,10 +15,14 @@
 //! | [`document`] | the examples in docs/protocols/blackjack.md |
 //! | [`page`] | the rules that the hub's page implements, as vectors for its tests |
 //!
-//! [`room`] simulates the network: it identifies clients by name and delivers bytes like the TCP shell. [`drive`]
-//! plays at random.
+//! [`table`] simulates the network: it identifies clients by name and delivers bytes like the TCP shell. [`room`] has what
+//! is special about dealers, and [`drive`] plays at random.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+#[macro_use]
+#[path = "../../../testkit/rules/transcript.rs"]
+mod transcript;
 
 mod cards;
 mod document;
@@ -31,6 +35,8 @@ mod playing;
 mod room;
 mod sharing;
 mod state;
+#[path = "../../../testkit/rules/table.rs"]
+mod table;
 mod trouble;
 mod watching;
 mod wire;

@@ -73,7 +73,7 @@ fn the_time_limit_runs_from_the_question() {
     assert!(!room.is_closed("Ann"));
     room.wait(Duration::from_millis(1));
     assert!(room.is_closed("Ann"));
-    assert!(room.log.iter().any(|line| line.contains("no answer in time")));
+    assert!(room.log().iter().any(|line| line.contains("no answer in time")));
 }
 
 #[test]

@@ -76,14 +76,14 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
     assert_ne!(ann, bob);
     // There is no third table. Cyd waits, and the log explains why.
     assert_eq!(room.heard("Cyd"), []);
-    assert!(room.log.iter().any(|line| line == "Cyd waits behind 0"));
-    assert!(room.log.iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));
+    assert!(room.log().iter().any(|line| line == "Cyd waits behind 0"));
+    assert!(room.log().iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));
     for who in ["Bob", "Bob", "Ann", "Ann"] {
         room.send(who, b"STAND\0");
     }
     assert_eq!(room.heard("Cyd"), [DealerMessage::Quit]);
-    assert_eq!(room.progress, [(2, 1, 2), (2, 2, 2), (1, 1, 2), (1, 2, 2)]);
-    assert_eq!(room.printed.iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
+    assert_eq!(room.progress(), [(2, 1, 2), (2, 2, 2), (1, 1, 2), (1, 2, 2)]);
+    assert_eq!(room.printed().iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
     assert_eq!(room.server().outcome(), Some(Outcome::Finished));
 }
 
@@ -100,7 +100,7 @@ fn stopped_dealer_sends_quit_and_prints_standings() {
          Ann closed
          Bob closed",
     );
-    assert_eq!((room.printed.len(), room.server().outcome()), (1, Some(Outcome::Stopped)));
+    assert_eq!((room.printed().len(), room.server().outcome()), (1, Some(Outcome::Stopped)));
     assert_eq!(room.server().deadline(), None);
 }
 
@@ -108,9 +108,9 @@ fn stopped_dealer_sends_quit_and_prints_standings() {
 fn standings_as_json_and_trace_output() {
     let mut room = Room::joined(Config { json: true, trace: true, ..config(1) }, &["Ann"]);
     room.send("Ann", b"STAND\0");
-    assert!(room.printed[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
+    assert!(room.printed()[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
     for told in ["Ann > STAND", "Ann < DECISION", "table 1 round 1: the dealer had ", "table 1 is over"] {
-        assert!(room.log.iter().any(|line| line.contains(told)), "{told}: {:?}", room.log);
+        assert!(room.log().iter().any(|line| line.contains(told)), "{told}: {:?}", room.log());
     }
 }
 

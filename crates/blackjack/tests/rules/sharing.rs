@@ -26,7 +26,7 @@ fn host_with_thousands_of_clients_delays_no_other_host() {
         assert_eq!(closed, 2_500 - MAX_CLIENTS_OF_HOST, "a host can have half of all places");
         join(&mut room, "192.0.2.1", "Ann");
         assert!(!room.is_closed("Ann"));
-        assert_eq!(room.log.last().unwrap(), "Ann waits behind 0");
+        assert_eq!(room.log().last().unwrap(), "Ann waits behind 0");
         // The current table is played to its end.
         for number in 0..players {
             room.send(&format!("m{number}"), b"STAND\0");
@@ -87,26 +87,26 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
     for json in [false, true] {
         let mut room = Room::new(Config { forever: true, json, ..config(1) });
         (0..1_000).for_each(|number| leave(&mut room, number));
-        assert_eq!(room.printed.len(), 10);
+        assert_eq!(room.printed().len(), 10);
         room.wait(Duration::from_secs(1));
         leave(&mut room, 1_000);
         let told = if json { "\"left_out\":990}" } else { "\n990 tables that were deserted before are left out" };
-        assert!(room.printed[10].ends_with(told), "{}", room.printed[10]);
+        assert!(room.printed()[10].ends_with(told), "{}", room.printed()[10]);
         // The standings of a table that was played to its end are always printed.
         leave(&mut room, 1_001);
         join(&mut room, "192.0.2.1", "Ann");
         room.send("Ann", b"STAND\0");
-        assert_eq!(room.printed.len(), 12);
-        assert!(room.printed[11].contains("Ann"));
+        assert_eq!(room.printed().len(), 12);
+        assert!(room.printed()[11].contains("Ann"));
         leave(&mut room, 1_002);
         room.stop();
         let told = if json { "{\"left_out\":1}" } else { "1 table that was deserted before are left out" };
-        assert_eq!(room.printed.last().unwrap(), &told.replace("are", if json { "are" } else { "is" }));
+        assert_eq!(room.printed().last().unwrap(), &told.replace("are", if json { "are" } else { "is" }));
     }
     // With a bounded number of tables, no standings are omitted.
     let mut room = Room::new(Config { tables: 40, ..config(1) });
     (0..40).for_each(|number| leave(&mut room, number));
-    assert_eq!(room.printed.len(), 40);
+    assert_eq!(room.printed().len(), 40);
 }
 
 #[test]
@@ -130,8 +130,9 @@ fn each_seat_is_left_once_and_faults_are_warnings() {
         ("Eve", Departure::GameOver),
         ("Fay", Departure::GameOver),
     ] {
+        let log = room.log();
         let told = |what: &str| -> Vec<&str> {
-            room.log.iter().filter_map(|line| line.strip_prefix(&format!("{who} {what} "))).collect()
+            log.iter().filter_map(|line| line.strip_prefix(&format!("{who} {what} "))).collect()
         };
         let seats = told("sits at");
         assert_eq!((seats.len(), told("left")), (1, vec![&*format!("{}: {why}", seats[0])]), "{who}");

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use blackjack::{Config, Seed, Server};
-use netcore::{Hosted, Recorded as _};
+use netcore::Recorded as _;
 use serde_json::json;
 
-use crate::room::state;
+use crate::room::Room;
 
 fn config(seed: u64) -> Config {
     let players = usize::try_from(seed % 3).unwrap() + 1;
@@ -27,8 +27,8 @@ fn a_dealer_that_is_set_up_again_is_a_new_one() {
     for seed in 0..20 {
         let server = Server::new(config(seed)).unwrap();
         let setup = serde_json::from_str(&serde_json::to_string(&server.setup()).unwrap()).unwrap();
-        let again = Hosted::new(Server::from_setup(setup).unwrap());
-        assert_eq!(state(&again), state(&Hosted::new(server)));
+        let again = Room::of(Server::from_setup(setup).unwrap());
+        assert_eq!(again.state(), Room::of(server).state());
     }
     for (field, value) in [("players", json!(7)), ("tables", json!(0)), ("rounds", json!(0)), ("tables", json!(4_097))]
     {

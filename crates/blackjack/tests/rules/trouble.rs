@@ -177,6 +177,6 @@ fn dealer_without_players_is_deserted() {
             (room.server().outcome(), room.server().outcome()),
             (Some(Outcome::Deserted), Some(Outcome::Deserted))
         );
-        assert_eq!(room.log.last().unwrap(), "table 1 was not played to its end");
+        assert_eq!(room.log().last().unwrap(), "table 1 was not played to its end");
     }
 }

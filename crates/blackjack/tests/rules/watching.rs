@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{Card, Config, DealerMessage, Deck, Seed};
-use netcore::{Engine, Gone, Leave, Outcome, Phase};
+use netcore::{Engine, Gone, Input, Leave, Outcome, Phase};
 
 use crate::{
     drive::Drive,
-    room::{Room, Step, config, messages},
+    room::{Room, config, messages},
 };
 
 // The order of the deck in a round of a table, counted from 1, computed by the same shuffles.
@@ -188,7 +188,7 @@ fn a_result_on_its_way_is_not_lost_with_the_connection() {
     room.heard("Ann");
     room.refresh("Ann");
     assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
-    room.read_again();
+    room.restore();
     room.refresh("Ann");
     assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
 }
@@ -221,9 +221,9 @@ fn resumable_stop_sends_nothing() {
     room.watch("Wat");
     room.heard("Ann");
     room.bytes("Wat");
-    room.apply(Step::Stop(Leave::Resumable));
+    room.input(Input::Stop(Leave::Resumable));
     assert_eq!((room.bytes("Ann"), room.bytes("Bob"), room.bytes("Wat")), (vec![], vec![], vec![]));
-    assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed.is_empty());
+    assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed().is_empty());
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
 }
 

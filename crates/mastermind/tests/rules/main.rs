@@ -10,6 +10,10 @@ use mastermind::{Code, Rules};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
+#[macro_use]
+#[path = "../../../testkit/rules/transcript.rs"]
+mod transcript;
+
 mod answers;
 mod codes;
 mod days;
@@ -24,6 +28,8 @@ mod room;
 mod secrets;
 mod serving;
 mod sharing;
+#[path = "../../../testkit/rules/table.rs"]
+mod table;
 mod totals;
 mod transcripts;
 

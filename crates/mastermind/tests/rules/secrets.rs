@@ -95,7 +95,7 @@ fn no_line_shows_a_code_that_its_receiver_may_not_know() {
             // Includes games that have just begun.
             for who in &EVERYBODY[..PLAYERS] {
                 for line in room.peek(who) {
-                    if let ["OK", seat] = words(line)[..] {
+                    if let ["OK", seat] = words(&line)[..] {
                         seats.insert((*who).to_owned(), seat.parse().unwrap());
                     }
                 }

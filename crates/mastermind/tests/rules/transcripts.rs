@@ -99,11 +99,6 @@ const SOLO: &str = "
     w closed
 ";
 
-#[test]
-fn a_player_finds_a_code_and_plays_again() {
-    Room::new(solo()).check(SOLO);
-}
-
 const RACE: &str = "
     Ann > PLAY Ann
     Ann < ROOM race 4 8 no 2
@@ -227,11 +222,6 @@ const RACE: &str = "
     w < ROW 1 2 **** 0 3
 ";
 
-#[test]
-fn a_race() {
-    Room::new(race(2)).check(RACE);
-}
-
 const DAY: &str = "
     Ann > PLAY Ann
     Ann < ROOM daily 4 8 yes 2026-01-13
@@ -311,7 +301,8 @@ const DAY: &str = "
     bob closed
 ";
 
-#[test]
-fn a_day() {
-    Room::new(daily()).check(DAY);
+transcripts! {
+    a_player_finds_a_code_and_plays_again: Room::new(solo()) => SOLO;
+    a_race: Room::new(race(2)) => RACE;
+    a_day: Room::new(daily()) => DAY;
 }

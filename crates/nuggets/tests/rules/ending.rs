@@ -5,7 +5,7 @@ use std::time::Duration;
 use netcore::{Engine, Input, Link, Outcome, Role};
 use nuggets::{ClientMessage, Config, Rules};
 
-use crate::table::{Said, Table, plain, transcripts};
+use crate::table::{Said, Table, plain};
 
 transcripts! {
     a_quitter_is_thanked_once_and_hears_no_more: plain("A.B4") => "

@@ -3,7 +3,7 @@
 use netcore::{Link, Role};
 use nuggets::{Config, Rules};
 
-use crate::table::{NAMES, Table, plain, told, transcripts};
+use crate::table::{NAMES, Table, plain, told};
 
 #[test]
 fn joining_player_gets_ok_grid_gold_and_display() {

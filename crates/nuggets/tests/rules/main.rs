@@ -25,6 +25,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
+#[macro_use]
+#[path = "../../../testkit/rules/transcript.rs"]
+mod transcript;
+
 mod damaged;
 mod document;
 mod ending;

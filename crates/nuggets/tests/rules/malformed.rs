@@ -1,7 +1,7 @@
 //! Malformed datagrams: they change no state, and at most their sender receives a response.
 
 use crate::{
-    table::{Said, plain, told, transcripts},
+    table::{Said, plain, told},
     wording::unescaped,
 };
 

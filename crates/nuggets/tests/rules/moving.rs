@@ -2,7 +2,7 @@
 
 use nuggets::Position;
 
-use crate::table::{plain, told, transcripts};
+use crate::table::{plain, told};
 
 const FIELD: &str = "\
 .....

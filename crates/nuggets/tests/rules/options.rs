@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
 use crate::{
-    table::{Table, last_display, told, transcripts},
+    table::{Table, last_display, told},
     wording::rows,
 };
 

@@ -6,10 +6,7 @@ use nuggets::{
 };
 use proptest::prelude::*;
 
-use crate::{
-    maps::map,
-    table::{plain, transcripts},
-};
+use crate::{maps::map, table::plain};
 
 /// Whether `to` (row, column) is visible from `from` on a map of these rows: the literal rule, one target at a time.
 fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {

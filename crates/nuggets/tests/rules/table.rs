@@ -1,6 +1,6 @@
 //! A server and its peers, identified by name, with a simulated network.
 
-use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use netcore::{
@@ -13,25 +13,16 @@ use nuggets::{
     protocol::MAX_DATAGRAM,
 };
 
-use crate::wording::{escaped, rows, shown, unescaped};
+use crate::{
+    transcript,
+    wording::{escaped, rows, shown, unescaped},
+};
 
 /// The players, in the order of their letters.
 pub(crate) const NAMES: [&str; 26] = [
     "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy", "Kim", "Leo", "Mia", "Noah",
     "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
 ];
-
-/// Tests that consist of one or more pairs of a table and a transcript; see [`Table::check`].
-macro_rules! transcripts {
-    ($($(#[$meta:meta])* $name:ident: $($table:expr => $transcript:expr),+;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            $($table.check($transcript);)+
-        }
-    )*};
-}
-pub(crate) use transcripts;
 
 /// A game by the course's rules in the state of the drawing.
 pub(crate) fn plain(drawing: &str) -> Table {
@@ -257,10 +248,7 @@ impl Table {
     /// outputs are not compared. A line that begins with `# ` is a comment.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
-        let lines = transcript.lines().map(str::trim);
-        let expected: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
-        let mut got = String::new();
-        for line in &expected {
+        transcript::check(transcript, |line| {
             let said = match line.split(' ').collect::<Vec<_>>()[..] {
                 [who, ">", ..] => self.send(who, unescaped(line[who.len() + 2..].trim_start())),
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
@@ -274,15 +262,10 @@ impl Table {
                     vec![]
                 }
                 ["stop"] => self.stop(),
-                _ => continue,
+                _ => return None,
             };
-            let _ = writeln!(got, "{line}");
-            for said in said {
-                got += &(said.lines() + "\n");
-            }
-        }
-        let expected = expected.join("\n") + "\n";
-        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+            Some(said.iter().map(Said::lines).collect())
+        });
     }
 
     fn peer(&self, who: &str) -> Option<PeerId> {

@@ -6,7 +6,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 #[macro_use]
-mod table;
+#[path = "../../../testkit/rules/transcript.rs"]
+mod transcript;
 
 mod bot;
 mod build;
@@ -24,6 +25,7 @@ mod resuming;
 mod runs;
 mod starting;
 mod streams;
+mod table;
 mod telling;
 mod turning;
 mod vectors;

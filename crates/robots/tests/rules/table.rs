@@ -1,6 +1,6 @@
 //! A server and its clients, identified by name; the test simulates the network between them.
 
-use std::{collections::BTreeMap, fmt::Write, mem::take, time::Duration};
+use std::{collections::BTreeMap, mem::take, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
@@ -15,6 +15,7 @@ use robots::{
 
 use crate::{
     streams::bytes,
+    transcript,
     wording::{action, shown},
 };
 
@@ -53,16 +54,6 @@ pub(crate) fn alone() -> Config {
     with(config(), |Config { parameters, .. }| {
         (parameters.players_count, parameters.size_x, parameters.size_y) = (1, 1, 1);
     })
-}
-
-/// One test for each transcript: its name, its table, and the text that [`Table::check`] compares.
-macro_rules! transcripts {
-    ($($name:ident: $table:expr => $transcript:literal;)*) => {$(
-        #[test]
-        fn $name() {
-            $table.check($transcript);
-        }
-    )*};
 }
 
 /// The message that a client sends for this user input.
@@ -327,10 +318,7 @@ impl Table {
     /// the first message to each peer that connects, watches or refreshes, and is sent to no other peer.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
-        let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
-        let expected: Vec<&str> = lines.collect();
-        let mut got = String::new();
-        for line in &expected {
+        transcript::check(transcript, |line| {
             let words: Vec<&str> = line.split(' ').collect();
             let mut said = match words[..] {
                 [name, "comes"] => self.connect(name, Role::Player, None),
@@ -356,24 +344,20 @@ impl Table {
                     assert_eq!((self.server.outcome(), self.server.deadline()), (Some(Outcome::Stopped), None));
                     said
                 }
-                _ => continue,
+                _ => return None,
             };
-            let _ = writeln!(got, "{line}");
             if let [name, "comes" | "watches", ..] | [name, "asks", "again"] = words[..] {
                 let hello = ServerMessage::Hello(self.server.config().parameters.clone());
                 assert_eq!(said.remove(0), Said::Told(name.to_owned(), hello));
             }
-            for said in said {
-                let _ = match said {
-                    Said::All(message) => writeln!(got, "all < {}", shown(&message)),
-                    Said::Told(name, message) => writeln!(got, "{name} < {}", shown(&message)),
-                    Said::Replayed(name, message) => writeln!(got, "{name} << {}", shown(&message)),
-                    Said::Closed(name) => writeln!(got, "{name} closed"),
-                };
-            }
-        }
-        let expected = expected.join("\n") + "\n";
-        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+            let outputs = said.into_iter().map(|said| match said {
+                Said::All(message) => format!("all < {}", shown(&message)),
+                Said::Told(name, message) => format!("{name} < {}", shown(&message)),
+                Said::Replayed(name, message) => format!("{name} << {}", shown(&message)),
+                Said::Closed(name) => format!("{name} closed"),
+            });
+            Some(outputs.collect())
+        });
     }
 }
 

@@ -1,0 +1,36 @@
+//! Transcripts: texts with the inputs of a room and, below each of them, the lines of its outputs.
+//!
+//! The tests of the rules include this file by its path. A dependency on testkit would compile the crates above the
+//! rules, which takes longer than these tests.
+
+use std::fmt::Write;
+
+/// Declares tests that play a transcript at a table. The table has a method `check`.
+#[allow(unused_macros, reason = "some crates only call `check`")]
+macro_rules! transcripts {
+    ($($(#[$meta:meta])* $name:ident: $($table:expr => $transcript:expr),+;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            $($table.check($transcript);)+
+        }
+    )*};
+}
+
+/// Plays a transcript and compares. `play` receives each line. For an input it returns the lines of the outputs.
+/// Lines that begin with `#` are comments.
+#[track_caller]
+pub(crate) fn check(transcript: &str, mut play: impl FnMut(&str) -> Option<Vec<String>>) {
+    let lines = transcript.lines().map(str::trim);
+    let expected: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+    let mut got = String::new();
+    for line in &expected {
+        let Some(outputs) = play(line) else { continue };
+        let _ = writeln!(got, "{line}");
+        for output in outputs {
+            let _ = writeln!(got, "{output}");
+        }
+    }
+    let expected = expected.join("\n") + "\n";
+    assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+}
