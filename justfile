@@ -56,6 +56,10 @@ simulate:
 simulate-fleets:
     cargo test --release -p mesh --test tests simulate_for_long -- --ignored
 
+# Defects in a copy of the sources, each of which a simulation must find; `just mutants mesh` runs those of one crate.
+mutants name="":
+    cargo test -p testkit --test tests -- --ignored --nocapture --test-threads 1 mutants::{{name}}
+
 # A hundred days of the ladder in simulated time.
 simulate-ladder:
     cargo test --release -p ladder -- --ignored

@@ -7,7 +7,7 @@ use std::{
 
 use testkit::process::Process;
 
-use crate::programs::{PACKAGES, cargo, workspace};
+use crate::programs::{cargo, workspace};
 
 /// Limit on the crates that a server links, including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
@@ -52,13 +52,13 @@ fn rules() -> Vec<PathBuf> {
     packages.filter(is_rules).collect()
 }
 
-/// What cargo says that a package links, a line for each crate: its name, its version, and its features behind a bar. Each package is asked for
-/// once, since an answer takes half a second of work.
+/// The dependencies of a package: a line for each crate, with its name and version, and the path of one of ours. They are
+/// cached, since cargo computes for half a second.
 fn tree(package: &str) -> Arc<str> {
     static TREES: Mutex<BTreeMap<String, Arc<OnceLock<Arc<str>>>>> = Mutex::new(BTreeMap::new());
     let tree = Arc::clone(TREES.lock().unwrap().entry(package.to_owned()).or_default());
     let asked = || {
-        let arguments = ["-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}|{f}"];
+        let arguments = ["-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"];
         Process::run(cargo("tree").args(arguments)).ended(0).stdout.into()
     };
     Arc::clone(tree.get_or_init(asked))
@@ -66,12 +66,8 @@ fn tree(package: &str) -> Arc<str> {
 
 /// The crates that a package links, as name and version.
 fn linked(package: &str) -> BTreeSet<String> {
-    // A crate from a registry is `NAME vVERSION`; the path follows for one of ours.
-    let name = |line: &str| {
-        let (name, _) = line.split_once('|')?;
-        Some(name.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
-    };
-    tree(package).lines().filter_map(name).collect()
+    let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    tree(package).lines().map(name).collect()
 }
 
 fn check_thin(package: &str, most: usize) {
@@ -111,13 +107,4 @@ fn rules_do_no_io() {
             assert!(!crates_with_io.iter().any(|with_io| name.starts_with(with_io)), "{package} links {name}");
         }
     }
-}
-
-#[test]
-fn no_program_has_the_probes_of_the_simulation() {
-    let has_probes = |package| tree(package).lines().any(|line| line.starts_with("netcore ") && line.contains("probe"));
-    for program in PACKAGES.iter().chain(&["arcade"]) {
-        assert!(!has_probes(program), "{program} has planted faults");
-    }
-    assert!(has_probes("testkit"));
 }

@@ -11,8 +11,6 @@ use std::{
     time::SystemTime,
 };
 
-use netcore::probe::{self, Planted};
-
 use crate::SpoolName;
 
 /// A file of a [`Disk`].
@@ -135,8 +133,8 @@ pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()>
         Err(error) => return Err(error),
     }
     match parent {
-        Some(parent) if !probe::has(Planted::ParentNotSynced) => disk.sync_directory(parent),
-        _ => Ok(()),
+        Some(parent) => disk.sync_directory(parent),
+        None => Ok(()),
     }
 }
 

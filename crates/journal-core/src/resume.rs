@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To, probe};
+use netcore::{Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To};
 use thiserror::Error;
 use tracing::warn;
 
@@ -130,7 +130,6 @@ impl<E: Recorded> Resumable<E> {
         let mut replay = match newest {
             Some(snapshot) => match Replay::restore(&head, &snapshot) {
                 Ok(replay) => {
-                    probe::pass("journal: resumed from a snapshot");
                     reader.go_to(&snapshot)?;
                     replay
                 }

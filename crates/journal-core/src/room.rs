@@ -10,7 +10,6 @@ use std::{
 use netcore::{
     Admission, DecoderOf, Hold, Hosted, HostedState, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room,
     Split, Status, Time,
-    probe::{self, Planted},
 };
 use tracing::error;
 
@@ -146,9 +145,7 @@ impl<E: Recorded> Journalled<E> {
         self.body.clear();
         head.put(&mut self.body);
         record::put_input(input, &mut self.body);
-        if !(self.arrivals % 100 == 99 && probe::has(Planted::RecordDropped)) {
-            self.sink.push(&self.body);
-        }
+        self.sink.push(&self.body);
         self.arrivals += 1;
         u32::try_from(self.body.len() + FRONT).unwrap_or(u32::MAX)
     }
@@ -182,12 +179,8 @@ impl<E: Recorded> Journalled<E> {
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
         let (size, encoding) = (Arc::clone(&self.snapshot_size), Arc::clone(&self.encoding));
         self.scribe.run(Box::new(move || {
-            if probe::has(Planted::SnapshotTooLate) {
-                (snapshot.offset, snapshot.sum) = sink.position();
-            }
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
                 snapshot.mark.digest = codec::hash_encoded(&snapshot.state);
-                probe::pass("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 if sink.copy().is_some() {
                     sink.begin_copy(snapshot.clone(), &facts);

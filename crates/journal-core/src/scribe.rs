@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use netcore::probe::{self, Planted};
 use tracing::{info, warn};
 
 use crate::{
@@ -256,7 +255,7 @@ impl Shared {
         if sleeps {
             self.to_write.notify_one();
         }
-        writer.filter(|_| !probe::has(Planted::RecordsWakeNobody)).into_iter().for_each(Waker::wake);
+        writer.into_iter().for_each(Waker::wake);
     }
 
     fn wake_keeper(&self, mut queues: MutexGuard<'_, Queues>) {

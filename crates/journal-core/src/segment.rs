@@ -11,8 +11,6 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use netcore::probe::{self, Planted};
-
 use crate::{
     ReadError,
     disk::{Disk, SharedFile, create_directories},
@@ -259,9 +257,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
                         "another program has locked the new journal",
                     ));
                 }
-                if !probe::has(Planted::NameNotSynced) {
-                    disk.sync_directory(directory)?;
-                }
+                disk.sync_directory(directory)?;
                 return Ok((path, file));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -275,11 +271,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
 /// `None` if a server is writing the journal.
 pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segment>>, ReadError> {
     for attempt in 0.. {
-        let mut found = segments(disk, journal, true)?;
-        if found.len() > 1 && probe::has(Planted::WrongSegment) {
-            found.pop();
-            return Ok(Some(found));
-        }
+        let found = segments(disk, journal, true)?;
         if let Some(last) = found.last()
             && last.file.try_lock()?
         {

@@ -14,8 +14,6 @@ use std::{
     time::Duration,
 };
 
-use netcore::probe::{self, Planted};
-
 use crate::{
     Disk, Fact, Facts, Head, MAX_FACTS, Note, SyncPolicy,
     copying::MaybeCopying,
@@ -367,9 +365,6 @@ impl Sink {
     }
 
     fn wake(&self) {
-        if probe::has(Planted::SafeOutputsWakeNobody) {
-            return;
-        }
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(waker) = waker {
             waker.wake();

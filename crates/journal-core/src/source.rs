@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{Time, probe};
+use netcore::Time;
 
 use crate::{
     Bookmark, Head, ReadError, Reader, State,
@@ -273,6 +273,5 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
     if tail.is_empty() {
         return Ok(whole);
     }
-    probe::pass("journal: records of a spool");
     Ok(Source::new(Arc::clone(&segment.file), reader.offset(), tail.into()))
 }

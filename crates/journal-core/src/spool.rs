@@ -13,7 +13,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use netcore::probe;
 use tracing::debug;
 
 use crate::{
@@ -104,9 +103,6 @@ pub(crate) fn read(file: &dyn DiskFile) -> Vec<Spooled> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => debug!(path = %path.display(), %error, "no spool"),
         }
-    }
-    if !found.is_empty() {
-        probe::pass("journal: a spool");
     }
     found
 }

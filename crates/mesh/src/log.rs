@@ -4,7 +4,6 @@
 //! segment. Each record names its predecessor, so a reader detects gaps.
 
 use bytes::Bytes;
-use netcore::probe::{self, Planted};
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
@@ -114,18 +113,18 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
     let end = last.map_or(Sequence(0), |last| last.sequence);
     if let Some(last) = last {
         let head = &last.head;
-        if head.fence > append.fence && !probe::has(Planted::FenceNotChecked) {
+        if head.fence > append.fence {
             return Verdict::Refuse(Appended::Fenced(head.fence));
         }
         // A repeated attempt whose first reply was lost.
         let is_same = head.fence == append.fence && head.kind == kind && append.after == Some(head.after);
-        if is_same && last.body == append.body && !probe::has(Planted::RetryStoredTwice) {
+        if is_same && last.body == append.body {
             return Verdict::Refuse(Appended::Stored(last.sequence));
         }
     }
     if let Some(after) = append.after {
         let is_ours = last.is_some_and(|last| last.head.fence == append.fence && last.sequence == after);
-        if !is_ours && !probe::has(Planted::FenceNotChecked) && !probe::has(Planted::RetryStoredTwice) {
+        if !is_ours {
             return Verdict::Refuse(Appended::Misplaced(end));
         }
     }
@@ -165,7 +164,7 @@ pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<H
         let (records, bytes, anchored) = (0, 0, 0);
         return Ok(Head { name: name.clone(), fence, kind: Kind::Opened, after, records, bytes, anchored, anchors });
     };
-    if last.head.fence > fence && !probe::has(Planted::FenceNotChecked) {
+    if last.head.fence > fence {
         return Err(last.head.fence);
     }
     let mut head = last.head.clone();

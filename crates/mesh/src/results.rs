@@ -1,7 +1,6 @@
 //! Results of matches on their way to the database.
 
 use bytes::Bytes;
-use netcore::probe::{self, Planted};
 
 use crate::{Answer, MeshError, Name};
 
@@ -78,9 +77,6 @@ pub async fn work_off<E: From<MeshError>>(
     commit: impl AsyncFnOnce(&Name, &Bytes) -> Result<Committed, E>,
 ) -> Result<bool, E> {
     let Some(delivery) = results.take().await? else { return Ok(false) };
-    if probe::has(Planted::AcknowledgedBeforeCommit) {
-        results.acknowledge(&delivery.receipt).await?;
-    }
     let committed = match &delivery.body {
         Some(body) => commit(&delivery.id, body).await?,
         None => Committed::Rejected,

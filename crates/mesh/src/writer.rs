@@ -3,10 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use crate::{ASK_TIMEOUT, Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, Sequence, Ticket};
 
@@ -71,7 +68,7 @@ enum Step {
     },
     /// The journal is to be read. Appends follow after the record `end`.
     Read {
-        end: Option<Sequence>,
+        end: Sequence,
     },
     /// Pieces are appended after this record. With `None`, the first piece takes the log over.
     Append(Option<Sequence>),
@@ -132,8 +129,7 @@ impl Writer {
 
     /// Creates a writer for the journal of a match that is taken over. It reads the journal first.
     pub fn taking_over(fence: Fence) -> Self {
-        let is_wrong = probe::has(Planted::ReadBeforeOpen);
-        Self::new(fence, if is_wrong { Step::Read { end: None } } else { Step::Open { then_read: true } })
+        Self::new(fence, Step::Open { then_read: true })
     }
 
     /// Adds a piece. Returns its number, from 1. Returns `None` if too many bytes are waiting, or if an anchor is
@@ -165,7 +161,7 @@ impl Writer {
 
     /// Returns the number of stored pieces. With cluster durability, effects of later pieces must not be published.
     pub fn stored(&self) -> u64 {
-        if probe::has(Planted::ToldBeforeStored) { self.written } else { self.stored }
+        self.stored
     }
 
     /// Returns the last stored anchor.
@@ -224,11 +220,10 @@ impl Writer {
             (Step::Fenced(_), _) => {}
             (_, LogReply::Appended(Appended::Fenced(fence))) => self.step = Step::Fenced(fence),
             (Step::Open { then_read }, LogReply::Appended(Appended::Stored(end))) => {
-                self.step = if then_read { Step::Read { end: Some(end) } } else { Step::Append(Some(end)) };
+                self.step = if then_read { Step::Read { end } } else { Step::Append(Some(end)) };
             }
             (Step::Read { end }, LogReply::Pieces(pieces)) => {
-                let open = Step::Open { then_read: false };
-                self.step = end.map_or(open, |end| Step::Append(Some(end)));
+                self.step = Step::Append(Some(end));
                 return Some(pieces);
             }
             (Step::Append(_), LogReply::Appended(Appended::Stored(end))) => {

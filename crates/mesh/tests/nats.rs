@@ -14,16 +14,14 @@ use mesh::{
     Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, Input, Journals, Key, Limits, MeshError, Name,
     Nats, Node, Output, BrokerSettings, Reply, Results, Revision, Settings, Trouble, Value, Written, work_off,
 };
-use netcore::{
-    Time,
-    probe::{self, Planted, Probe},
-};
+use netcore::Time;
 use tokio::time::timeout;
 
 use self::servers::Servers;
 use crate::{
     PATIENCE,
     contract::{self, Shared, name},
+    former::VersionedNode,
 };
 
 /// Small limits, since all tests share the disk.
@@ -397,26 +395,26 @@ async fn full_directory_refuses_no_heartbeat() {
 /// A node over NATS, of this version or the previous one.
 struct Running {
     nats: Nats,
-    node: Node,
+    node: VersionedNode,
     watch: Box<dyn mesh::Watch>,
     inputs: Vec<Input>,
-    is_former: bool,
     begun: Instant,
 }
 
 impl Running {
     async fn start(place: &BrokerSettings, text: &str, is_former: bool) -> Self {
         let nats = connect(place).await;
-        let node = Node::new(Settings {
+        let settings = Settings {
             name: name(text),
             identity: name(&format!("disk-of-{text}")),
             address: "127.0.0.1:80".to_owned(),
             most_rooms: 10,
             runs: vec![],
             outage: mesh::OUTAGE,
-        });
+        };
+        let node = VersionedNode::new(settings, is_former);
         let watch = persist(async || nats.watch(None).await).await;
-        Self { nats, node, watch, inputs: vec![Input::Elapsed], is_former, begun: Instant::now() }
+        Self { nats, node, watch, inputs: vec![Input::Elapsed], begun: Instant::now() }
     }
 
     fn now(&self) -> Time {
@@ -426,9 +424,7 @@ impl Running {
     /// Executes the outputs of the node, and waits briefly.
     async fn step(&mut self) {
         let (mut out, now) = (vec![], self.now());
-        let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
         self.inputs.drain(..).for_each(|input| self.node.input(now, input, &mut out));
-        before.map(probe::enter);
         for output in out {
             if let Output::Ask(ticket, ask) = output {
                 let reply = ask.perform(&self.nats).await.map_or(Reply::Failed, Reply::Written);
@@ -436,8 +432,6 @@ impl Running {
             }
         }
         match timeout(Duration::from_millis(20), self.watch.next()).await {
-            // The previous version has no separate heartbeats.
-            Ok(Ok(Delta::Put(Key::Heartbeat(_), _))) if self.is_former => {}
             Ok(delta) => self.inputs.push(Input::Delta(delta.unwrap())),
             Err(_) => self.inputs.push(Input::Elapsed),
         }

@@ -10,16 +10,17 @@ mod faults;
 mod hub;
 mod machine;
 mod oracle;
-mod planted;
 mod room;
 mod world;
 
 use self::world::{Options, World};
 
-/// Runs fleets of the seeds 1 to `count`, or of the one in `MESH_SEED`. A failure reports the seed.
+/// Runs fleets of the seeds 1 to `count`, or of `MESH_SEEDS` seeds from `MESH_SEED` on. A failure reports the seed.
 fn fleets(count: u64, options: Options) {
-    let one = number("MESH_SEED");
-    for seed in one.unwrap_or(1)..=one.unwrap_or(count) {
+    let first = number("MESH_SEED");
+    let count = number("MESH_SEEDS").unwrap_or(if first.is_some() { 1 } else { count });
+    let first = first.unwrap_or(1);
+    for seed in first..first + count {
         let _named = Named(seed);
         World::new(seed, options).run();
     }
@@ -43,6 +44,12 @@ impl Drop for Named {
 #[test]
 fn no_fleet_breaks_a_promise() {
     fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options::default());
+}
+
+/// Messages are lost, delayed and repeated, but machines and the broker never fail.
+#[test]
+fn a_lossy_network_breaks_no_promise() {
+    fleets(if cfg!(debug_assertions) { 25 } else { 100 }, Options { calm: true, ..Options::default() });
 }
 
 /// Clocks stop while a machine is paused, as those of frozen virtual machines do. Leases are useless then, and only

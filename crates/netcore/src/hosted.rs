@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Admission, DecodeError, Engine, Framing, Input, Link, Outbox, Outcome, PeerId, Progress, Protocol, Recorded,
     RequestOf, Room, Split, StateError, Status, Time,
-    probe::{self, Planted},
 };
 
 /// An engine as a [`Room`]: decodes what arrives with the protocol of the engine, with one decoder per peer.
@@ -46,10 +45,6 @@ impl<E: Engine> Hosted<E> {
     fn message(&mut self, now: Time, peer: PeerId, message: &[u8], out: &mut Outbox) -> Progress {
         let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Progress::Ignored };
         match decode::<E>(&mut line.decoder, message, line.link.framing()) {
-            Ok(_) if line.ahead && E::Protocol::AHEAD.is_some() && probe::has(Planted::LooksBehind) => {
-                let _ = self.malformed(now, peer, DecodeError::invalid("bytes behind a message", 0), out);
-                Progress::Decoded
-            }
             Ok(request) => {
                 self.engine.input(now, Input::Message { peer, message: request }, out);
                 Progress::Decoded

@@ -35,7 +35,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
-#[cfg(any(test, feature = "probe"))]
+#[cfg(test)]
 extern crate std;
 
 mod client;
@@ -53,7 +53,6 @@ mod message_stream;
 mod name;
 mod outbox;
 mod peer;
-pub mod probe;
 mod quota;
 mod recorded;
 mod room;

@@ -15,10 +15,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{
-    Admission, Link, Role, Time,
-    probe::{self, Planted},
-};
+use netcore::{Admission, Link, Role, Time};
 use tokio::net::UdpSocket;
 use tracing::{debug, warn};
 
@@ -151,7 +148,6 @@ impl<S: DatagramSocket> Ports<S> {
     fn set_wake(&mut self, now: Time) {
         let retry = self.all.iter().any(|port| !port.backlog.is_empty()).then(|| now.plus(RETRY));
         let resume = self.all.iter().filter_map(|port| port.receiver.resume).min();
-        let resume = resume.filter(|_| !probe::has(Planted::SocketNotReadAgain));
         self.wake = retry.into_iter().chain(resume).chain(self.wake).min();
     }
 }

@@ -26,18 +26,12 @@ use std::{
 };
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
-use netcore::{
-    Client, Hosted, Recorded, Time,
-    probe::{self, Probe},
-};
+use netcore::{Client, Hosted, Recorded, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use self::{mix::Mix, scribes::Scribes};
-pub use self::{
-    oracle::expected_deliveries,
-    report::{Options, Report},
-};
+pub use self::{oracle::expected_deliveries, report::Report};
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
@@ -88,32 +82,15 @@ pub trait Game: Sized {
 /// The network of a game.
 pub type NetOf<G> = Net<<G as Game>::Server, <G as Game>::Client>;
 
-/// Simulates matches. Panics if anything is wrong.
-pub fn simulate<G: Game>(seed: u64, options: Options) -> Report {
-    let probed = Probed::begin(options);
-    let mut simulation = Simulation::<G>::new(seed, options);
+/// Simulates matches. Panics if anything is wrong. Faults occur for this duration, if the matches do not end earlier. A
+/// calm period without faults follows.
+pub fn simulate<G: Game>(seed: u64, duration: Duration) -> Report {
+    let mut simulation = Simulation::<G>::new(seed, duration);
     simulation.run();
     let mut report = std::mem::take(&mut simulation.report);
     report.simulated = simulation.scribes.machine.now().since(Time::ZERO);
     report.add_to("calls that hung", simulation.disk.hangs());
-    probed.0.passed().into_iter().for_each(|(path, times)| report.add_to(path, times));
     report
-}
-
-/// The probe of this thread during a simulation.
-struct Probed(Probe, Option<Probe>);
-
-impl Probed {
-    fn begin(options: Options) -> Self {
-        let probe = Probe::new(options.planted);
-        Self(probe.clone(), Some(probe::enter(probe)))
-    }
-}
-
-impl Drop for Probed {
-    fn drop(&mut self) {
-        self.1.take().map(probe::enter);
-    }
 }
 
 /// How the simulation continues.
@@ -157,9 +134,9 @@ struct Simulation<G: Game> {
 }
 
 impl<G: Game> Simulation<G> {
-    fn new(seed: u64, Options { duration, planted }: Options) -> Self {
+    fn new(seed: u64, duration: Duration) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let mix = Mix::draw(&mut rng, planted);
+        let mix = Mix::draw(&mut rng);
         let disk = SimulatedDisk::new();
         disk.set_latency(mix.latency.clone(), seed);
         let mut scribes = Scribes::new(seed);

@@ -17,6 +17,8 @@ mod guest;
 mod host;
 /// Nuggets over a network that loses, duplicates and reorders datagrams.
 mod lossy;
+/// Defects that the simulations must find.
+mod mutants;
 /// A recorded room and its replay decide the same, whatever is sent in whatever pieces.
 mod recording;
 /// A robots client played by a bot.

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use netcore::probe::{self, Planted};
 use tracing::{error, warn};
 
 use super::{EVERYTHING, Next, Phase, Sink};
@@ -38,10 +37,6 @@ impl Sink {
         let _ = file.sync();
         let marked = file.write_at(status.offset(), &status.to_bytes()).and_then(|()| file.sync());
         if let Err(error) = marked {
-            if probe::has(Planted::ReleasedWithoutCut) {
-                self.become_state(status);
-                return Next::Wait;
-            }
             return self.not_cut(&error);
         }
         // Only saves space, since the mark contains the end.
@@ -54,7 +49,6 @@ impl Sink {
                 failure.what
             );
         }
-        probe::pass("journal: cut");
         self.become_state(status);
         Next::Wait
     }
@@ -73,7 +67,6 @@ impl Sink {
                 );
             }
             inner.attempts = attempts;
-            probe::pass("journal: a cut is tried again");
             return Next::Retry;
         }
         let why = format!(
@@ -82,7 +75,6 @@ impl Sink {
             self.name, failure.what, failure.error
         );
         inner.phase = Phase::Lost(why);
-        probe::pass("journal: lost");
         drop(inner);
         self.changed.notify_all();
         self.wake();
@@ -93,10 +85,7 @@ impl Sink {
     fn ended(&self, state: State) -> (SharedFile, Status) {
         let inner = self.inner();
         let segment = &inner.segment;
-        let mut end = segment.positions.offset(inner.written);
-        if state == State::Cut && probe::has(Planted::CutOverPartialRecord) {
-            end = segment.file.about().map_or(end, |about| about.length);
-        }
+        let end = segment.positions.offset(inner.written);
         let synced = if state == State::Closed { end } else { segment.status.synced.min(end) };
         (segment.file.clone(), Status { sequence: segment.status.sequence + 1, state, synced, end })
     }

@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use netcore::probe::{self, Planted};
 use tracing::{debug, warn};
 
 use super::{Current, Failure, Phase, Sink};
@@ -41,12 +40,8 @@ impl Sink {
         drop(inner);
         let position = base.offset;
         match self.begin_segment(&old, (base, facts), written) {
-            Ok(begun) => {
-                probe::pass("journal: a new segment");
-                self.switch(&old, position, begun);
-            }
+            Ok(begun) => self.switch(&old, position, begun),
             Err(Refusal::Harmless(error)) => {
-                probe::pass("journal: no new segment");
                 warn!(journal = self.name, %error, "the journal cannot be continued in another file, so this one grows");
                 return;
             }
@@ -98,7 +93,7 @@ impl Sink {
         (place, base, facts): (SegmentPosition, Snapshot, &Facts),
         written: u64,
     ) -> Result<(Positions, Status, u32), Refusal> {
-        if !probe::has(Planted::NotLocked) && !file.try_lock()? {
+        if !file.try_lock()? {
             return Err(Refusal::Harmless(io::ErrorKind::ResourceBusy.into()));
         }
         let from = old.positions.offset(base.offset);
@@ -116,11 +111,9 @@ impl Sink {
         let positions = Positions::new(place, bytes.len() as u64);
         record::copy(&tail, &mut sum, &mut bytes);
         file.write_at(0, &bytes)?;
-        // The part that the new segment omits must be in the old one.
-        if !probe::has(Planted::OldSegmentNotSynced) {
-            // After a failed sync, the system considers the data as written, although it may never reach the disk.
-            old.file.sync().map_err(Refusal::Fatal)?;
-        }
+        // The part that the new segment omits must be in the old one. After a failed sync, the system considers the data as
+        // written, although it may never reach the disk.
+        old.file.sync().map_err(Refusal::Fatal)?;
         file.sync()?;
         let status = Status { sequence: 1, synced: bytes.len() as u64, ..status };
         file.write_at(status.offset(), &status.to_bytes())?;
@@ -151,10 +144,7 @@ impl Sink {
         {
             kept -= length;
             match self.disk.remove(&path) {
-                Ok(()) => {
-                    probe::pass("journal: the oldest segment removed");
-                    debug!(journal = self.name, segment = %path.display(), "removed the oldest segment");
-                }
+                Ok(()) => debug!(journal = self.name, segment = %path.display(), "removed the oldest segment"),
                 Err(error) => warn!(journal = self.name, %error, segment = %path.display(), "cannot remove a segment"),
             }
         }

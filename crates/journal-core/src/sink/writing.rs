@@ -2,8 +2,6 @@
 
 use std::{mem, sync::Arc};
 
-use netcore::probe::{self, Planted};
-
 use super::{Failure, Inner, Next, Phase, Sink};
 use crate::{
     SyncPolicy,
@@ -26,10 +24,7 @@ impl Sink {
             Ok(writing) => writing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // The journal is being continued in another file, or written by its room.
-            Err(TryLockError::WouldBlock) => {
-                probe::pass("journal: a write waits for a new segment");
-                return Next::Wait;
-            }
+            Err(TryLockError::WouldBlock) => return Next::Wait,
         };
         let inner = self.inner();
         match inner.phase {
@@ -107,10 +102,6 @@ impl Sink {
     }
 
     fn write_out(&self, file: &SharedFile, at: u64, bytes: &[u8]) -> Result<(), Failure> {
-        if probe::has(Planted::SyncBeforeWrite) {
-            let _ = file.sync();
-            return file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error });
-        }
         file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error })?;
         match self.sync {
             SyncPolicy::Always => file.sync().map_err(|error| Failure { what: "synced", error }),
@@ -139,7 +130,6 @@ impl Sink {
         let (written, synced, file) = (inner.written, inner.synced, Arc::clone(&inner.segment.file));
         drop(inner);
         if synced < written
-            && !probe::has(Planted::SyncedTooEarly)
             && let Err(error) = file.sync()
         {
             self.inner().fail(Failure { what: "synced", error });

@@ -5,10 +5,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use super::full::full;
 use crate::{
@@ -52,8 +49,7 @@ impl Entries {
     ) -> Result<Written, MeshError> {
         self.expire(now);
         let there = self.by_key.get(key);
-        let overwrites = expected.is_none() && probe::has(Planted::ClaimOverwrites);
-        if there.map(|entry| entry.revision) != expected && !overwrites {
+        if there.map(|entry| entry.revision) != expected {
             return Ok(Written::Conflict(there.cloned()));
         }
         if there.is_none() && value.is_some() && self.by_key.len() >= MAX_ENTRIES {
@@ -120,12 +116,7 @@ impl Directory for Local {
     }
 
     fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>> {
-        let mut since = since.filter(|since| *since >= self.state().entries.forgotten);
-        if let Some(since) = &mut since
-            && probe::has(Planted::WatchSkips)
-        {
-            since.0 += 1;
-        }
+        let since = since.filter(|since| *since >= self.state().entries.forgotten);
         let watch: Box<dyn Watch> = Box::new(Watching { local: self.clone(), last: since });
         Box::pin(async move { Ok(watch) })
     }

@@ -15,10 +15,7 @@
 
 use std::time::Duration;
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use super::{asking::Purpose, plan::Plan};
 use crate::{
@@ -121,10 +118,7 @@ impl Node {
 
     // Whether all other nodes in the view understand heartbeats that are separate from the entry.
     fn wants_apart(&self) -> bool {
-        let understands = |(name, life): (&Name, Revision)| {
-            self.view.understands_heartbeats(name, life) || probe::has(Planted::FormerNodesIgnored)
-        };
-        !probe::has(Planted::FormerVersion) && self.view.others(&self.settings.name).all(understands)
+        self.view.others(&self.settings.name).all(|(name, life)| self.view.understands_heartbeats(name, life))
     }
 
     /// Records that another node exists in this life and may take rooms. If it does not understand separate
@@ -132,7 +126,6 @@ impl Node {
     pub(super) fn note_asker(&mut self, now: Time, name: &Name, life: Revision) {
         if !self.view.understands_heartbeats(name, life)
             && let Some(own) = self.life.as_mut().filter(|own| own.apart)
-            && !probe::has(Planted::FormerNodesIgnored)
         {
             (own.apart, own.heartbeat_lease) = (false, Time::ZERO);
             self.next_entry = now;
@@ -142,9 +135,6 @@ impl Node {
 
     // Ends this life: other nodes have declared the node dead. It may claim its rooms again in another life.
     fn die(&mut self, now: Time) {
-        if probe::has(Planted::ExpiryUnnoticed) {
-            return;
-        }
         self.life = None;
         self.promises.forget_met();
         self.next_entry = now;
@@ -202,7 +192,7 @@ impl Node {
             // heartbeat is sent.
             (life.entry_lease, life.apart) = (life.lease(), false);
         }
-        let (seen, apart) = (Some(seen), Some(apart).filter(|_| !probe::has(Planted::FormerVersion)));
+        let (seen, apart) = (Some(seen), Some(apart));
         let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen, apart });
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
@@ -303,10 +293,6 @@ impl Node {
                 life.last = entry.revision;
                 life.apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
                 self.next_entry = now;
-            }
-            (Written::Conflict(_), Some(life)) if probe::has(Planted::ExpiryUnnoticed) => {
-                life.entry_lease = at.plus(LEASE);
-                self.next_entry = at.plus(HEARTBEAT);
             }
             (Written::Conflict(_), Some(_)) => self.die(now),
             // The view contains the existing entry now.

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use super::{asking::Purpose, plan::Plan};
 use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
@@ -72,7 +69,7 @@ impl Node {
         self.life.as_ref()?;
         let entry = self.view.room(name)?;
         match self.classify(entry)? {
-            Orphan::Ghost => (!probe::has(Planted::GhostsStay)).then_some(since),
+            Orphan::Ghost => Some(since),
             Orphan::Unclear => {
                 let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
                 let node = Key::Node(holder.node.clone());

@@ -12,10 +12,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use super::life::Life;
 use crate::{
@@ -104,9 +101,6 @@ impl Node {
     /// Returns the time until which the rooms of the node may publish.
     pub fn tells_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
-        if probe::has(Planted::LeaseIgnored) {
-            return Some(Time::from_nanos(u64::MAX));
-        }
         let promised = |(name, life): (&Name, Revision)| match self.promises.made.get(name) {
             Some((by, until)) if *by == life => *until,
             _ => Time::ZERO,
@@ -155,12 +149,9 @@ impl Node {
     /// Returns when the entry of another node, or of another data directory with the name of this one, may be removed
     /// if no heartbeat arrives.
     pub(super) fn burial(&self, name: &Name, entry: &Entry, heard: Time) -> Time {
-        // An expiry below the lease permits two owners.
-        let expiry = if probe::has(Planted::ExpiredTooEarly) { EXPIRY / 4 } else { EXPIRY };
-        let knows = self.is_known_to(name, entry) || probe::has(Planted::StrangerBuries);
-        let due = heard.plus(if knows { expiry } else { EXPIRY + self.settings.outage * 3 / 2 });
-        let given = self.promises.given.get(name).filter(|_| !probe::has(Planted::PromiseForgotten));
-        given.map_or(due, |given| due.max(*given))
+        let knows = self.is_known_to(name, entry);
+        let due = heard.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
+        self.promises.given.get(name).map_or(due, |given| due.max(*given))
     }
 
     // Whether the node of this entry requests promises from this node, if it still runs.

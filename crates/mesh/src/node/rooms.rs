@@ -4,10 +4,7 @@ mod answers;
 
 use std::time::Duration;
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use super::{asking::Purpose, orphans::Orphan, plan::Plan};
 use crate::{
@@ -84,7 +81,7 @@ impl Room {
 
     pub(super) fn fence(&self) -> Option<Fence> {
         let is_silent = self.aim == Aim::HandOver(Handing::Suspended);
-        self.claim.filter(|_| !is_silent || probe::has(Planted::ReleasedTooEarly)).map(|claim| claim.fence)
+        self.claim.filter(|_| !is_silent).map(|claim| claim.fence)
     }
 
     pub(super) fn claimed_in(&self, life: Revision) -> bool {
@@ -182,8 +179,7 @@ impl Node {
         for (name, room) in wanted.filter(|(_, room)| room.claim.is_some()) {
             let takes = |needs: &str| self.view.takers(needs).any(|node| *node != self.settings.name);
             if takes(&room.needs) {
-                let is_early = probe::has(Planted::ReleasedTooEarly);
-                room.aim = Aim::HandOver(if is_early { Handing::Suspended } else { Handing::Suspending });
+                room.aim = Aim::HandOver(Handing::Suspending);
                 out.push(Output::Suspend(name.clone()));
             } else {
                 room.aim = Aim::Keep;

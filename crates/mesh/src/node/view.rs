@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
 use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, Revision, Value};
 
@@ -162,9 +159,7 @@ impl View {
     /// `None` if no heartbeats need to end.
     pub(super) fn heartbeats_to_end(&self, name: &Name) -> Option<(Revision, Option<Revision>)> {
         let entry = self.node(name)?;
-        let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }))
-            && !probe::has(Planted::FormerVersion)
-            && !probe::has(Planted::HeartbeatsNotEnded);
+        let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
         let life = entry.life().filter(|life| is_apart && !self.has_ended(name, *life))?;
         Some((life, self.last_heartbeat(name)))
     }
@@ -195,7 +190,6 @@ impl View {
         if let Some((node, heard)) = self.nodes.get_mut(name)
             && node.life() == Some(heartbeat.life)
             && !heartbeat.ended
-            && !probe::has(Planted::FormerVersion)
         {
             *heard = now;
         }

@@ -31,10 +31,10 @@ impl World {
             return;
         }
         let local = clock.at(self.now);
-        let asked = self.machines[to].with_node(|node| node.promise(local, &plea));
+        let promise = self.machines[to].process.as_mut().map(|process| process.node.promise(local, &plea));
         self.look_after(to);
         if !self.chance(4) {
-            let (delay, answer) = (self.delay(), Answer::Promised(ticket, asked.unwrap_or(Promise::Gone)));
+            let (delay, answer) = (self.delay(), Answer::Promised(ticket, promise.unwrap_or(Promise::Gone)));
             self.later(delay, Event::Answer { to: from, process, answer });
         }
     }

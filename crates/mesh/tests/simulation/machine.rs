@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use mesh::{Durability, Fence, How, Input, Name, Node, Output, Revision, Settings, Ticket};
-use netcore::{
-    Time,
-    probe::{self, Planted, Probe},
-};
+use mesh::{Durability, Fence, How, Input, Name, Output, Revision, Settings, Ticket};
+use netcore::Time;
 
 use super::{
     oracle::Mirror,
     room::{self, Running},
     world::{Call, OUTAGE},
 };
+use crate::former::VersionedNode;
 
 /// A clock whose origin and speed differ from real time.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +56,7 @@ pub(super) struct Machine {
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) number: u64,
-    pub(super) node: Node,
+    pub(super) node: VersionedNode,
     pub(super) rooms: BTreeMap<Name, Running>,
     pub(super) mirror: Mirror,
     pub(super) last: Option<Revision>,
@@ -68,13 +66,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    fn new(number: u64, machine: (&Name, &Name)) -> Self {
-        let (name, identity) = (machine.0.clone(), machine.1.clone());
+    fn new(number: u64, machine: &Machine) -> Self {
+        let (name, identity) = (machine.name.clone(), machine.identity.clone());
         let settings =
             Settings { address: format!("{name}:80"), name, identity, most_rooms: 100, runs: vec![], outage: OUTAGE };
         Self {
             number,
-            node: Node::new(settings),
+            node: VersionedNode::new(settings, machine.is_former),
             rooms: BTreeMap::new(),
             mirror: Mirror::new(),
             last: None,
@@ -87,23 +85,16 @@ impl Process {
 
 impl Machine {
     pub(super) fn start(&mut self, number: u64) {
-        self.process = Some(Process::new(number, (&self.name, &self.identity)));
-    }
-
-    /// Calls the node in the version of its program.
-    pub(super) fn with_node<T>(&mut self, act: impl FnOnce(&mut Node) -> T) -> Option<T> {
-        let process = self.process.as_mut()?;
-        let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
-        let acted = act(&mut process.node);
-        before.map(probe::enter);
-        Some(acted)
+        self.process = Some(Process::new(number, self));
     }
 
     /// Passes an input to the node. Returns the requests to the broker.
     pub(super) fn input(&mut self, now: Time, input: Input, durable: &BTreeMap<Name, Durability>) -> Vec<Call> {
         let local = self.clock.at(now);
         let (mut out, mut calls) = (vec![], vec![]);
-        self.with_node(|node| node.input(local, input, &mut out));
+        if let Some(process) = &mut self.process {
+            process.node.input(local, input, &mut out);
+        }
         for output in out {
             let Some(process) = &mut self.process else { break };
             match output {

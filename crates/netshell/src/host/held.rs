@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{
-    GameEvent, Hold, Output, Status, Time,
-    probe::{self, Planted},
-};
+use netcore::{GameEvent, Hold, Output, Status, Time};
 use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
@@ -96,7 +93,6 @@ impl HeldOutputs {
         if self.waited >= SLOW_HOLD && !self.is_stalled {
             self.is_stalled = true;
             self.hold.set_stalled(true);
-            probe::pass("host: outputs waited for long");
             warn!("the disk does not respond: no output is sent until the input is stored");
         }
         if is_due {
@@ -108,7 +104,7 @@ impl HeldOutputs {
 
     /// Holds back the outputs of one input.
     pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Delivered>, generation: u64) {
-        let position = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.position() };
+        let position = self.hold.position();
         if self.outputs.is_empty() {
             self.restart_wait(now);
         }

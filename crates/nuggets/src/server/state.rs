@@ -6,10 +6,7 @@ use alloc::{
     sync::Arc,
     vec::Vec,
 };
-use netcore::{
-    Outcome, PeerId, Recorded, StateError, Time, TokenBucket,
-    probe::{self, Planted},
-};
+use netcore::{Outcome, PeerId, Recorded, StateError, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -103,9 +100,7 @@ impl Recorded for Server {
         (server.number, server.start) = (state.number, state.start);
         server.seats = state.seats.into_iter().map(|seat| (seat.peer, seat)).collect();
         server.strangers = state.strangers.into_iter().collect();
-        if !probe::has(Planted::QuittersForgotten) {
-            server.quitters = state.quitters;
-        }
+        server.quitters = state.quitters;
         server.spectates = state.spectates;
         (server.catch_up, server.wake, server.outcome) = (state.catch_up, state.wake, state.outcome);
         Ok(server)

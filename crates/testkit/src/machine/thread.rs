@@ -18,10 +18,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{
-    Time,
-    probe::{self, Probe},
-};
+use netcore::Time;
 
 use super::clock::SimulatedClock;
 
@@ -97,11 +94,7 @@ impl Turns {
         let next = self.yielded.send(why).ok().and_then(|()| self.turn.recv().ok());
         *self.waker.borrow_mut() = match next {
             Some(Turn::Go(waker)) => Some(waker),
-            Some(Turn::Die) | None => {
-                // The actions of a dead process leave no marks.
-                probe::enter(Probe::default());
-                None
-            }
+            Some(Turn::Die) | None => None,
         };
     }
 }
@@ -133,21 +126,19 @@ pub(super) struct ThreadTask {
 }
 
 impl ThreadTask {
-    /// Starts a thread with the probe of this one. The thread runs while the task is polled.
+    /// Starts a thread, which runs while the task is polled.
     pub(super) fn start(clock: SimulatedClock, process: Process, body: impl FnOnce(&Turns) + Send + 'static) -> Self {
         let (turn, turns) = channel();
         let (yields, yielded) = channel();
-        let (probe, number) = (probe::current(), clock.new_number());
-        let of_thread = clock.clone();
+        let (number, of_thread) = (clock.new_number(), clock.clone());
         process.add(turn.clone());
-        let thread = thread::spawn(move || run(turns, yields, of_thread, probe, body));
+        let thread = thread::spawn(move || run(turns, yields, of_thread, body));
         Self { turn, process, yielded, thread: Some(thread), clock, number, sleeps_until: None }
     }
 }
 
-fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, probe: Probe, body: impl FnOnce(&Turns)) {
+fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, body: impl FnOnce(&Turns)) {
     let Ok(Turn::Go(waker)) = turn.recv() else { return };
-    probe::enter(probe);
     let turns = Rc::new(Turns { turn, yielded, clock, waker: RefCell::new(Some(waker)) });
     CURRENT.set(Some(Rc::clone(&turns)));
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&turns)));

@@ -1,7 +1,6 @@
 //! The random choices for a whole simulation.
 
 use journal_core::{MAX_SIZE, SyncPolicy};
-use netcore::probe::Planted;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -29,10 +28,8 @@ pub(super) struct Mix {
 }
 
 impl Mix {
-    pub(super) fn draw(rng: &mut Pcg64, planted: Option<Planted>) -> Self {
-        // One room is enough for a planted fault.
+    pub(super) fn draw(rng: &mut Pcg64) -> Self {
         let rooms = [1, 1, 1, 1, 1, 1, 2, 3][rng.random_range(0..8)];
-        let rooms = if planted.is_none() { rooms } else { 1 };
         let disk = rng.random_range(0..10);
         Self {
             rooms,
@@ -52,8 +49,7 @@ impl Mix {
             },
             pace: if rng.random_range(0..3) == 0 { Pace::ROUGH } else { Pace::CALM },
             bad_disk: disk < 3,
-            // A planted fault must be found on an honest disk.
-            dishonest: disk == 9 && planted.is_none(),
+            dishonest: disk == 9,
         }
     }
 }

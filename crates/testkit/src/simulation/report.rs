@@ -1,17 +1,6 @@
-//! Options and statistics of simulations.
+//! Statistics of simulations.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
-
-use netcore::probe::Planted;
-
-/// Options of a simulation.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// How long faults occur, if the matches do not end earlier. A calm period without faults follows.
-    pub duration: Duration,
-    /// The fault planted in the server.
-    pub planted: Option<Planted>,
-}
 
 /// Statistics of one or more simulations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

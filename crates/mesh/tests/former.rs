@@ -1,0 +1,134 @@
+//! Nodes of the version before separate heartbeats.
+
+use std::{
+    collections::BTreeMap,
+    ops::{Deref, DerefMut},
+};
+
+use mesh::{
+    Ask, Delta, Entry, HeartbeatValue, Input, Key, Name, Node, NodeValue, Output, Reply, Revision, Settings, Ticket,
+    Value, Written,
+};
+use netcore::Time;
+
+/// A node of the current or the former version.
+#[derive(Debug)]
+pub(crate) struct VersionedNode {
+    node: Node,
+    former: Option<Former>,
+}
+
+/// Translates between a current node and the directory, so that the node appears to be of the former version: its
+/// entry has no field `apart`, each heartbeat rewrites the entry, and it does not read separate heartbeats.
+#[derive(Debug)]
+struct Former {
+    key: Key,
+    // The last value of the entry that was sent, and the last known revision.
+    value: Option<NodeValue>,
+    last: Revision,
+    // Pending writes of the entry. With a life, the node regards the write as a separate heartbeat of this life.
+    pending: BTreeMap<Ticket, Option<Revision>>,
+}
+
+impl VersionedNode {
+    /// Creates a node that knows no entries yet.
+    pub(crate) fn new(settings: Settings, is_former: bool) -> Self {
+        let former = is_former.then(|| Former::new(settings.name.clone()));
+        Self { node: Node::new(settings), former }
+    }
+
+    /// Processes an input.
+    pub(crate) fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
+        let Some(former) = &mut self.former else { return self.node.input(now, input, out) };
+        let first = out.len();
+        self.node.input(now, former.receive(input), out);
+        for output in &mut out[first..] {
+            if let Output::Ask(ticket, ask) = output {
+                former.send(*ticket, ask);
+            }
+        }
+    }
+}
+
+impl Deref for VersionedNode {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
+}
+
+impl DerefMut for VersionedNode {
+    fn deref_mut(&mut self) -> &mut Node {
+        &mut self.node
+    }
+}
+
+impl Former {
+    fn new(name: Name) -> Self {
+        Self { key: Key::Node(name), value: None, last: Revision(0), pending: BTreeMap::new() }
+    }
+
+    fn send(&mut self, ticket: Ticket, ask: &mut Ask) {
+        let (life, joins) = match &mut ask.value {
+            Some(Value::Heartbeat(heartbeat)) => {
+                let life = Some(heartbeat.life);
+                ask.key = self.key.clone();
+                ask.value = self.value.clone().map(|value| Value::Node(NodeValue { life, ..value }));
+                (life, false)
+            }
+            Some(Value::Node(node)) => {
+                node.apart = None;
+                self.value = Some(node.clone());
+                (None, node.life.is_none())
+            }
+            None if ask.key == self.key => (None, false),
+            _ => return,
+        };
+        // The node does not know that its heartbeats have changed the revision of the entry.
+        if !joins {
+            ask.expected = ask.expected.max(Some(self.last));
+        }
+        self.last = ask.expected.unwrap_or_default();
+        self.pending.insert(ticket, life);
+    }
+
+    fn receive(&mut self, input: Input) -> Input {
+        match input {
+            Input::Delta(Delta::Put(Key::Heartbeat(_), _) | Delta::Removed(Key::Heartbeat(_), _)) => Input::Elapsed,
+            Input::Delta(Delta::Put(key, entry)) => Input::Delta(Delta::Put(key, without_apart(entry))),
+            Input::Reply(ticket, Reply::Written(written)) => {
+                Input::Reply(ticket, Reply::Written(self.translate(ticket, written)))
+            }
+            input => input,
+        }
+    }
+
+    fn translate(&mut self, ticket: Ticket, written: Written) -> Written {
+        let sent = self.pending.remove(&ticket);
+        let there = match written {
+            Written::Stored(revision) => {
+                if sent.is_some() {
+                    self.last = self.last.max(revision);
+                }
+                return Written::Stored(revision);
+            }
+            Written::Conflict(there) => there.map(without_apart),
+        };
+        let Some(Some(life)) = sent else { return Written::Conflict(there) };
+        // Either an earlier heartbeat of this life was stored and its reply lost, or another node has removed the entry.
+        let ended = there.as_ref().and_then(Entry::life) != Some(life);
+        let revision = there.map_or(self.last, |entry| entry.revision);
+        if !ended {
+            self.last = self.last.max(revision);
+        }
+        Written::Conflict(Some(Entry { revision, value: Value::Heartbeat(HeartbeatValue { life, ended }) }))
+    }
+}
+
+fn without_apart(mut entry: Entry) -> Entry {
+    if let Value::Node(node) = &mut entry.value {
+        node.apart = None;
+    }
+    entry
+}
