@@ -68,9 +68,9 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
         // Most likely host and port are swapped.
         _ if are_digits(host) => {
-            Err(format!("invalid port '{port}', expected a number from 1 to 65535 after the host; {RIGHT}"))
+            Err(format!("invalid port '{port}': expected a number from 1 to 65535 after the host; {RIGHT}"))
         }
-        _ => Err(format!("invalid port '{port}', expected a number from 1 to 65535; {RIGHT}")),
+        _ => Err(format!("invalid port '{port}': expected a number from 1 to 65535; {RIGHT}")),
     }
 }
 
@@ -152,19 +152,19 @@ mod tests {
             ("localhost:", "the port is missing"),
             (":2022", "the host is missing"),
             (" :2022", "the host is missing"),
-            ("[]:2022", "'[]' before the last colon is neither"),
-            ("::1", "':' before the last colon is neither"),
-            ("[::1]", "'[:' before the last colon is neither"),
-            ("[::1:2022", "'[::1' before the last colon is neither"),
-            ("[localhost]:2022", "'[localhost]' before the last colon is neither"),
-            ("a:b:2022", "'a:b' before the last colon is neither"),
-            ("localhost:0", "'0' is no port"),
-            ("localhost:65536", "'65536' is no port"),
-            ("localhost:-1", "'-1' is no port"),
-            ("localhost:+1", "'+1' is no port"),
-            ("localhost:2022x", "'2022x' is no port"),
-            ("localhost:1.5", "'1.5' is no port"),
-            ("localhost: 80", "' 80' is no port"),
+            ("[]:2022", "'[]' before the last colon"),
+            ("::1", "':' before the last colon"),
+            ("[::1]", "'[:' before the last colon"),
+            ("[::1:2022", "'[::1' before the last colon"),
+            ("[localhost]:2022", "'[localhost]' before the last colon"),
+            ("a:b:2022", "'a:b' before the last colon"),
+            ("localhost:0", "invalid port '0'"),
+            ("localhost:65536", "invalid port '65536'"),
+            ("localhost:-1", "invalid port '-1'"),
+            ("localhost:+1", "invalid port '+1'"),
+            ("localhost:2022x", "invalid port '2022x'"),
+            ("localhost:1.5", "invalid port '1.5'"),
+            ("localhost: 80", "invalid port ' 80'"),
         ] {
             let said = host_port(typed).unwrap_err();
             assert!(said.starts_with(wrong) && said.ends_with("or [::1]:2022"), "{typed:?}: {said}");
@@ -192,7 +192,7 @@ mod tests {
             ("2022", "'2022' is a port, and the host is missing"),
             ("localhost:", "the port is missing"),
             (":2022", "the host is missing"),
-            ("2022:localhost", "'localhost' is no port from 1 to 65535: the host comes first"),
+            ("2022:localhost", "invalid port 'localhost': expected a number from 1 to 65535 after the host"),
         ] {
             assert!(read(typed).unwrap_err().starts_with(wrong), "{typed}");
         }

@@ -35,7 +35,7 @@ fn the_address_of_a_room_is_that_of_its_page_or_of_its_interface() {
         assert!(error.contains(why) && error.contains("as in"), "{wrong}: {error}");
     }
     let error = "https://h/rooms/a".parse::<RoomUrl>().unwrap_err();
-    assert!(error.contains("does not speak TLS") && error.contains("http://HOST:PORT/rooms/ID"), "{error}");
+    assert!(error.contains("TLS is not supported") && error.contains("http://HOST:PORT/rooms/ID"), "{error}");
 }
 
 /// A hub that gives one answer and closes the connection.
