@@ -271,7 +271,7 @@ mod tests {
         let open = |plan| League::open(folder.path(), plan, 3);
         drop(open(plan("robots", 1)).unwrap());
         let told = open(plan("robots", 2)).unwrap_err().to_string();
-        assert!(told.contains("there is another league in") && told.contains("its seed is 1"), "{told}");
+        assert!(told.contains("contains another league") && told.contains("its seed is 1"), "{told}");
         assert!(open(plan("nuggets", 1)).unwrap_err().to_string().contains("it is a league of robots"));
         let unseeded = Plan { seed: None, ..plan("robots", 1) };
         assert_eq!(open(unseeded).unwrap().setup.seed, 1, "the seed is that of the league");

@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(told("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
         assert_eq!(told("robots", "seats = 3"), "invalid number of seats 3: expected 2 to 2");
         assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' must be at least 1 s");
-        assert!(told("blackjack", "seats = 2").contains("each plays alone"));
+        assert!(told("blackjack", "seats = 2").contains("each player plays alone"));
         assert!(told("robots", "turn = 3").contains("unknown field `turn`"));
         assert!(told("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));
         let with = |name: &str, command: &str| {
@@ -322,8 +322,8 @@ mod tests {
             format!("{:#}", plan.setup(1).unwrap_err())
         };
         assert_eq!(with("a", "bot:easy"), "two players have the name a");
-        assert!(with("B C", "bot:easy").contains("the name 'B C' has to be 1 to 24 letters"));
-        assert!(with("B", "bot:best").contains("there are bot:easy, bot:normal and bot:hard"));
+        assert!(with("B C", "bot:easy").contains("invalid name 'B C': expected 1 to 24 letters"));
+        assert!(with("B", "bot:best").contains("expected bot:easy, bot:normal or bot:hard"));
         assert!(with("B", "./b {prot}").contains("unknown placeholder '{prot}'"));
         assert!(with("B", "./b {name}").contains("needs {host} and {port}, or {server}"));
         assert!(with("B", "./b 'c").contains("not closed"));
