@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn invalid_values_are_rejected_with_valid_ones() {
         for (line, said) in [
-            ("journal replay x --speed 3", "give 0.25, 0.5"),
+            ("journal replay x --speed 3", "expected 0.25, 0.5"),
             ("journal cut x --at 0 -o y", "from 1 to"),
             ("journal export x --format cast --width 5", "from 20 to 500"),
             ("journal export x", "--format"),

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_few_players_are_named_and_the_others_counted() {
         let names = |count: usize| (0..count).map(|number| format!("p{number}")).collect::<Vec<_>>();
-        assert_eq!(players(&names(0), 0), "nobody played");
+        assert_eq!(players(&names(0), 0), "no players");
         assert_eq!(players(&names(4), 0), "p0, p1, p2, p3");
         assert_eq!(players(&names(6), 1_000), "p0, p1, p2, p3 and 1,002 more");
     }
