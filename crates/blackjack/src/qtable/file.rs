@@ -282,12 +282,16 @@ mod tests {
         check("21-qtable 1 coarse\n12 0 10 3 -0 2 0\nend 1 CRC\n", 2, "'-0'");
         check("21-qtable 1 coarse\n12 0 10 0 0 0 0\nend 1 CRC\n", 2, "never visited");
         check("21-qtable 1 coarse\n12 0 10 9223372036854775808 0 0 0\nend 1 CRC\n", 2, "hit_n");
-        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\n12 0 9 1 1 1 1\nend 2 CRC\n", 3, "does not come after 13 against 9");
-        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "does not come after");
-        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "2 states are announced and 1 are there");
+        check(
+            "21-qtable 1 coarse\n13 0 9 1 1 1 1\n12 0 9 1 1 1 1\nend 2 CRC\n",
+            3,
+            "is out of order after 13 against 9",
+        );
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "is out of order after");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "expected 2 states, found 1");
         check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 1 00000000\n", 3, "checksum is 00000000");
         check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 1\n", 3, "'end 1' is not");
-        check("21-qtable 1 coarse\nend 0 CRC\n\n", 3, "something follows");
+        check("21-qtable 1 coarse\nend 0 CRC\n\n", 3, "unexpected data");
         check("21-qtable 1 coarse\r\nend 0 CRC\r\n", 1, "byte 19");
         check(&"x".repeat(MAX_FILE + 1), 1, "no table has more than");
     }

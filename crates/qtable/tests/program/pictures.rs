@@ -74,7 +74,7 @@ fn the_name_of_a_file_says_its_format() {
         ("chart --policy best -o chart.csv", ".svg or .png"),
         ("curve --rounds 1000 -o png", ".svg or .png or .csv"),
     ] {
-        assert!(fails(&folder, options, 2).contains(&format!("has to end in {endings}")), "{options}");
+        assert!(fails(&folder, options, 2).contains(&format!("expected an extension of {endings}")), "{options}");
     }
 }
 
