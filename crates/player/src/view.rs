@@ -648,7 +648,7 @@ mod tests {
             "Hit was wrong: standing is worth 0.21 more.",
             "Bankroll -1 after 1 round",
             "0 of 1 decision right; mistakes cost 0.21 a round.",
-            "Enter go on   Q leave",
+            "Enter continue   Q leave",
         ] {
             assert!(has(&result, said), "{said} is not in\n{result:#?}");
         }
@@ -723,7 +723,7 @@ mod tests {
     fn a_dealer_that_does_not_wait_is_spoken_of() {
         let scene = Scene { rushed: Some(Duration::from_millis(26)), ..PLAYING };
         let lines = drawn(&Game::after(DEAL), &scene, 80, 24);
-        assert!(has(&lines, "The dealer does not wait for your answer: it goes on after 0.03 s."), "{lines:#?}");
+        assert!(has(&lines, "The dealer does not wait for your answer: it continues after 0.03 s."), "{lines:#?}");
     }
 
     #[test]
