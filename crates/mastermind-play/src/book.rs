@@ -262,7 +262,7 @@ mod tests {
         let _held = lock_file(&file.with_file_name("mastermind-record.lock"), 1).unwrap();
         book.tries = 2;
         let error = book.add(&won_game()).unwrap_err().to_string();
-        assert!(error.contains("mastermind-record.lock: another program holds it"), "{error}");
+        assert!(error.contains("mastermind-record.lock: another program keeps it locked"), "{error}");
         assert_eq!(book.read().unwrap(), Record::default());
     }
 
