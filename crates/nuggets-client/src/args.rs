@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(args.server(Some(&directory)).unwrap(), HostPort { host: "h".into(), port: 1 });
         assert!(refused(&["client", "--demo", "--directory", "http://h:1/rooms/a"]).to_string().contains("--demo"));
         let error = refused(&["client", "--directory", "https://h/rooms/a"]).to_string();
-        assert!(error.contains("does not speak TLS"), "{error}");
+        assert!(error.contains("TLS is not supported"), "{error}");
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["localhost", "5000", " "], "not blank"),
         (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
         (&["localhost", "5000", "--delay-ms", "5"], "--bot"),
-        (&["localhost", "5000", "Ann", "--level", "easy"], "--level is for bots"),
+        (&["localhost", "5000", "Ann", "--level", "easy"], "--level requires"),
         (&["5000", "localhost", "Ann"], "the order is host, port, name, as in localhost 2000 Ann"),
         (
             &["Ann", "localhost", "5000"],
