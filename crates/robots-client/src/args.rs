@@ -365,8 +365,8 @@ mod tests {
     fn words_without_an_option_are_explained() {
         let refused = |line: &str| Plan::of(&parse(line).unwrap()).unwrap_err().0;
         assert!(refused("-s localhost 2023 --gui").contains("-s localhost:2023"));
-        assert!(refused("-s localhost --gui Ann").contains("your name behind -n"));
-        assert!(refused("-s h:1 --gui --level easy").contains("--level is for bots"));
+        assert!(refused("-s localhost --gui Ann").contains("your name follows -n"));
+        assert!(refused("-s h:1 --gui --level easy").contains("--level requires"));
     }
 
     #[test]

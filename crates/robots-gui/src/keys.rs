@@ -197,6 +197,6 @@ mod tests {
     #[test]
     fn the_help_fits_the_usual_terminal() {
         assert!(help(true).len() + 2 <= 24);
-        assert!(help(false).iter().all(|(_, text)| !text.contains("put down") && !text.contains("joins")));
+        assert!(help(false).iter().all(|(_, text)| !text.contains("place a") && !text.contains("joins")));
     }
 }

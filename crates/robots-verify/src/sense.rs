@@ -342,7 +342,7 @@ mod tests {
             assert!(accepted(bare)[0].1.starts_with("an address without a port"), "{bare}");
         }
         for wrong in ["", "localhost:5", "fe80::1:5:x", "1.2.3.4:99999"] {
-            assert!(accepted(wrong)[0].1.starts_with("no IPv4:port"), "{wrong}");
+            assert!(accepted(wrong)[0].1.starts_with("neither IPv4:port"), "{wrong}");
             assert_eq!(accepted(wrong)[0].0, 3);
         }
     }

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_wrong_byte_is_named_with_what_would_be_right() {
-        let right = "right would be 0 (Hello), 1 (AcceptedPlayer), 2 (GameStarted), 3 (Turn) or 4 (GameEnded)";
+        let right = "expected 0 (Hello), 1 (AcceptedPlayer), 2 (GameStarted), 3 (Turn) or 4 (GameEnded)";
         assert_eq!(
             said(&[9]),
             format!("byte 0 of the stream (byte 0 of message 1): 9 is no tag of ServerMessage; {right}")
@@ -197,7 +197,7 @@ mod tests {
         let place = "byte 18 of the stream (byte 4 of message 2, an AcceptedPlayer)";
         assert_eq!(said(&second), format!("{place}: the text is not valid UTF-8"));
         let event = [3, 0, 7, 0, 0, 0, 2, 3, 0, 1, 0, 1, 4];
-        let right = "right would be 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
+        let right = "expected 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
         let place = "byte 26 of the stream (byte 12 of message 2, a Turn)";
         assert_eq!(said(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
         let entry = [2, 0, 0, 0, 2, 7, 1, b'a', 1, b'b', 8, 1, b'c', 2, b'd', 0xff];
