@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(
             told.lines().collect::<Vec<_>>(),
             [
-                "3 rooms go on at other hubs. They stood still for 41 ms (median) and 250 ms (longest).",
+                "3 rooms continue at other hubs, after a pause of 41 ms (median) and 250 ms (longest).",
                 "2 rooms stay: no other hub supports their version of the rules.",
                 "1 rooms stay: matches of the ladder do not move.",
                 "The hub is shutting down; 0 running matches continue for at most 5 s.",

@@ -305,7 +305,7 @@ mod tests {
         let mut changed = whole.clone();
         changed[at] = 8;
         assert!(fails(&changed).contains("was changed or damaged"));
-        assert!(fails(b"This is a letter. ".repeat(100).as_slice()).contains("no backup of arcade"));
+        assert!(fails(b"This is a letter. ".repeat(100).as_slice()).contains("not a backup of arcade"));
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
             header.set_cksum();
             tar.append(&header, io::empty()).unwrap();
             let error = fails(&tar.into_inner().unwrap());
-            assert!(error.contains("no backup of arcade"), "{name}: {error}");
+            assert!(error.contains("not a backup of arcade"), "{name}: {error}");
         }
     }
 

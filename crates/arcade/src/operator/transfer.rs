@@ -128,7 +128,7 @@ mod tests {
         }
         let mut changed = sent(b"content", Ok(Value::Null));
         changed[5] ^= 1;
-        assert!(receive(&changed[..], io::sink()).unwrap_err().to_string().contains("not what the hub has sent"));
+        assert!(receive(&changed[..], io::sink()).unwrap_err().to_string().contains("the transfer was corrupted"));
     }
 
     #[test]

@@ -324,9 +324,9 @@ mod tests {
             assert!(wrong.starts_with("cannot read '") && wrong.contains("nowhere.pem': No such file"), "{wrong}");
         }
         let swapped = why(&one.key, &one.certificate);
-        assert!(swapped.contains("2001-key.pem' holds no certificate"), "{swapped}");
+        assert!(swapped.contains("2001-key.pem' contains no certificate"), "{swapped}");
         let twice = why(&one.certificate, &one.certificate);
-        assert!(twice.contains("2001.pem' holds no private key"), "{twice}");
+        assert!(twice.contains("2001.pem' contains no private key"), "{twice}");
         let mixed = why(&one.certificate, &other.key);
         assert!(
             mixed.contains("2002-key.pem' does not belong to the certificate in") && mixed.contains("2001.pem'"),

@@ -100,7 +100,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
     browser.say("PLAY Bob");
     browser.until("OK B");
-    assert!(fails(&hub, &["kick", "nuggets-1", "Zoe"]).contains("there are Ann (A), Bob (B)"));
+    assert!(fails(&hub, &["kick", "nuggets-1", "Zoe"]).contains("its players are Ann (A), Bob (B)"));
     assert_eq!(done(&hub, &["kick", "nuggets-1", "A"]), "Ann (seat A) is removed from nuggets-1.\n");
     player.expect("QUIT The host of this hub has removed you.");
     done(&hub, &["kick", "nuggets-1", "Bob"]);

@@ -151,7 +151,7 @@ fn sighup_renews_the_certificate_and_ends_nothing() {
     certificate.folder.file("key.pem", "nothing");
     hub.process.hang_up();
     hub.process.wait_stderr("what is wrong", |log| {
-        (log.contains("keeping the previous certificate") && log.contains("holds no private key")).then_some(())
+        (log.contains("keeping the previous certificate") && log.contains("contains no private key")).then_some(())
     });
     assert!(certificate.get(hub.address, "/healthz").unwrap().starts_with("HTTP/1.1 200"));
     // The match goes on over the connection of before.
