@@ -288,7 +288,7 @@ mod tests {
         fs::write(&file, bytes).unwrap();
         let error = format!("{:#}", restore(&data, &file, false).unwrap_err());
         assert_eq!(entries(&data).unwrap(), [] as [&str; 0], "{error}");
-        assert!(error.contains("is as before"), "{error}");
+        assert!(error.contains("is unchanged"), "{error}");
         error
     }
 

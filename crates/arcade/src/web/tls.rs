@@ -334,6 +334,6 @@ mod tests {
         );
         let junk = folder.file("junk.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
         let junk = why(junk.as_ref(), &one.key);
-        assert!(junk.contains("cannot be used ("), "{junk}");
+        assert!(junk.contains("is unusable ("), "{junk}");
     }
 }
