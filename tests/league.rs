@@ -147,7 +147,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
     let said = String::from_utf8_lossy(&other.stderr);
     assert_eq!(other.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("there is another league in") && said.contains("its players are Easy, Hard, Python"),
+        said.contains("contains another league") && said.contains("its players are Easy, Hard, Python"),
         "{said}"
     );
 }
