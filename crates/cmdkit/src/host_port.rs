@@ -189,7 +189,7 @@ mod tests {
         }
         for (typed, wrong) in [
             ("", "the host is missing"),
-            ("2022", "'2022' is a port, and the host is missing"),
+            ("2022", "the host before the port '2022' is missing"),
             ("localhost:", "the port is missing"),
             (":2022", "the host is missing"),
             ("2022:localhost", "invalid port 'localhost': expected a number from 1 to 65535 after the host"),

@@ -395,9 +395,9 @@ mod tests {
             assert_eq!(found(name), Ok(None), "{name}");
         }
         for (name, why) in [
-            ("home/to-etc", "user 61234 could exchange"),
-            ("tmp/to-etc", "user 61234 could exchange"),
-            ("home/of-root", "user 61234 could exchange"),
+            ("home/to-etc", "user 61234 could replace"),
+            ("tmp/to-etc", "user 61234 could replace"),
+            ("home/of-root", "user 61234 could replace"),
             ("home/of-other", "which belongs to user 61235"),
             ("open/data", "chmod o-w"),
             ("open", "other users can write it"),

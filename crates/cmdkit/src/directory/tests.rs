@@ -118,5 +118,5 @@ fn a_hub_that_says_nothing_is_waited_for_so_long() {
     let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url: RoomUrl = format!("http://{}/rooms/nuggets-1", silent.local_addr().unwrap()).parse().unwrap();
     let directory = Directory { patience: 1, ..directory(vec![url]) };
-    assert!(directory.find().unwrap_err().contains("did not answer within 1 s"));
+    assert!(directory.find().unwrap_err().contains("did not respond within 1 s"));
 }
