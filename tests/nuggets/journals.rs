@@ -163,7 +163,7 @@ fn a_match_that_is_over_is_refused() {
     let Journalled { place, server } = journalled;
     assert_eq!(server.process.wait().code, Some(0));
     let said = refused(&only_file(&games(&place)));
-    assert_eq!(said, "the match is over (it was played to its end); there is nothing to resume\n");
+    assert_eq!(said, "the match is over (it was completed); there is nothing to resume\n");
 }
 
 #[test]

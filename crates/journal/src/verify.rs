@@ -231,7 +231,7 @@ mod tests {
         let path = folder.file("glass.journal", glass::journal("c", false));
         let run = run(&VerifyArgs { file: path.clone().into() });
         let error = format!("{:#}", run.unwrap_err());
-        assert!(error.contains("a journal of 'glass', and this program knows nuggets"), "{error}");
+        assert!(error.contains("a journal of 'glass', but this program supports only nuggets"), "{error}");
         let error = format!("{:#}", verify::<nuggets::Server>(Path::new(&path)).unwrap_err());
         assert!(error.contains("it is a journal of glass, not of nuggets"), "{error}");
         let bytes = std::fs::read(&path).unwrap();

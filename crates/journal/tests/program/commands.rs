@@ -88,7 +88,7 @@ fn show_prints_players_and_results_and_no_secrets() {
     let file = matches::blackjack(folder.path());
     let (blackjack, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
     assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
-    assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was played to its end"));
+    assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was completed"));
     assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
     let file = matches::mastermind(folder.path());
     let (mastermind, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
@@ -416,6 +416,6 @@ fn prune_as_root_follows_no_link_of_another_user() {
     let link = home.path().join("games");
     symlink(folder.path(), &link).unwrap();
     let refused = refused(&["prune", path(&link), "--keep", "1"]);
-    assert!(refused.contains("user 61234 could exchange"), "{refused}");
+    assert!(refused.contains("user 61234 could replace"), "{refused}");
     assert!(journals.iter().all(|journal| journal_core::open(journal).is_ok()));
 }
