@@ -304,7 +304,7 @@ mod tests {
             let pipe = directory.path().join(FILE);
             mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
             let error = in_folder(directory.path().to_owned()).read().unwrap_err().to_string();
-            assert!(error.ends_with("mastermind-record: it is no file"), "{error}");
+            assert!(error.ends_with("mastermind-record: it is not a file"), "{error}");
         }
         assert!(Book { folder: None, tries: 1 }.read().unwrap_err().to_string().contains("XDG_DATA_HOME"));
     }
