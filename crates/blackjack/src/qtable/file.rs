@@ -280,7 +280,7 @@ mod tests {
         check("21-qtable 1 coarse\n12 0 10 +3 -1 2 0\nend 1 CRC\n", 2, "'+3' is not a number that hit_n can be");
         check("21-qtable 1 coarse\n12 0 10 3 -1 02 0\nend 1 CRC\n", 2, "'02'");
         check("21-qtable 1 coarse\n12 0 10 3 -0 2 0\nend 1 CRC\n", 2, "'-0'");
-        check("21-qtable 1 coarse\n12 0 10 0 0 0 0\nend 1 CRC\n", 2, "never visited");
+        check("21-qtable 1 coarse\n12 0 10 0 0 0 0\nend 1 CRC\n", 2, "without visits");
         check("21-qtable 1 coarse\n12 0 10 9223372036854775808 0 0 0\nend 1 CRC\n", 2, "hit_n");
         check(
             "21-qtable 1 coarse\n13 0 9 1 1 1 1\n12 0 9 1 1 1 1\nend 2 CRC\n",
@@ -293,6 +293,6 @@ mod tests {
         check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 1\n", 3, "'end 1' is not");
         check("21-qtable 1 coarse\nend 0 CRC\n\n", 3, "unexpected data");
         check("21-qtable 1 coarse\r\nend 0 CRC\r\n", 1, "byte 19");
-        check(&"x".repeat(MAX_FILE + 1), 1, "no table has more than");
+        check(&"x".repeat(MAX_FILE + 1), 1, "but a table has at most");
     }
 }
