@@ -162,7 +162,7 @@ mod tests {
         let list: Vec<_> = again.list().iter().map(|report| (report.id, report.reason)).collect();
         assert_eq!(list, [(2, Reason::Talk), (3, Reason::Name)]);
         again.clear(2).unwrap();
-        assert!(again.clear(2).unwrap_err().to_string().contains("there is no report 2"));
+        assert!(again.clear(2).unwrap_err().to_string().contains("no report 2"));
         let more = (0..100).filter(|number| again.add(report(2, &number.to_string())).is_ok()).count();
         assert_eq!(more, MAX_REPORTS_OF_HOST - 1);
         assert_eq!(Reports::open(path.clone()).unwrap().list(), again.list());

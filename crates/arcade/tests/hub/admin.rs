@@ -85,7 +85,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     done(&hub, &["room", "close", robots, "--reason", "enough"]);
     assert!(browser.find(|text| text.contains(r#""closing":"enough""#)).starts_with(r#"{"room""#));
     assert_eq!(browser.ending().0, 1000);
-    assert!(fails(&hub, &["room", "close", "robots-99"]).contains("there is no room 'robots-99'"));
+    assert!(fails(&hub, &["room", "close", "robots-99"]).contains("no room 'robots-99'"));
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.rooms().len(), usual);
 }

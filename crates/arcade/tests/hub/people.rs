@@ -130,5 +130,5 @@ fn a_player_is_reported_from_a_result_and_the_operator_reads_it() {
     assert_eq!(arcade(&hub, &["report", "clear", "1"]).stdout, "Report 1 is cleared.\n");
     assert_eq!(arcade(&hub, &["report", "list"]).stdout, "No reports.\n");
     let finished = arcade(&hub, &["report", "clear", "1"]);
-    assert!(finished.code == Some(1) && finished.stderr.contains("there is no report 1"), "{}", finished.stderr);
+    assert!(finished.code == Some(1) && finished.stderr.contains("no report 1"), "{}", finished.stderr);
 }

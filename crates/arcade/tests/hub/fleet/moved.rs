@@ -160,7 +160,7 @@ fn rooms_that_cannot_move_stay_and_the_host_is_told_why() {
     let text = command(&ann, &["drain", "--move", "--seconds", "60"]);
     assert!(text.contains("No room has moved.\n1 rooms stay: there is no other hub that takes rooms."), "{text}");
     breaker.goes_on(&ann);
-    assert!(refused(&ann, &["drain", "--move"]).contains("are moved already"));
+    assert!(refused(&ann, &["drain", "--move"]).contains("are already being moved"));
     // As after any other end, its rooms are back with it.
     let (ended, data) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
