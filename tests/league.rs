@@ -146,10 +146,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
     let other = play(cut.path()).args(["--player", "More=bot:easy"]).output().unwrap();
     let said = String::from_utf8_lossy(&other.stderr);
     assert_eq!(other.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("contains another league") && said.contains("its players are Easy, Hard, Python"),
-        "{said}"
-    );
+    assert!(said.contains("contains another league") && said.contains("its players are Easy, Hard, Python"), "{said}");
 }
 
 #[test]

@@ -1,9 +1,4 @@
-use std::{
-    fs::File,
-    io::Write,
-    path::Path,
-    process::Command,
-};
+use std::{fs::File, io::Write, path::Path, process::Command};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use testkit::{

@@ -11,8 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, Input, Journals, Key, Limits, MeshError, Name,
-    Nats, Node, Output, BrokerSettings, Reply, Results, Revision, Settings, Trouble, Value, Written, work_off,
+    Append, Appended, BrokerSettings, Committed, Delta, Directory, Entry, Events, Fence, Input, Journals, Key, Limits,
+    MeshError, Name, Nats, Output, Reply, Results, Revision, Settings, Trouble, Value, Written, work_off,
 };
 use netcore::Time;
 use tokio::time::timeout;

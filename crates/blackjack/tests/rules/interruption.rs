@@ -216,7 +216,10 @@ fn a_dealer_that_is_stopped_while_it_holds_seats_prints_how_it_stands() {
     assert_eq!(room.row("Ann")[0], 1);
     assert_eq!(
         room.log()[room.log().len() - 2..],
-        ["table 1 was not played to its end", "Ann left table 1, seat 1: did not reconnect after the server was resumed"]
+        [
+            "table 1 was not played to its end",
+            "Ann left table 1, seat 1: did not reconnect after the server was resumed"
+        ]
     );
 }
 

@@ -73,9 +73,7 @@ mod tests {
         assert!(
             say(&clocks, Some(-4_000)).is_ok_and(|text| text.ends_with("of the database is 4000 ms behind this one"))
         );
-        assert!(
-            say(&clocks, Some(6_000)).is_err_and(|text| text.contains("6000 ms ahead of this one, so names"))
-        );
+        assert!(say(&clocks, Some(6_000)).is_err_and(|text| text.contains("6000 ms ahead of this one, so names")));
         let set = Clocks { wall: clocks.wall - Duration::from_mins(1), ..clocks };
         assert!(say(&set, None).is_err_and(|text| text.contains("was changed during")));
     }
