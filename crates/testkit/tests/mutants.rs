@@ -273,8 +273,10 @@ fn check(name: &str) {
 
 fn test_command(copy: &Path, package: &str) -> Command {
     let mut command = cargo("test");
+    // Most of a crate does not change, and neither do the crates that depend on it.
     command
         .current_dir(copy)
+        .env("CARGO_INCREMENTAL", "1")
         .args(["-p", package, "--test", "tests", "--target-dir"])
         .arg(copy.with_file_name("target"));
     command
