@@ -319,7 +319,7 @@ mod tests {
         }
         let map = serde_json::from_str::<Options>(r#"{"game": "nuggets", "map": "../x"}"#).unwrap();
         let Err(error) = engine(&map) else { panic!("there is no such map") };
-        assert!(error.to_string().starts_with("there is no map '../x'; choose one of main, "), "{error}");
+        assert!(error.to_string().starts_with("there is no map '../x': choose one of main, "), "{error}");
     }
 
     #[test]

@@ -218,7 +218,7 @@ impl Room {
         let shown = self.roster.mask.host(host);
         self.roster.set_close_reason_of_host(shown, CloseReason::Banned);
         for host in [host, shown] {
-            self.removals.push(Removal::Host(host, "The host of this hub has banned your address.".to_owned()));
+            self.removals.push(Removal::Host(host, "The operator of this hub has banned your address.".to_owned()));
         }
     }
 

@@ -167,7 +167,7 @@ mod tests {
             ("localhost: 80", "invalid port ' 80'"),
         ] {
             let said = host_port(typed).unwrap_err();
-            assert!(said.starts_with(wrong) && said.ends_with("or [::1]:2022"), "{typed:?}: {said}");
+            assert!(said.contains(wrong) && said.ends_with("or [::1]:2022"), "{typed:?}: {said}");
         }
     }
 

@@ -391,3 +391,22 @@ def _(names):
 def _(names):
     play = names["play"]
     names["play"] = lambda *arguments: play(*arguments) or 3
+
+
+@fault("dealer", "one-read-one-message", "pieces")
+def _(names):
+    """Treats the bytes of each read as one message."""
+    names["Line"].message = lambda line: (line.bytes.rstrip(b"\0"), setattr(line, "bytes", b""))[0] if line.bytes else None
+
+
+@fault("dealer", "waits-for-nobody", "alone")
+def _(names):
+    play = names["play"]
+
+    def stays(*arguments):
+        status = play(*arguments)
+        if status:
+            time.sleep(600)
+        return status
+
+    names["play"] = stays

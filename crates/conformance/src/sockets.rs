@@ -21,7 +21,73 @@ pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
 /// The number of bytes that the process at this end of a connection to `server` has not read yet, if the system reports
 /// it.
 pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
+    // A table of the kernel takes some ten milliseconds, since it visits all buckets of a large hash table.
+    #[cfg(target_os = "linux")]
+    if let Some(bytes) = diagnosis::unread(address, server) {
+        return Some(bytes);
+    }
     table("tcp")?.into_iter().find(|row| (row.local, row.remote) == (address, server)).map(|row| row.unread)
+}
+
+/// Queries of single sockets over netlink: see `sock_diag(7)`.
+#[cfg(target_os = "linux")]
+mod diagnosis {
+    use std::net::{IpAddr, SocketAddr};
+
+    use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
+
+    /// The type of a request, and of an answer, in the header of a message.
+    const SOCK_DIAG_BY_FAMILY: u16 = 20;
+    const NLM_F_REQUEST: u16 = 1;
+    const AF_INET: u8 = 2;
+    const AF_INET6: u8 = 10;
+    const IPPROTO_TCP: u8 = 6;
+    /// Bytes of a `nlmsghdr` and of an `inet_diag_req_v2`.
+    const HEADER: usize = 16;
+    const REQUEST: usize = 56;
+    /// Offset of `idiag_rqueue` in an answer: behind the header, four single bytes, an `inet_diag_sockid` and the timer.
+    const UNREAD: usize = HEADER + 4 + 48 + 4;
+
+    /// The unread bytes of the socket at this address that is connected to `remote`; `None` if the system does not know
+    /// it.
+    pub(super) fn unread(local: SocketAddr, remote: SocketAddr) -> Option<u32> {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, Some(netlink::SOCK_DIAG)).ok()?;
+        send(&socket, &request(local, remote)?, SendFlags::empty()).ok()?;
+        let mut answer = [0; 512];
+        let (length, _) = recv(&socket, &mut answer, RecvFlags::empty()).ok()?;
+        let answer = answer.get(..length)?;
+        let kind = u16::from_ne_bytes(*answer.get(4..)?.first_chunk()?);
+        (kind == SOCK_DIAG_BY_FAMILY).then_some(())?;
+        Some(u32::from_ne_bytes(*answer.get(UNREAD..)?.first_chunk()?))
+    }
+
+    fn request(local: SocketAddr, remote: SocketAddr) -> Option<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(HEADER + REQUEST);
+        bytes.extend(u32::try_from(HEADER + REQUEST).ok()?.to_ne_bytes());
+        bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+        bytes.extend(NLM_F_REQUEST.to_ne_bytes());
+        // The numbers of the request and of the sender.
+        bytes.extend([0; 8]);
+        let family = if local.is_ipv4() { AF_INET } else { AF_INET6 };
+        bytes.extend([family, IPPROTO_TCP, 0, 0]);
+        // In any state.
+        bytes.extend(u32::MAX.to_ne_bytes());
+        bytes.extend(local.port().to_be_bytes());
+        bytes.extend(remote.port().to_be_bytes());
+        for ip in [local.ip(), remote.ip()] {
+            let mut octets = [0; 16];
+            match ip {
+                IpAddr::V4(ip) => octets[..4].copy_from_slice(&ip.octets()),
+                IpAddr::V6(ip) => octets = ip.octets(),
+            }
+            bytes.extend(octets);
+        }
+        // At any interface, and without a cookie.
+        bytes.extend(0_u32.to_ne_bytes());
+        bytes.extend([u8::MAX; 8]);
+        Some(bytes)
+    }
 }
 
 /// The processes that may own a socket of this machine.
@@ -157,7 +223,9 @@ mod tests {
         let peer = client.local_addr().unwrap();
         let mut accepted = listener.accept().unwrap().0;
         accepted.write_all(b"abc").unwrap();
-        assert_eq!(unread(peer, server), Some(3));
+        assert_eq!([unread(peer, server), diagnosis::unread(peer, server)], [Some(3); 2]);
+        let row = table("tcp").unwrap().into_iter().find(|row| (row.local, row.remote) == (peer, server));
+        assert_eq!(row.map(|row| row.unread), Some(3), "the table agrees");
         assert_eq!([mine, others].map(|owner| owner.has_tcp(peer, server)), [true, false]);
         assert!(!mine.has_tcp(server, server));
         drop((client, accepted));

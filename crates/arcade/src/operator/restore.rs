@@ -299,7 +299,7 @@ mod tests {
         // Cuts the backup at each boundary of entries, and within each entry.
         for cut in (0..whole.len() - 1_024).step_by(256) {
             let error = fails(&whole[..cut]);
-            assert!(["cut off", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");
+            assert!(["truncated", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");
         }
         let at = whole.windows(9).position(|window| window == [7; 9]).unwrap();
         let mut changed = whole.clone();

@@ -399,7 +399,7 @@ mod tests {
             stream.read_exact(&mut start).await.unwrap();
             if &start == b"HTTP/1.1 503" {
                 let answer = rest(stream).await;
-                assert!(answer.contains("retry-after: 5") && answer.contains("not read yet"), "{answer}");
+                assert!(answer.contains("retry-after: 5") && answer.contains("too_many_requests"), "{answer}");
                 refused += 1;
             }
         }

@@ -325,7 +325,7 @@ mod tests {
             heard.iter().filter(|answer| !is_beat(answer)).map(|answer| answer["error"].as_str().unwrap()).collect();
         assert!(errors[0].starts_with("unknown field `lok`, expected `look` or `pictures`"), "{errors:?}");
         assert!(errors[1].contains("expected one of `nuggets`"), "{errors:?}");
-        assert_eq!(errors[2], "13 pictures are too many; a page is sent those of 12 rooms");
+        assert_eq!(errors[2], "'pictures' has 13 rooms: at most 12 are accepted");
     }
 
     #[tokio::test(start_paused = true)]

@@ -258,7 +258,7 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
         }
         CloseReason::Removed => (4006, "the host of this hub has removed you from this room"),
         CloseReason::RemovedByOwner => (4006, "the owner of this room has removed you"),
-        CloseReason::Banned => (4007, "the host of this hub has banned your address"),
+        CloseReason::Banned => (4007, "the operator of this hub has banned your address"),
         CloseReason::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
         CloseReason::Held => (4010, "the free seats are kept for others for some seconds"),
         CloseReason::Private => (4009, "this room is for those who know its word"),

@@ -133,8 +133,8 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     browser.until("OK");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned.\n");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned already.\n");
-    other.expect("QUIT The host of this hub has banned your address.");
-    assert_eq!(browser.ending(), (4007, "the host of this hub has banned your address".to_owned()));
+    other.expect("QUIT The operator of this hub has banned your address.");
+    assert_eq!(browser.ending(), (4007, "the operator of this hub has banned your address".to_owned()));
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--list"]), "127.0.0.1\n");
     // The ban outlives the hub.

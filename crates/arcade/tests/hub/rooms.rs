@@ -74,11 +74,7 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     let wrong = json!("A".repeat(22));
     refused(order(&hub, &room, &wrong, json!({ "do": "lock" })), 403, "not_room_owner");
     refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not_room_owner");
-    refused(
-        ask(&hub, "POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })),
-        404,
-        "no such room",
-    );
+    refused(ask(&hub, "POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
     assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
     // It holds after a crash.
     let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));

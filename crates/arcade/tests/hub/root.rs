@@ -177,7 +177,9 @@ fn root_commands_a_hub_of_another_user_and_its_files_stay_the_users() {
     assert!(said.starts_with(&format!("'{}' has ", file.display())), "{said}");
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     assert!(machine.arcade(&["backup", file.to_str().unwrap()]).stderr.contains("already exists"));
-    hub.process.wait_stderr("the user who banned", |log| log.contains(&format!("done uid={USER}")).then_some(()));
+    hub.process.wait_stderr("the user who banned", |log| {
+        log.contains(&format!("executed a command of the host uid={USER}")).then_some(())
+    });
     done(&hub, &["drain", "--seconds", "0"]);
     hub.process.wait().ended(0);
     let copy = machine.path("copy.db");

@@ -126,7 +126,7 @@ fn plain_http_is_redirected_to_tls() {
     ] {
         let refused = plain(request);
         assert!(refused.starts_with("HTTP/1.1 400") || refused.starts_with("HTTP/1.0 400"), "{refused}");
-        assert!(refused.contains("this port speaks TLS") && !refused.contains("location:"), "{refused}");
+        assert!(refused.contains("this port requires TLS") && !refused.contains("location:"), "{refused}");
     }
     let strange = plain("GET / HTTP/1.1\r\nHost: evil.example\r\n");
     assert!(strange.starts_with("HTTP/1.1 421"), "{strange}");

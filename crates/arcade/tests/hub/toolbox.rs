@@ -43,7 +43,7 @@ fn a_backup_is_restored_on_another_machine() {
     let cut = elsewhere.path().join("cut.tar");
     fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     let refused = arcade(data.path(), &["restore", cut.to_str().unwrap()]);
-    assert!(refused.code == Some(1) && refused.stderr.contains("cut off"), "{}", refused.stderr);
+    assert!(refused.code == Some(1) && refused.stderr.contains("truncated"), "{}", refused.stderr);
     let restored = arcade(data.path(), &["restore", file.to_str().unwrap()]);
     assert_eq!(restored.code, Some(0), "{}", restored.stderr);
     let expected = format!("'{}' has 5 rooms, 5 journals, 1 banned host, 0 matches, 1 name", data.path().display());

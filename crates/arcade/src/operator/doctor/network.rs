@@ -152,7 +152,7 @@ mod tests {
         let taken = bind_udp(&HERE, 0).unwrap();
         let port = taken[0].local_addr().unwrap().port();
         let verdict = ports(Some(port..=port), &HERE, 0);
-        assert!(verdict.is_err_and(|text| text.contains("only 0 are free; choose another range with --ports")));
+        assert!(verdict.is_err_and(|text| text.contains("only 0 of the ports")));
         let verdict = ports(Some(port..=port), &HERE, 1);
         assert!(verdict.is_ok_and(|text| text.contains("1 are in use, by the 1 rooms of the hub")));
         drop(taken);
@@ -167,14 +167,16 @@ mod tests {
     fn a_page_that_does_not_answer_is_told() {
         let listener = bind_tcp(&HERE, 0).unwrap();
         let port = listener[0].local_addr().unwrap().port();
-        assert!(running(Some(port.into()), &HERE).is_ok_and(|text| text.contains(&format!("TCP port {port} answers"))));
+        assert!(
+            running(Some(port.into()), &HERE).is_ok_and(|text| text.contains(&format!("TCP port {port} responds")))
+        );
         assert!(
             page(port, &HERE).is_err_and(|text| text.contains("is in use at 127.0.0.1; choose another with --port"))
         );
         drop(listener);
         let is_gone = || {
             let port = bind_tcp(&HERE, 0).unwrap()[0].local_addr().unwrap().port();
-            running(Some(port.into()), &HERE).is_err_and(|text| text.contains("does not answer"))
+            running(Some(port.into()), &HERE).is_err_and(|text| text.contains("does not respond"))
                 && page(port, &HERE)
                     .is_ok_and(|text| text.contains("is free for its page; only this machine can reach it"))
         };
