@@ -11,8 +11,16 @@ use std::{
 use testkit::process::Process;
 
 /// The folders of the hub, from the top to the ground. Those in one row do not know each other.
-const FLOORS: [&[&str]; 7] =
-    [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games", "fleet"]];
+const FLOORS: [&[&str]; 8] = [
+    &["main"],
+    &["operator", "args"],
+    &["web"],
+    &["hub"],
+    &["results", "replays"],
+    &["room"],
+    &["games", "fleet"],
+    &["message"],
+];
 
 /// The folders of all crates.
 fn crates() -> Vec<PathBuf> {

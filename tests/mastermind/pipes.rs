@@ -233,7 +233,7 @@ fn wrong_usage_is_said_in_the_words_of_the_user() {
         ("solve --length 4 --colours 6 --strategy optimal --all --threads 2", "omit --threads"),
         ("solve --length 4 --colours 6 --code 1123 --threads 2", "omit --threads"),
         ("solve --length 4 --colours 6 --strategy parts --all --seed 1", "--seed requires --strategy optimal"),
-        ("solve --length 5 --colours 8 --strategy optimal --all --seed 1", "in games of up to 4096 guesses"),
+        ("solve --length 5 --colours 8 --strategy optimal --all --seed 1", "in a game of up to 4096 guesses"),
     ] {
         let finished = run(arguments, "");
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{arguments}");

@@ -202,7 +202,7 @@ fn options_that_do_not_go_together_are_named() {
         for (wrong, right) in [
             ("--journal-max 1K", "64K"),
             ("--journal-max 5X", "'5X'"),
-            ("--journal-keep 0", "keep one journal at least"),
+            ("--journal-keep 0", "expected at least one journal"),
             ("--journal-keep 30x", "as in 30d,100,10G"),
             ("--journal-keep 30d", "cannot be used with"),
             ("--sync never", "always"),

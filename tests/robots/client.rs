@@ -57,7 +57,7 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
 fn a_server_that_is_lost_or_goes_mad_ends_the_client_with_the_place() {
     let within = format!("{HELLO} 03 0000 00000002 03 0001");
     let mad =
-        "sent a malformed message: byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; right";
+        "sent a malformed message: byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; expected";
     for (said, arguments, place) in [
         ("", &[][..], "has closed the connection, after 0 bytes"),
         (HELLO, &[], "has closed the connection, after 14 bytes"),

@@ -110,7 +110,7 @@ fn two_connections_at_once_are_told_apart() {
     // Garbage ends the one alone.
     one.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let said = listening.wait(&format!("{from_one}  closed at an"));
-    assert!(one_line(&said).contains("ServerMessage 71; 0 Hello, 1 AcceptedPlayer, 2 Game"), "{said}");
+    assert!(one_line(&said).contains("ServerMessage 71; expected 0 Hello, 1 AcceptedPlayer, 2 Game"), "{said}");
     two.write_all(&turn).unwrap();
     listening.wait(&format!("{from_two}  message 3: Turn, 13 bytes from byte 26\n"));
     drop(two);

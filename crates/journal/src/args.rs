@@ -266,7 +266,7 @@ mod tests {
             ("journal cut x --at 0 -o y", "from 1 to"),
             ("journal export x --format cast --width 5", "from 20 to 500"),
             ("journal export x", "--format"),
-            ("journal prune x --keep 0", "keep one journal at least"),
+            ("journal prune x --keep 0", "expected at least one journal"),
             ("journal prune x --keep old", "as in 30d,100,10G"),
         ] {
             let error = Args::try_parse_from(line.split(' ')).unwrap_err().to_string();

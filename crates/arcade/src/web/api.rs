@@ -26,8 +26,7 @@ use tracing::warn;
 pub(super) use self::failure::ApiError;
 use super::{
     caller::Caller,
-    devices::too_many_names,
-    names::{Claims, KeyHash, check_name, resembles, too_many_claims},
+    names::{Claims, KeyHash, check_name, resembles, too_many_claims, too_many_names},
     relay::{self, ForwardableRequest},
 };
 use crate::{

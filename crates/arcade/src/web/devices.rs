@@ -11,12 +11,12 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{MAX_KEYS, MAX_NAMES, Redeemed, Replaced, Store};
+use store::{MAX_KEYS, Redeemed, Replaced, Store};
 
 use super::{
     api::{Answer, ApiError, ask},
     caller::{self, Caller},
-    names::KeyHash,
+    names::{KeyHash, too_many_names},
     response::too_many,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
         self, Hub,
         codes::{self, LINK_LIVES, Purpose, Tried},
     },
-    message::{Message, message},
+    message::message,
     results::clock::unix_now,
 };
 
@@ -51,11 +51,6 @@ struct NameProof {
 
 pub(super) fn not_owner() -> ApiError {
     ApiError::Wrong(StatusCode::FORBIDDEN, message!("wrong_key", "this key does not own this name"))
-}
-
-/// The message to a browser that would own too many names.
-pub(super) fn too_many_names() -> Message {
-    message!("too_many_names", "you have {count} names already; use one of them", count = MAX_NAMES)
 }
 
 async fn link(

@@ -102,6 +102,11 @@ pub(crate) fn too_many_claims() -> Message {
     )
 }
 
+/// The message to a browser that would own too many names.
+pub(super) fn too_many_names() -> Message {
+    message!("too_many_names", "you have {count} names already; use one of them", count = store::MAX_NAMES)
+}
+
 /// Names that one host may take in a day.
 pub(crate) const CLAIMS: u32 = 30;
 /// Hosts and networks whose names are counted. Above that, those with the fewest names are forgotten.

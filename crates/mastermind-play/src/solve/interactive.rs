@@ -217,7 +217,7 @@ mod tests {
     fn rows_that_are_impossible_are_refused() {
         for (typed, why) in [
             ("3 1", "No guess of 4 digits can get 3 red, 1 white."),
-            ("1178 1 1", "1178 is no guess in a game with"),
+            ("1178 1 1", "1178 is not a guess in a game with"),
             ("12x4 1 1", "'12x4' is not a guess: "),
             ("1 x", "'x' is not a number."),
             ("fix 9 1 1", "There is no row 9."),

@@ -311,7 +311,7 @@ fn a_small_window_has_everything() {
         assert!(rows.iter().all(|row| row.chars().count() <= usize::from(width)), "{text}");
         press(&mut table, &"[11223344\n".repeat(7));
         let over = screen(&table, width, height).join("\n");
-        assert!(over.contains("Q leave"), "{over}");
+        assert!(over.contains("Q quit"), "{over}");
         // The menu has its tip.
         press(&mut table, "!");
         let menu = screen(&table, width, height).join("\n");
