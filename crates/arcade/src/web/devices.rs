@@ -24,7 +24,7 @@ use crate::{
         self, Hub,
         codes::{self, LINK_LIVES, Purpose, Tried},
     },
-    message::message,
+    message::{Message, message},
     results::clock::unix_now,
 };
 

@@ -71,7 +71,7 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
             "",
             "",
             "",
-            "Press a game key to request to join, such as Space.  ?: keys  Q: leave"
+            "Space: join  ?: keys  Q: leave"
         ]
     );
 }
@@ -105,7 +105,7 @@ fn a_low_window_has_a_lobby_in_few_lines() {
         ]
     );
     let lowest = screen(&mut showing(lobby(&["Ann"], 4), Follow::Nobody), 20, 3);
-    assert_eq!(lowest, ["Lobby of here", "Players 1 of 4, 3 mo", " A   0 Ann"]);
+    assert_eq!(lowest, ["Lobby of here", "Players 1 of 4, wait", " A   0 Ann"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ async fn each_refusal_is_one_sentence_with_what_to_do() {
         ("42501", "permission denied for schema public", Trouble::ReadOnly, "`ALTER DATABASE games OWNER TO ann`"),
         ("53300", "too many connections", Trouble::Busy, "raise its max_connections"),
         ("57P03", "the database system is starting up", Trouble::Away, "try again in a moment"),
-        ("XX000", "out of luck", Trouble::Damaged, "refuses: out of luck"),
+        ("XX000", "out of luck", Trouble::Damaged, "reports an error: out of luck"),
     ];
     let served = thread::spawn(move || {
         for (code, message, ..) in cases {
