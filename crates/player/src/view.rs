@@ -714,7 +714,7 @@ mod tests {
         let unended = game.session.unended().unwrap();
         let scene = Scene { left: None, waited: Some(12), unended: Some(&unended), ..PLAYING };
         let lines = drawn(&game, &scene, 80, 24);
-        assert!(has(&lines, "Warning: the dealer sent 'BEGINCARD Ten of Clubs' and no zero byte"), "{lines:#?}");
+        assert!(has(&lines, "Warning: the dealer sent 'BEGINCARD Ten of Clubs' without the zero byte"), "{lines:#?}");
         assert!(!has(&lines, "so far"), "{lines:#?}");
         game.session.receive(b"\0").unwrap_err();
     }
