@@ -103,7 +103,7 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     refused(
         order(&hub, &room, &room["owner_token"], json!({ "do": "rename", "name": "S\u{200b}" })),
         409,
-        "can be seen",
+        "name_invisible",
     );
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "starts_itself");
     refused(

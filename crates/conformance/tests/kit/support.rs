@@ -77,14 +77,17 @@ pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// Runs a check for each item in a thread of its own, since checks mostly wait.
-pub(crate) fn side_by_side<T: Copy + Send>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
-    thread::scope(|scope| {
-        for item in items {
-            let check = &check;
-            scope.spawn(move || check(item));
-        }
-    });
+/// Runs a check for each item, a few at a time, since checks mostly wait.
+pub(crate) fn side_by_side<T: Copy + Send + Sync>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    let items: Vec<T> = items.into_iter().collect();
+    for some in items.chunks(3) {
+        thread::scope(|scope| {
+            for &item in some {
+                let check = &check;
+                scope.spawn(move || check(item));
+            }
+        });
+    }
 }
 
 /// The rules with these names.
