@@ -1,4 +1,4 @@
-//! The page in a real browser: starts the tests of `web/test/browser`.
+//! Runs the tests of `web/test/browser`, which open the page in a real browser.
 
 use std::{path::Path, process::Command};
 
@@ -6,7 +6,7 @@ use std::{path::Path, process::Command};
 #[ignore = "needs Node, Chromium, and `npm ci` in crates/arcade/web; .ci/run installs and runs them"]
 fn the_page_works_in_a_real_browser() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-    // Each case has a bound of its own; `timeout` ends a run in which Node does not exit.
+    // Each case has its own time limit. `timeout` ends the run if Node does not exit.
     let status = Command::new("timeout")
         .args(["--kill-after=10", "1200", "npm", "run", "--silent", "browser"])
         .env("ARCADE_PROGRAM", env!("CARGO_BIN_EXE_arcade"))

@@ -1,4 +1,4 @@
-//! The commands of the host, over the socket in the data directory.
+//! Operator commands, which use the control socket in the data directory.
 
 use std::{
     fs,
@@ -28,14 +28,14 @@ pub(crate) fn arcade(data: &Path, words: &[&str]) -> Finished {
     Process::run(command.arg("--data").arg(data).args(words))
 }
 
-/// Runs a command that succeeds, and gives what it prints.
+/// Returns the output of a command that must succeed.
 pub(crate) fn done(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(0), "{words:?}: {}", finished.stderr);
     finished.stdout
 }
 
-/// Runs a command that fails, and gives why.
+/// Returns the error of a command that must fail.
 pub(crate) fn fails(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
@@ -62,7 +62,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "nuggets", "gold=1"]).code, Some(2));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
-    // A room begins anew at its port, with another journal.
+    // A restarted room keeps its port and writes a new journal.
     let room = hub.room("nuggets");
     let port = native(&room);
     let player = Peer::new(port);
@@ -80,7 +80,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     let nuggets =
         journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
-    // A closed room does not come back.
+    // A closed room is not restored after a restart.
     let mut browser = hub.socket(&format!("/rooms/{robots}/socket"), None).unwrap();
     done(&hub, &["room", "close", robots, "--reason", "enough"]);
     assert!(browser.find(|text| text.contains(r#""closing":"enough""#)).starts_with(r#"{"room""#));
@@ -110,7 +110,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
         (rooms.iter().find(|now| now["id"] == room["id"])?["players"] == json!([])).then_some(())
     });
 
-    // In mastermind a message is a line to a terminal, and a frame to a browser.
+    // Mastermind sends a message as a line to a terminal and as a frame to a browser.
     let room = hub.room("mastermind");
     let (mut browser, _) = hub.enter(&room);
     browser.say("PLAY Ann");
@@ -137,7 +137,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     assert_eq!(browser.ending(), (4007, "the operator of this hub has banned your address".to_owned()));
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--list"]), "127.0.0.1\n");
-    // The ban outlives the hub.
+    // The ban persists after a restart.
     let hub = Hub::again(hub.kill(), &[]);
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--remove", "127.0.0.1"]), "The ban of 127.0.0.1 is lifted.\n");
@@ -150,7 +150,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
 fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let hub = Hub::start();
     let usual = hub.rooms().len();
-    // A match of mastermind begins with the first player.
+    // A mastermind match starts with its first player.
     let room = hub.room("mastermind");
     let (mut player, _) = hub.enter(&room);
     player.say("PLAY Ann");
@@ -161,7 +161,6 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     });
     let elsewhere = TempDir::new();
     let file = elsewhere.path().join("backup.tar");
-    // Until the move is in the journal, which follows within a moment.
     let said = done(&hub, &["backup", file.to_str().unwrap()]);
     assert!(said.contains("backup.tar' has "), "{said}");
     assert!(fails(&hub, &["backup", file.to_str().unwrap()]).contains("exists"));
@@ -192,7 +191,7 @@ fn only_the_owner_reaches_the_commands_and_nonsense_is_answered() {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("{\"error\":\"the hub does not support this command"), "{answer}");
     }
-    // Half a command and then nothing keeps nobody else waiting.
+    // A client that sends an incomplete command does not block other clients.
     let mut silent = UnixStream::connect(&socket).unwrap();
     silent.write_all(b"{\"command\":").unwrap();
     done(&hub, &["status"]);
@@ -224,7 +223,7 @@ fn log_has_joins_leaves_and_commands() {
     let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
     let shown = rooms["rooms"].as_array().unwrap().iter().find(|shown| shown["id"] == room["id"]).unwrap();
     assert_eq!(shown["players"][0]["address"], "203.0.113.9");
-    // Everybody else is told no addresses.
+    // The public API returns no addresses.
     assert!(!hub.get("/api/rooms").1.contains("203.0.113.9"));
     player.send("KEY Q");
     fails(&hub, &["kick", "nuggets-1", "Zoe"]);
@@ -259,14 +258,12 @@ fn the_doctor_says_what_to_do() {
     fs::set_permissions(hub.data.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let (code, text) = examine(&["doctor"]);
     assert!(code == Some(1) && text.contains("TO DO data") && text.contains("chmod 700"), "{text}");
-    // The same for programs.
     let (code, text) = examine(&["doctor", "--json"]);
     let told: Value = serde_json::from_str(&text).unwrap();
     let finding =
         |what: &str| told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
     assert!(code == Some(1) && told["ok"] == false && finding("data")["ok"] == false, "{text}");
     assert!(finding("database")["text"].as_str().unwrap().contains("results.db' responds, is writable, and"), "{text}");
-    // A server that is not there, and a certificate that is not.
     let (code, text) = examine(&[
         "--database",
         "postgres://ann@127.0.0.1:1/arcade",
@@ -277,7 +274,6 @@ fn the_doctor_says_what_to_do() {
     ]);
     assert!(code == Some(1) && text.contains(&format!("TO DO database {UNREACHABLE}\n")), "{text}");
     assert!(text.contains("TO DO tls      cannot read '/nowhere.pem': No such file"), "{text}");
-    // A port that another program has.
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let finished = arcade(TempDir::new().path(), &["--port", &port, "doctor"]);
@@ -296,7 +292,7 @@ fn behind_a_proxy_bans_are_for_its_clients() {
     };
     done(&hub, &["ban", "203.0.113.9"]);
     assert_eq!(status("203.0.113.9"), "403");
-    // Only what the proxy has appended counts.
+    // Only the last address counts, which the proxy has appended.
     assert_eq!(status("203.0.113.9, 203.0.113.8"), "200");
     assert_eq!(status("203.0.113.8, 203.0.113.9"), "403");
 }

@@ -1,4 +1,4 @@
-//! What the SDK server of Agones is told, as its REST interface defines it.
+//! Requests of the hub to the SDK server of Agones, as the server's REST interface defines them.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,7 +13,7 @@ use crate::support::Hub;
 struct Sidecar(TcpListener);
 
 impl Sidecar {
-    // Answers requests with the status that `status` gives for method and path, until it gives none.
+    // Answers requests with the status that `status` returns, until it returns `None`.
     fn serve(&self, mut status: impl FnMut(&str, &Value) -> Option<u16>) {
         loop {
             let (mut stream, _) = self.0.accept().unwrap();
@@ -47,7 +47,7 @@ fn agones_is_told_that_the_hub_is_ready_and_works_and_how_many_rooms_it_has() {
     let sidecar = Sidecar(TcpListener::bind("127.0.0.1:0").unwrap());
     let port = sidecar.0.local_addr().unwrap().port().to_string();
     let hub = Hub::with_variable("AGONES_SDK_HTTP_PORT", &port, &["--agones", "--no-default-rooms", "--drain", "0"]);
-    // It is not there yet at first.
+    // The first request fails, as if the server were still starting.
     let mut told = vec![];
     sidecar.serve(|what, body| {
         told.push((what.to_owned(), body.clone()));
@@ -62,7 +62,7 @@ fn agones_is_told_that_the_hub_is_ready_and_works_and_how_many_rooms_it_has() {
     let health = ("post /health".to_owned(), empty.clone());
     let rooms = |count: &str| ("patch /v1beta1/counters/rooms".to_owned(), json!({ "count": count }));
     assert_eq!(told, [ready.clone(), ready, health.clone(), rooms("0")]);
-    // Only what changes is told again.
+    // The hub sends the counter again only after a change.
     let _room = hub.nuggets();
     let mut told = vec![];
     sidecar.serve(|what, body| {

@@ -1,4 +1,4 @@
-//! Bots for empty seats, and rooms that are closed when nobody is in them.
+//! Bots in free seats, and limits on the rooms and sockets of a host.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn bots_take_seats_and_play_on_after_a_restart() {
         (players == all).then_some(())
     };
     hub.wait("Ann and two bots", seated);
-    // They move.
+    // The bots move.
     for _ in 0..5 {
         browser.until("DISPLAY");
     }
@@ -90,7 +90,7 @@ fn players_fill_free_seats_with_bots() {
     browser.join("Ann");
     hub.seated(&room, 1);
     let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
-    // Passers-by bring no bots, nor do those who have no seat yet.
+    // Only a client with a seat in the room can add or remove bots.
     let (_passer, other) = hub.enter(&room);
     for wanted in
         [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]

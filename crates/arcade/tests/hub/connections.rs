@@ -1,4 +1,4 @@
-//! Connections that stay open and ask for nothing.
+//! Limits on idle connections and on the length of frames.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -10,9 +10,9 @@ use tungstenite::Error;
 
 use crate::support::{Hub, native};
 
-/// Open files of a hub.
+/// Limit on the open files of the hub.
 const FILES: u32 = 512;
-/// Connections of all kinds then: three eighths of those files that are not reserved.
+/// Resulting limit on connections: three eighths of the files that are not reserved.
 const CONNECTIONS: usize = 144;
 
 #[test]
@@ -22,7 +22,7 @@ fn native_clients_and_browsers_share_the_connections_of_the_process() {
     let mut natives = vec![];
     loop {
         let mut client = connect(room);
-        // The room greets whoever is let in.
+        // The room greets each admitted client.
         match client.read(&mut [0]) {
             Ok(1) => natives.push(client),
             _ => break,
@@ -39,13 +39,13 @@ fn native_clients_and_browsers_share_the_connections_of_the_process() {
     };
     assert!(matches!(&refused, Error::Http(answer) if answer.status() == 503), "{refused:?}");
     let all = natives.len() + pages.len();
-    // A socket is a request first, so two places are taken for a moment.
+    // A WebSocket is a request first, so it briefly takes two places.
     assert!((CONNECTIONS - 8..=CONNECTIONS).contains(&all), "{} native, {} pages", natives.len(), pages.len());
     for page in &mut pages {
         page.say(r#"{"look":{}}"#);
         page.until(r#"{"look""#);
     }
-    // What native clients leave is for pages too.
+    // Pages may also use connections that native clients have closed.
     natives.truncate(CONNECTIONS / 4);
     let until = Instant::now() + PATIENCE;
     while let Err(error) = page(pages.len() + 1) {

@@ -1,4 +1,4 @@
-//! The example games, with a bot and a player at a terminal.
+//! The example games, played by a bot and a player at a terminal.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 

@@ -1,4 +1,4 @@
-//! Several hubs as one arcade, beside real NATS servers and a real PostgreSQL: `.ci/run` runs these tests, which fail without them.
+//! Several hubs as one arcade, with real NATS and PostgreSQL servers. `.ci/run` runs these tests, which fail without the servers.
 
 mod brokers;
 mod cut;
@@ -25,12 +25,12 @@ use testkit::{TempDir, peer::Peer};
 use self::{brokers::Broker, database::Database};
 use crate::support::{Browser, Hub, native};
 
-/// What the environment says, which `.ci/with-nats` and `.ci/with-postgres` set.
+/// Returns an environment variable that `.ci/with-nats` or `.ci/with-postgres` sets.
 fn set(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run `.ci/with-postgres .ci/with-nats COMMAND`"))
 }
 
-/// An arcade of its own for a test.
+/// The arcade of a single test.
 struct Arcade {
     name: String,
     servers: String,
@@ -67,13 +67,13 @@ impl Arcade {
         Hub::again(data, &options)
     }
 
-    /// Two nodes without rooms.
+    /// Starts two nodes without rooms.
     fn two(&self) -> (Hub, Hub) {
         (self.node("ann", &["--no-default-rooms"]), self.node("bob", &["--no-default-rooms"]))
     }
 }
 
-/// What the program says when it cannot start.
+/// Returns the standard error of a program that must fail to start.
 fn refusal(options: &[&str]) -> String {
     refusal_of(Command::new(env!("CARGO_BIN_EXE_arcade")), options)
 }
@@ -92,7 +92,7 @@ fn command(hub: &Hub, words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Why a command is refused.
+/// Runs a command that must fail, and returns its standard error.
 fn refused(hub: &Hub, words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
     let output = command.args(words).arg("--data").arg(hub.data.path()).output().unwrap();
@@ -100,7 +100,7 @@ fn refused(hub: &Hub, words: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Waits until a hub shows a room, and gives it as it does.
+/// Waits until a hub lists a room for which `is_so` holds.
 fn shown(hub: &Hub, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
     hub.wait("room", |rooms| rooms.iter().find(|shown| shown["id"] == room["id"] && is_so(shown)).cloned())
 }
@@ -109,30 +109,30 @@ fn id(room: &Value) -> &str {
     room["id"].as_str().unwrap()
 }
 
-/// One of the numbers of a hub.
+/// Returns the value of a metric of a hub.
 fn number(hub: &Hub, name: &str) -> f64 {
     let (_, text) = hub.get("/metrics");
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
 }
 
-/// Waits until the rooms of a node stand still, or do not.
+/// Waits until the rooms of a node are suspended (or running, if `is_so` is false).
 fn is_silent(hub: &Hub, is_so: bool) {
     hub.wait("silence", |_| ((number(hub, "arcade_fleet_silent") > 0.0) == is_so).then_some(()));
 }
 
-/// A socket to a seat, as soon as the hub can say where its room is.
+/// Waits until the hub can locate the room, and opens a socket to a seat in it.
 fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
     hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
     hub.come_back(room, token)
 }
 
-/// A room of one node as the other one shows it.
+/// Opens a room at `ann` and returns it as `bob` lists it.
 fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
     shown(bob, &ann.make(options), |_| true)
 }
 
-/// A guess of mastermind at a room of one node over the other one: the room, the socket and the token of its seat, and the answer.
+/// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token, and the answer.
 fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "mastermind" }));
     let (mut breaker, seat) = bob.enter(&room);
@@ -143,7 +143,7 @@ fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     (room, breaker, seat, row)
 }
 
-/// The same for the first card of a round of blackjack, which waits for a decision.
+/// Like `guess`, for the first card of a round of blackjack, which waits for a decision.
 fn draw(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
     let (mut gambler, seat) = bob.enter(&room);
@@ -160,7 +160,7 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
     let room = ann.nuggets();
     let seen = shown(&bob, &room, |_| true);
     assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
-    // A browser stays at its node, and its socket is one of the room.
+    // A browser stays connected to its node, which relays its socket to the room.
     let (mut browser, token) = bob.enter(&seen);
     browser.say("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK A");
@@ -180,10 +180,10 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
     bob.wait("page", |_| bob.get("/").1.contains("Cid").then_some(()));
     let one: Value = serde_json::from_str(&bob.get(&format!("/api/rooms/{}", id(&room))).1).unwrap();
     assert_eq!(one["players"].as_array().unwrap().len(), 2, "{one}");
-    // What happens is a change of the list.
+    // A new room is sent as a change of the list.
     ann.make(&json!({ "game": "robots", "room": { "name": "Friday" } }));
     assert!(!live.find(|text| text.contains("Friday")).contains("Cid"), "only what has changed is told");
-    // The same seat by its token, from the other page.
+    // The token gives access to the same seat from the page of the other node.
     drop(browser);
     let mut again = ann.come_back(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
@@ -211,7 +211,7 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
     let join = |hub: &Hub, body: &Value| hub.request("POST", "/api/join", &body.to_string());
-    // The directory needs a moment to tell of it.
+    // The directory entry takes a moment to arrive.
     let joined: Value = bob.wait("room of a code", |_| {
         let (head, body) = join(&bob, &json!({ "code": code }));
         head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(&body).unwrap())
@@ -225,7 +225,7 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     assert_eq!(inside.until("OK"), "OK A");
     let mut outside = bob.enter_as(&hidden, &json!({}));
     assert_eq!(outside.ending().0, 4011);
-    // No list shows it.
+    // No list contains the hidden room.
     shown(&bob, &rooms[2], |_| true);
     assert!(bob.rooms().iter().all(|room| room["id"] != hidden["id"]));
     assert!(bob.get(&format!("/api/rooms/{}", id(&hidden))).0.starts_with("HTTP/1.1 404"));
@@ -234,7 +234,7 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     let (head, body) = join(&bob, &json!({ "room": id(&word), "word": "żółw" }));
     assert!(head.starts_with("HTTP/1.1 200") && body.contains(&word["port"].to_string()), "{head} {body}");
     assert!(join(&bob, &json!({ "room": id(&word), "word": "turtle" })).0.starts_with("HTTP/1.1 403"));
-    // The owner's page may be at any node.
+    // The owner may use any node.
     let close = json!({ "token": word["owner_token"], "do": "close" });
     let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&word)), &close.to_string());
     assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
@@ -250,15 +250,15 @@ fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node
         assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
         serde_json::from_str(&body).unwrap()
     };
-    // Both have nobody: this one.
+    // No node has players, so the node that receives the request opens the room.
     let first = play(&ann);
     assert_eq!(first["node"], "ann");
     let (mut cid, _) = ann.enter(&first);
     cid.join("Cid");
-    // Somebody waits there.
+    // A room with a waiting player is preferred.
     shown(&bob, &first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
     bob.wait("way to those who wait", |_| (play(&bob)["id"] == first["id"]).then_some(()));
-    // A room in which nobody may play is no such room: the emptiest node has another one.
+    // If no node has a suitable room, the emptiest node opens one.
     let mut full = ann.make(&json!({ "game": "mastermind" }));
     let (_browser, _) = ann.enter(&full);
     full = shown(&bob, &full, |_| true);
@@ -266,7 +266,7 @@ fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node
     assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
     let other: Value = serde_json::from_str(&body).unwrap();
     assert_eq!((&other["node"], &full["node"]), (&json!("bob"), &json!("ann")));
-    // It is there at once, though the list may not have it yet.
+    // The room is already open, but the list of `ann` may lag behind.
     ann.wait("room", |rooms| rooms.iter().any(|room| room["id"] == other["id"]).then_some(()));
 }
 
@@ -279,14 +279,14 @@ fn forwarded_requests_carry_a_sealed_identity() {
     let bob = arcade.node("bob", &[&bound[..], &["--proxy", "127.0.0.1"]].concat());
     let room = ann.nuggets();
     shown(&bob, &room, |_| true);
-    // Of each host as many as the node of the room lets in.
+    // The node of the room applies its limit per client host.
     let held: Vec<_> = (0..2).map(|_| bob.from("192.0.2.7", &room).unwrap()).collect();
     let other = bob.from("192.0.2.8", &room).unwrap();
     assert!(bob.from("192.0.2.7", &room).is_err());
     command(&ann, &["ban", "192.0.2.8"]);
     assert!(bob.from("192.0.2.8", &room).is_err(), "the ban is that of the room's node");
     drop((held, other));
-    // A header that no node has made says nothing.
+    // A forged relay header is ignored.
     let forged = "1 192.0.2.9:1 0 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let path = format!("/rooms/{}/socket", id(&room));
     let mut eve = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
@@ -309,19 +309,19 @@ fn a_node_that_is_killed_is_gone_and_comes_back_with_its_rooms_and_seats() {
     browser.until("OK");
     browser.until("DISPLAY");
     let data = ann.kill();
-    // Its socket is closed at once.
+    // The relayed socket is closed.
     while browser.0.read().is_ok() {}
     let (head, body) = bob.get(&format!("/api/rooms/{}", id(&room)));
     assert!(head.starts_with("HTTP/1.1 503") && body.contains("'ann'"), "{head} {body}");
     let ann = arcade.again("ann", data, &["--no-default-rooms"]);
-    // The page asks again until the other node has heard where it is.
+    // The page retries until the other node has the new address.
     bob.wait("room at its new address", |_| {
         bob.get(&format!("/api/rooms/{}", id(&room))).0.starts_with("HTTP/1.1 200").then_some(())
     });
     let mut again = bob.come_back(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
-    // One that ends takes its leave, and its rooms are not shown.
+    // A node that exits in an orderly way removes its rooms from the lists.
     shown(&bob, &room, |_| true);
     let (ended, _) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -376,7 +376,7 @@ fn while_the_broker_is_away_matches_go_on_and_on_its_return_all_is_told_once() {
     assert!(ann.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let lobby: Value = serde_json::from_str(&bob.get("/api/rooms").1).unwrap();
     assert_eq!(lobby["unsure"], true, "{lobby}");
-    // The match goes on, also over the other node, and no room is opened.
+    // The match continues, also over the other node. No room can be opened.
     let peer = Peer::new(native(&seen));
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");

@@ -1,7 +1,7 @@
-//! What nobody may see: random games over every link, and every byte that was sent.
+//! Hidden information: random games over every link, with a check of every byte that was sent.
 //!
-//! The journal of a room determines what its engine gave out, and what was true at each moment. So each connection must have got what
-//! the engine gave out for it and nothing else, and none of that may show what was hidden from its role just then.
+//! The journal of a room determines the outputs of its engine and the state at each moment. Each connection must have received
+//! only the outputs for it, and these must not reveal information that was hidden from its role at that moment.
 
 mod party;
 
@@ -15,7 +15,6 @@ use serde_json::json;
 
 use party::{Party, judge};
 
-/// What a connection was told, line by line.
 fn lines(heard: &[Vec<u8>]) -> BTreeSet<String> {
     let texts = heard.iter().map(|frame| String::from_utf8_lossy(frame).into_owned());
     texts.flat_map(|text| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()).collect()
@@ -40,7 +39,7 @@ fn each_connection_receives_what_the_engine_sends_to_its_role() {
             if chance.random_range(0..4) == 0 {
                 *direction = b"hjklyubn"[chance.random_range(0..8)];
             }
-            // Single steps, so that everything that was seen was seen between two arrivals.
+            // Single steps, so that each position from which a player sees cells is a state after an arrival.
             party.say(player, &[b"KEY ", &[*direction][..]].concat());
         }
     }
@@ -50,7 +49,7 @@ fn each_connection_receives_what_the_engine_sends_to_its_role() {
         party.until(|number, bytes| number == player && bytes.starts_with(b"ERROR"));
     }
     let (path, heard) = party.end();
-    // Pictures show what a watcher is told, and nothing else.
+    // Pictures show only rows that a watcher also receives.
     let (drawn, told) = (drawn.end(), lines(&heard[&watcher]));
     let rows: Vec<&str> = drawn.iter().filter_map(|(_, part)| part.as_str()).collect();
     let secret: Vec<&&str> = rows.iter().filter(|row| !told.contains(**row)).collect();

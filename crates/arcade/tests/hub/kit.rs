@@ -1,4 +1,4 @@
-//! A room of the hub under the tests that we offer for programs of others.
+//! Runs the public conformance kit against a room of the hub.
 
 use std::process::Command;
 

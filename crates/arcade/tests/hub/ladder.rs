@@ -1,4 +1,4 @@
-//! The ladder with real programs: the examples for students, programs that crash and hang, and the commands of those who take part.
+//! The ladder with real programs: the examples for students, programs that crash or hang, and the `arcade ladder` commands.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -28,7 +28,7 @@ use crate::{
     support::{Hub, native},
 };
 
-/// How long programs may take to play the matches of a test. A program that hangs costs ten seconds, and a pause after it.
+/// Time limit for the matches of a test. Each hang of a program takes ten seconds and a pause.
 const MATCHES: Duration = Duration::from_secs(150);
 
 fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
@@ -40,14 +40,14 @@ fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
     (status, answer)
 }
 
-/// Takes a name; gives what its program says as its name.
+/// Registers a name, and returns the login that its program sends.
 fn join(hub: &Hub, name: &str) -> String {
     let (status, answer) = ask(hub, "POST", "/api/ladder/join", &json!({ "name": name }));
     assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
     answer["login"].as_str().unwrap().to_owned()
 }
 
-/// Where programs come.
+/// Returns the address where programs join the ladder of a game.
 fn door(hub: &Hub, game: &str) -> SocketAddr {
     let (_, all) = ask(hub, "GET", "/api/ladder", &Value::Null);
     let found = all["games"].as_array().unwrap().iter().find(|one| one["game"] == game).unwrap().clone();
@@ -58,14 +58,14 @@ fn ladder(hub: &Hub, game: &str) -> Value {
     ask(hub, "GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
-/// Whether a program waits or plays.
+/// Returns `Ok` if a program waits or plays.
 fn has_program(hub: &Hub, game: &str) -> Result<(), Value> {
     let seen = ladder(hub, game);
     let some = |what: &str| seen[what].as_array().is_some_and(|programs| !programs.is_empty());
     if some("waiting") || some("playing") { Ok(()) } else { Err(seen) }
 }
 
-/// Looks again and again until it finds something, which takes as long as programs play.
+/// Polls until `look` succeeds, for at most `MATCHES`.
 fn played<T>(hub: &Hub, what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
     let until = Instant::now() + MATCHES;
     loop {
@@ -73,12 +73,12 @@ fn played<T>(hub: &Hub, what: &str, mut look: impl FnMut() -> Result<T, Value>) 
             Ok(found) => return found,
             Err(seen) => assert!(Instant::now() < until, "no {what}: {seen:#}\n{}", hub.process.stderr()),
         }
-        // A host may ask 50 times a second.
+        // The rate limit is 50 requests per second and host.
         thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// A program that is started again whenever it ends.
+/// A program that is restarted whenever it exits.
 struct Again {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -91,21 +91,20 @@ impl Again {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 once(&stopped);
-                // As the loop of a shell does that starts a program again.
+                // A shell loop that restarts a program has a similar delay.
                 thread::sleep(Duration::from_millis(50));
             }
         });
         Self { stop, thread: Some(thread) }
     }
 
-    /// An example for students.
     fn example(file: &str, arguments: &[String]) -> Self {
         let path = workspace().join("crates/conformance/examples").join(file);
         let (python, arguments) = (python().expect("Python"), arguments.to_vec());
         Self::and_again(move |_| {
             let mut command = Command::new(&python);
             command.arg(&path).args(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            // How it ends is nothing to the ladder.
+            // The exit status does not matter to the ladder.
             let _ = command.status();
         })
     }
@@ -114,12 +113,12 @@ impl Again {
 impl Drop for Again {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Its connection ends with the hub at the latest, which may be dropped later.
+        // Does not join the thread: its connection may last until the hub is dropped later.
         drop(self.thread.take());
     }
 }
 
-/// Connects to a dealer, and gives what it says until the connection ends or it says this.
+/// Joins at a dealer, and reads until `until` arrives. Returns `None` if the connection ends before.
 fn join_dealer(door: SocketAddr, login: &str, until: &str) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(door).ok()?;
     stream.write_all(format!("JOIN {login}\0").as_bytes()).ok()?;
@@ -152,7 +151,7 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     programs.push(Again::and_again(move |_| drop(join_dealer(at, &login, "DECISION"))));
     let login = join(&hub, "Hang");
     programs.push(Again::and_again(move |_| {
-        // Until the hub has had enough of it.
+        // Hangs until the hub closes the connection.
         if let Some(mut stream) = join_dealer(at, &login, "DECISION") {
             let _ = stream.read_to_end(&mut vec![]);
         }
@@ -172,7 +171,7 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     };
     for sound in ["Ann", "Bob"] {
         assert_eq!(lost(&board["recent"], sound), 0, "{board:#}");
-        // One that hangs wins against one that crashes before it.
+        // Only Crash is certain to rate lower, because Hang wins a match in which Crash crashes first.
         assert!(row(sound)["rating"].as_i64() > row("Crash")["rating"].as_i64(), "{board:#}");
         assert_eq!(row(sound)["proven"], true);
     }
@@ -180,7 +179,7 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
         let ranks: Vec<_> = players.iter().map(|player| (player["lost"] == true, player["rank"].as_u64())).collect();
         assert!(!ranks[0].0 && (!ranks[1].0 || ranks[1].1 == Some(2)), "whoever gives up is last: {players:?}");
     }
-    // Our bots are where they were.
+    // The ratings of the built-in bots are fixed.
     let bots = [("bot, easy", 800), ("bot, normal", 1_000), ("bot, hard", 1_200)];
     let all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
     for bot in all.filter(|row| row["bot"] == true) {
@@ -188,11 +187,11 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
         let rating = bots.iter().find(|(known, _)| *known == name).map(|(_, rating)| *rating);
         assert_eq!((bot["rating"].as_i64(), bot["uncertainty"].as_i64()), (rating, Some(0)), "{bot}");
     }
-    // Each match is in the results, counts for the ladder, and has a replay.
+    // Each match is stored, rated for the ladder, and has a replay.
     let id = board["recent"][0]["id"].as_str().unwrap();
     let (_, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
-    // A name is taken once.
+    // A name can be registered only once.
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
     let (_, numbers) = hub.get("/metrics");
     let number = |name: &str| -> f64 {
@@ -206,7 +205,7 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     }
     assert!(number("arcade_ladder_matches_total{game=\"robots\"}") < 1.0, "{numbers}");
     drop(programs);
-    // The last matches are there after a restart, with who was last.
+    // The recent matches are restored after a restart, with their ranks and losses.
     let before = board["recent"].as_array().unwrap().clone();
     let hub = Hub::again(hub.kill(), &["--no-default-rooms", "--ladder", "blackjack"]);
     let after = played(&hub, "matches of before", || {
@@ -229,7 +228,7 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     }
 }
 
-// Waits until Ann has played a match of each game, and looks for its replay.
+// Waits until Ann has played a match of each game, and checks its replay.
 fn has_played_with_replays(hub: &Hub, games: &[&str]) {
     for game in games {
         let id = played(hub, "match", || {
@@ -288,20 +287,20 @@ fn a_wrong_key_is_refused_with_the_reason() {
     let mut said = String::new();
     stream.read_to_string(&mut said).unwrap();
     assert!(said.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{said}");
-    // The source of a datagram may be forged, so wrong keys in datagrams do not use up the tries of a host.
+    // The source of a datagram can be forged, so wrong keys in datagrams do not count as attempts of the host.
     for _ in 0..30 {
         assert!(say(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
     }
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
     socket.say(&format!("PLAY {other}"));
     assert!(socket.binary().starts_with(b"QUIT this key does not prove the name Ann"));
-    // The protocol has no such message; the reason is the name of the server in a second Hello.
+    // The robots protocol has no message for reasons, so a second Hello contains the reason as the name of the server.
     let mut stream = connect(door(&hub, "robots"));
     stream.write_all(b"\x00\x03Ann").unwrap();
     let mut said = vec![];
     stream.read_to_end(&mut said).unwrap();
     assert!(String::from_utf8_lossy(&said).contains("say your name as NAME#KEY"), "{said:?}");
-    // A name that is released proves nothing any more, not even for a program that waits with it.
+    // The key of a released name is invalid, even for a program that is already waiting.
     let (name, key) = login.split_once('#').unwrap();
     let mut waiting = connect(door(&hub, "mastermind"));
     waiting.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
@@ -324,7 +323,7 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
     let [ann, bob] = ["Ann", "Bob"].map(|name| join(&hub, name));
     let room = |game: &str| native(&hub.wait("match", |rooms| rooms.iter().find(|room| room["game"] == game).cloned()));
 
-    // Two programs of one host play each other, and the third is on that host, too.
+    // Two programs play each other, and the intruders run on the same host.
     let players = [&ann, &bob].map(|login| {
         let mut player = BufReader::new(connect(door(&hub, "mastermind")));
         player.get_mut().write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
@@ -391,7 +390,7 @@ fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
     let login = join(&hub, "Ann");
     let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
     let mut text = String::new();
-    // Frames are any pieces of the stream.
+    // For a stream protocol, frames may split the stream anywhere.
     socket.say("PLAY ");
     socket.say(&format!("{login}\n"));
     while !text.contains("TURN 1") {
@@ -399,7 +398,7 @@ fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
     }
     assert!(text.starts_with("ROOM race 4 8 yes 2\n") && text.matches("ROOM").count() == 1, "{text}");
     assert!(text.contains(" Ann\n") && !text.contains('#'), "{text}");
-    // A frame is a datagram.
+    // For a datagram protocol, each frame is a datagram.
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
     socket.say("PLAY Ann");
     assert!(socket.binary().starts_with(b"QUIT say your name as NAME#KEY"));
@@ -419,7 +418,7 @@ fn banned_host_loses_its_programs_and_its_learner() {
         played(&hub, "program on the ladder", || has_program(&hub, game));
     }
     done(&hub, &["ban", "127.0.0.1"]);
-    // If its match has begun, its room may tell it first.
+    // If the match has started, the room may send the reason first.
     let is_farewell = |said: &str| said.to_lowercase().contains("he operator of this hub has banned your address");
     while !is_farewell(&String::from_utf8_lossy(&program.binary())) {}
     let mut said = String::new();

@@ -1,10 +1,10 @@
-//! Pages that look at the lobby: rooms that they look for, and pictures of those in sight.
+//! Pictures of rooms in the lobby.
 
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Hub};
 
-/// The next pictures that a page is sent which are as `wanted`.
+/// Waits for a picture for which `wanted` returns a value.
 fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Option<T>) -> T {
     loop {
         let told: Value = serde_json::from_str(&page.until(r#"{"pictures""#)).unwrap();
@@ -14,8 +14,8 @@ fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Op
     }
 }
 
-/// The picture that a page makes of what it is told, once it has this part. The first one may be empty, before the hub has seen the
-/// room itself; the rest comes as changes.
+/// Assembles the picture of a room from the received messages until it has this part. The first picture may be empty if the hub
+/// has no data of the room yet. Later messages contain changes.
 fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     let mut whole = json!({});
     picture(page, id, |told| {
@@ -27,7 +27,7 @@ fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     })
 }
 
-/// Whether a letter is on a map, in the rows that are told.
+/// Returns `Some` if a received row of the map contains a letter.
 fn has_letter(picture: &Value, letter: char) -> Option<()> {
     let rows = picture.get("whole").or_else(|| picture.get("change"))?.as_object()?;
     rows.values().any(|row| row.as_str().is_some_and(|row| row.contains(letter))).then_some(())
@@ -54,7 +54,7 @@ fn pictures_are_no_watchers_and_show_what_a_watcher_sees() {
     player.say("PLAY Ann");
     player.until("OK A");
     picture(&mut page, id, |picture| has_letter(picture, 'A'));
-    // A room that is closed has no picture any more.
+    // A page can switch to other rooms. An unknown room is ignored.
     let made = hub.make(&json!({ "game": "robots", "players": 2 }));
     let other = made["id"].as_str().unwrap();
     page.say(&json!({ "pictures": [other, "nuggets-999"] }).to_string());

@@ -1,4 +1,4 @@
-//! The hub as a process, with browsers' sockets and native clients.
+//! Tests of the hub as a process, with WebSockets of browsers and native clients.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[cfg(unix)]
@@ -54,16 +54,16 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     browser.until("DISPLAY");
     let native = Peer::new(native(&room));
     assert_eq!(native.play("Bob").letter, 'B');
-    // A new player is a new display for everybody.
+    // A new player causes a new display for all clients.
     browser.until("DISPLAY");
     browser.say("KEY h");
     browser.say("KEY l");
     native.expect("DISPLAY");
-    // The lobby and the page know both; no name can become markup.
+    // The lobby and the page list both players, and escape names in the markup.
     let (head, page) = hub.wait("page with both", |_| Some(hub.get("/")).filter(|(_, page)| page.contains("Bob")));
     assert!(page.contains("Bob") && page.contains("\\u003cscript>") && !page.contains("<script>\""), "{page}");
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");
-    // A reload: the same seat, by its token.
+    // After a reload, the token gives access to the same seat.
     drop(browser);
     let token = hello["seat"].as_str().unwrap();
     let mut again = hub.come_back(&room, token);

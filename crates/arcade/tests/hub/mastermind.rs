@@ -1,4 +1,4 @@
-//! Rooms of mastermind: browsers and a terminal, races with bots, and the puzzle of the day.
+//! Mastermind rooms: browsers, a terminal, and the daily puzzle.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -11,7 +11,7 @@ use testkit::stream::connect;
 
 use crate::support::{Hub, native};
 
-/// A player at a terminal: lines over TCP.
+/// A player at a terminal, who sends lines over TCP.
 struct Terminal(BufReader<TcpStream>);
 
 impl Terminal {
@@ -34,7 +34,7 @@ impl Terminal {
     }
 }
 
-/// Finds the code, and gives the last message of the game.
+/// Plays until the game is over, and returns its last message.
 fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
     let mut possible = Rules::new(4, 8, true).unwrap().all();
     loop {
@@ -74,7 +74,7 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
     let turns: u64 = over.split(' ').nth(3).unwrap().parse().unwrap();
     assert!(shown["result"][0]["score"] == turns || shown["result"][0]["score"] == 11, "{shown}");
     assert_eq!(shown["players"][0]["name"], "<b>", "who still plays is still there");
-    // A reload, and a hub that is killed: the same seat, and its game is told again.
+    // After a reload and after a crash of the hub, the token gives access to the same seat, and the game is sent again.
     browser.say("GUESS 1234");
     let row = browser.until("ROW 1 1");
     drop(browser);
@@ -103,11 +103,11 @@ fn the_puzzle_of_the_day_is_the_same_after_a_restart_and_others_see_answers_only
     browser.say("NEW");
     let answer = browser.until("");
     assert!(answer.starts_with("NO there is one puzzle a day") || answer.starts_with('{'), "{answer}");
-    // Nobody is asked to play against it.
+    // Quick play never leads to the daily puzzle.
     let (_, played) = hub.request("POST", "/api/play/mastermind", "");
     let played: Value = serde_json::from_str(&played).unwrap();
     assert_eq!(played["options"]["mode"], "solo");
-    // Another room of the same hub has the same puzzle; the day may end while the test runs.
+    // Another room of the same hub has the same puzzle, unless the day ends during the test.
     let hub = Hub::again(hub.kill(), &[]);
     let (mut browser, _) = hub.enter(&hub.make(&json!({ "game": "mastermind", "mode": "daily" })));
     let again = browser.until("ROOM daily 4 8 yes ");

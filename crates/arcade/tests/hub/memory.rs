@@ -1,4 +1,4 @@
-//! The memory that the hub uses for clients that do not read their answers.
+//! Memory use of the hub for clients that do not read their responses.
 
 use std::{
     io::{Read as _, Write as _},
@@ -15,18 +15,19 @@ use testkit::{PATIENCE, TempDir};
 
 use crate::support::{Hub, record};
 
-/// Answers that nobody reads. Together they are 640 MiB.
+/// Number of connections. One unread response on each takes 640 MiB in total.
 const ANSWERS: usize = 640;
-/// The length of one at least, in bytes.
+/// Minimum length of a response, in bytes.
 const LENGTH: usize = 1 << 20;
-/// Requests on each connection. The system takes up to 4 MiB of answers by itself.
+/// Requests on each connection. The kernel buffers up to 4 MiB of responses.
 const IN_A_ROW: usize = 6;
-/// Hosts that send them.
+/// Number of hosts.
 const HOSTS: usize = 4;
-/// What they may add to the memory of the hub, in bytes: the 64 MiB of all answers, what making them takes, and what the allocator keeps of that.
+/// Maximum growth of the hub's memory, in bytes: 64 MiB for all responses, the memory to create them, and the memory that the
+/// allocator retains.
 const MOST: f64 = 220e6;
 
-/// Records a match of nuggets on a map of 30 kB, which is sent to a watcher after each of 100 moves.
+/// Records a nuggets match on a map of 30 kB. After each of its 100 moves, a watcher is sent the map.
 fn record_match(journals: &Path) {
     let wall = format!("+{}+\n", "-".repeat(298));
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
@@ -44,7 +45,7 @@ fn record_match(journals: &Path) {
     });
 }
 
-/// Sends a request that a proxy passes on for this client.
+/// Sends a request as a proxy forwards it for this client.
 fn ask(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n", hub.address);
@@ -52,7 +53,7 @@ fn ask(hub: &Hub, client: &str, path: &str) -> TcpStream {
     stream
 }
 
-/// Sends more requests than the system has memory for answers on one connection, so that the hub has to hold one.
+/// Sends requests whose responses exceed the kernel buffers, so the hub has to hold one.
 fn ask_on_and_on(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n\r\n", hub.address);
@@ -66,7 +67,7 @@ fn answer(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The memory of the process, which it reads from the system.
+/// Returns the resident memory of the hub in bytes, from its metrics.
 fn resident(hub: &Hub) -> f64 {
     let (_, numbers) = hub.get("/metrics");
     let line = numbers.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes ")).unwrap();
@@ -95,7 +96,7 @@ fn unread_responses_take_bounded_memory() {
         (0..ANSWERS).map(|number| ask_on_and_on(&hub, &format!("198.51.100.{}", 10 + number % HOSTS), &path)).collect();
     let (mut most, mut begun) = (before, 0);
     for (number, stream) in greedy.iter().enumerate() {
-        // Its answer begins, or says that it was refused, or it is closed.
+        // The response starts, or the request is rejected, or the connection is closed.
         let mut first = [0; 12];
         begun += usize::from(stream.peek(&mut first).unwrap() == first.len() && first.ends_with(b"200"));
         if number % 16 == 0 {

@@ -1,4 +1,4 @@
-//! The numbers for Prometheus, and the dashboard that shows them.
+//! The metrics for Prometheus, and the dashboard that shows them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::{Hub, raw};
 
-/// The samples by their names, with labels, and the names that have help.
+/// Returns the samples, and the names that have a help text.
 fn scrape(hub: &Hub) -> (BTreeMap<String, f64>, BTreeSet<String>) {
     let request = format!(
         "GET /metrics HTTP/1.1\r\nHost: {}\r\nAccept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\nConnection: close\r\n\r\n",
@@ -33,7 +33,7 @@ fn scrape(hub: &Hub) -> (BTreeMap<String, f64>, BTreeSet<String>) {
     (samples, helped)
 }
 
-/// The name of a metric without its labels and the endings of its samples.
+/// Returns the name of a metric without labels and sample suffixes.
 fn family(sample: &str) -> &str {
     let name = sample.split('{').next().unwrap();
     ["_bucket", "_count", "_sum", "_total", "_info"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
@@ -68,7 +68,7 @@ fn every_metric_has_help_and_no_names() {
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
 }
 
-/// Units that are not those of Prometheus, and what belongs into the type of a metric.
+/// Words that metric names must not contain: units other than the base units of Prometheus, and types.
 const WRONG: [&str; 14] = [
     "milliseconds",
     "ms",
@@ -86,7 +86,7 @@ const WRONG: [&str; 14] = [
     "summary",
 ];
 
-// What `promtool check metrics` asks for. It reads the older of the two formats.
+// Checks the rules of `promtool check metrics`, which reads the older of the two formats.
 #[test]
 fn names_types_and_units_are_as_prometheus_wants_them() {
     let hub = Hub::start();
@@ -127,7 +127,7 @@ fn metrics_are_local_unless_configured() {
         let answer = ask("/metrics", header);
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--metrics"), "{answer}");
     }
-    // The address for the numbers serves nothing else.
+    // The separate address serves only the metrics.
     let port: u16 = hub.process.wait_stderr("the address of the numbers", |log| {
         let (_, rest) = log.split_once("http://127.0.0.1:")?;
         rest.split_once("/metrics")?.0.parse().ok()
@@ -145,13 +145,13 @@ fn metrics_are_local_unless_configured() {
 #[test]
 fn the_dashboard_shows_what_there_is_and_all_of_it() {
     let hub = Hub::start();
-    // The first request, which is counted once it is answered.
+    // A request is counted after its response.
     hub.rooms();
     let (samples, _) = scrape(&hub);
     let exported: BTreeSet<&str> = samples.keys().map(|name| name.split('{').next().unwrap()).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/grafana/arcade.json");
     let text = fs::read_to_string(path).unwrap();
-    // Also that it is JSON.
+    // The dashboard has to be valid JSON.
     serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let named: BTreeSet<&str> =

@@ -1,11 +1,11 @@
-//! By what names the hub may be called, so that no page of another site can pretend to be its own.
+//! Host names that the hub accepts. The check protects against DNS rebinding by pages of other sites.
 
 use testkit::eventually;
 use tungstenite::Error;
 
 use crate::support::Hub;
 
-/// What a browser sends whose page was led here by the name of another site.
+/// Headers that a browser sends if the host name of another site resolves to the hub.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
 
 fn ask(hub: &Hub, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
@@ -31,7 +31,7 @@ fn a_page_whose_name_leads_here_opens_no_sockets_and_reads_nothing() {
         let refused = hub.socket_with(path, &EVIL);
         assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 421), "{path}");
     }
-    // The name in the first line counts as well.
+    // The host name in the request line is checked as well.
     let answer = ask(&hub, "GET", "http://evil.example/metrics", &[("Host", "localhost")]);
     assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
     let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);

@@ -1,10 +1,10 @@
-//! The description of the interface, and whether answers are as it says.
+//! The OpenAPI description of the hub, and a check of responses against it.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What `openapi.json` says.
+/// The contents of `openapi.json`.
 pub(crate) struct Description(pub(crate) Value);
 
 impl Description {
@@ -12,7 +12,6 @@ impl Description {
         Self(serde_json::from_str(include_str!("../../openapi.json")).unwrap())
     }
 
-    /// All paths with their methods.
     pub(crate) fn routes(&self) -> BTreeSet<(String, String)> {
         let mut routes = BTreeSet::new();
         for (path, methods) in self.0["paths"].as_object().unwrap() {
@@ -26,7 +25,7 @@ impl Description {
         let (_, methods) = paths
             .iter()
             .filter(|(pattern, _)| fits(pattern, path))
-            // One that is spelled out comes before one with a placeholder.
+            // A literal path takes precedence over a path with a placeholder.
             .min_by_key(|(pattern, _)| pattern.matches('{').count())
             .unwrap_or_else(|| panic!("{path} is not described"));
         let responses = &methods[method.to_ascii_lowercase()]["responses"];

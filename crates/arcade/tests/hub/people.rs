@@ -1,4 +1,4 @@
-//! Names on several devices, and reports of players.
+//! Names that several devices share, and reports about players.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     let hub = Hub::start();
     let post = |path: &str, body: Value| ask(&hub, "POST", path, &body);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(1) })).0, 204);
-    // Only its own key makes a code.
+    // Only the key of the name can create a device code.
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": key(2) })).0, 403);
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": "short" })).0, 400);
     let link = |number: u8| post("/api/names/link", json!({ "name": "Ann", "key": key(number) })).1;
@@ -34,7 +34,7 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     let redeem = |code: &Value, number: u8| post("/api/names/redeem", json!({ "code": code, "key": key(number) }));
     assert_eq!(redeem(&told["code"], 2), (200, json!({ "name": "Ann" })));
     assert_eq!(redeem(&told["code"], 3).0, 404, "it is valid once");
-    // Both keys prove the name: at the table, and when it is claimed.
+    // Both keys prove the name, in a room and in a request.
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(2) })).0, 204);
     let room = hub.nuggets();
     let mut browser = hub.enter_as(&room, &json!({ "key": key(2) }));
@@ -48,13 +48,13 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
         }
     };
     hub.wait("a proven name", is_proven(true));
-    // Four keys and no more.
+    // A name has at most four keys.
     for number in [3, 4] {
         assert_eq!(redeem(&link(2)["code"], number).0, 200);
     }
     let (status, why) = redeem(&link(1)["code"], 5);
     assert!(status == 409 && why["error"].as_str().unwrap().contains("4 devices"), "{why}");
-    // A new key replaces all.
+    // A new key replaces all keys of the name.
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(9), "new": key(6) })).0, 403);
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(3), "new": key(6) })).0, 204);
     hub.wait("a name that its seat does not prove any more", is_proven(false));
@@ -65,7 +65,7 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(1) })).0, 403);
     assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(6) })).0, 204);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(7) })).0, 204, "it is free at once");
-    // Wrong codes of a host do not keep the right one from it.
+    // After many wrong codes, the host can still redeem the right one.
     for _ in 0..21 {
         assert_eq!(redeem(&json!("abcdef-abcdef"), 8).0, 404);
     }

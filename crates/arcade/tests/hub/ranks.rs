@@ -1,4 +1,4 @@
-//! Ways to the top of a board that are not playing well, as they were found, and that none of them leads there.
+//! Regression tests for ways to reach the top of a leaderboard without playing well.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mastermind::Rules;
@@ -7,7 +7,7 @@ use testkit::eventually;
 
 use crate::support::{Browser, Hub};
 
-/// A browser that proves this name.
+/// Registers a name, and joins a mastermind room as its owner.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     let key = URL_SAFE_NO_PAD.encode([name.bytes().fold(7_u8, u8::wrapping_add); 32]);
     let (head, body) = hub.request("POST", "/api/names", &json!({ "name": name, "key": key }).to_string());
@@ -16,7 +16,7 @@ fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     browser.until("ROOM");
     browser.say(&format!("PLAY {name}"));
     browser.until("OK");
-    // The name is looked up while the game goes on, whose messages are left to the caller.
+    // The hub verifies the name during the game. Polling over HTTP leaves the messages of the game to the caller.
     let is_proven = || {
         let room = hub.rooms().into_iter().find(|other| other["id"] == room["id"]).unwrap();
         room["players"].as_array().unwrap().iter().any(|player| player["name"] == name && player["proven"] == true)
@@ -31,7 +31,7 @@ fn get(hub: &Hub, path: &str) -> Value {
     serde_json::from_str(&body).unwrap()
 }
 
-/// The matches, oldest first, once there are so many.
+/// Waits until at least `count` matches are stored, and returns them, oldest first.
 fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     let all = || get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
     eventually(&format!("{count} matches are not stored"), || all().len() >= count);
@@ -40,7 +40,7 @@ fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     all
 }
 
-/// Those on a board that are not ranked yet.
+/// Returns the unranked players of a mastermind leaderboard.
 fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
     let found = get(hub, &format!("/api/leaders?game=mastermind&class={class}&season={season}"));
     let board =
@@ -64,7 +64,7 @@ fn matches_with_a_chosen_seed_are_casual() {
     let mut ann = owner(&hub, &room, "Ann");
     ann.say("RESIGN");
     let code = ann.until("OVER 1").split(' ').next_back().unwrap().to_owned();
-    // The same seed has the same code in another room.
+    // The same seed gives the same code in another room.
     let again = hub.make(&json!({ "game": "mastermind", "seed": 7 }));
     let mut ann = owner(&hub, &again, "Ann");
     ann.say(&format!("GUESS {code}"));
@@ -73,7 +73,7 @@ fn matches_with_a_chosen_seed_are_casual() {
         assert_eq!((&told["rated"], &told["casual"]), (&json!(false), &json!("seed")), "{told}");
     }
     assert_eq!(get(&hub, "/api/leaders")["boards"], json!([]));
-    // A usual room says before it begins that it counts, and for what.
+    // A default room shows before the match that it is rated, and in which class.
     let usual = hub.room("mastermind");
     assert_eq!((&usual["rated"], &usual["class"], &usual["casual"]), (&json!(true), &json!("4-repeats"), &Value::Null));
 }
@@ -85,7 +85,7 @@ fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_cas
     for _ in 0..3 {
         let mut ann = owner(&hub, &room, "Ann");
         for turn in 1..=9 {
-            // One in 4,096 is right; nine of them do not end the game.
+            // The guess is right in 1 of 4,096 games. Nine wrong guesses do not end a game.
             ann.say("GUESS 1111");
             ann.until(&format!("ROW 1 {turn} "));
         }
@@ -143,10 +143,10 @@ fn daily_puzzle_is_secret_and_counts_once_for_a_proven_name() {
         (1, &json!("Ann"), &json!(1), &json!(11.0))
     );
     assert_eq!(provisional(&hub, "4-repeats", ""), [] as [Value; 0], "outside the other means");
-    // The same for all of that day, after a restart too, and another one at another hub.
+    // All games of a day have the same puzzle, which the date alone does not determine.
     codes.dedup();
     let day = (20_000..40_000).map(mastermind::Day).find(|day| day.to_string() == date).unwrap();
     let by_date = day.puzzle(Rules::new(4, 8, true).unwrap()).to_string();
-    // The day may end while the test runs; one in 4,096 is the same.
+    // The day may end during the test. The puzzles are equal on 1 of 4,096 days.
     assert!(codes.len() <= 2 && codes[0] != by_date, "{codes:?} {by_date}");
 }

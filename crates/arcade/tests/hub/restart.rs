@@ -1,4 +1,4 @@
-//! A hub that ends in the middle of matches and is started again.
+//! Restarts of a hub during matches.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use testkit::{TempDir, eventually, peer::Peer};
 
 use crate::support::{Hub, native, record};
 
-/// Two players of nuggets, one native and one in a browser, are in their match before and after `restart`.
+/// Checks that rooms, and players of nuggets and blackjack, continue after `restart`.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();
@@ -27,7 +27,7 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Bob");
     assert_eq!(browser.until("OK"), "OK B");
-    // At a table for two, the second has to come from elsewhere.
+    // A table for two, where the second player joins after the restart.
     let table = hub.room("blackjack");
     let (mut gambler, seat) = hub.enter(&table);
     gambler.say("JOIN Cid");
@@ -48,7 +48,7 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
         hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
     assert_eq!(after, before, "all rooms are back at their ports");
     hub.wait("Ann, Bob and Cid", names);
-    // The native player has noticed nothing, and plays on.
+    // The native player continues without a reconnect.
     player.expect("DISPLAY");
     player.send("KEY h");
     player.send("KEY l");
@@ -56,12 +56,12 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let mut browser = hub.come_back(&room, &token);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
-    // The table begins once another player is there.
+    // The table starts when a second player joins.
     let mut gambler = hub.come_back(&table, &seat);
     let mut other = TcpStream::connect(native(&table)).unwrap();
     other.write_all(b"JOIN Dan\0").unwrap();
     assert_eq!(gambler.until("BEGIN"), "BEGIN");
-    // A new room has a new number.
+    // A new room has an unused id.
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).1).unwrap();
     assert!(!before.iter().any(|(id, _)| *id == made["id"]), "{made}");
     hub
@@ -76,7 +76,7 @@ fn after_kill_9_all_rooms_are_back_and_players_go_on() {
 fn after_sigterm_all_rooms_are_back_and_players_go_on() {
     go_on(|hub| {
         let (finished, data) = {
-            // Matches are running, so the first signal waits; the second does not.
+            // The first signal waits for running matches. The second one, from `end`, does not.
             hub.process.terminate();
             hub.process
                 .wait_stderr("the news that matches go on", |text| text.contains("matches continue").then_some(()));
@@ -110,7 +110,7 @@ fn a_damaged_journal_costs_one_match_and_not_the_hub() {
     assert_eq!(room["players"], json!([]));
     assert!(hub.process.stderr().contains("so its room restarts"), "{}", hub.process.stderr());
     assert_eq!(fs::read(journal).unwrap(), bytes, "the file is kept");
-    // A newcomer gets the seat.
+    // A new player is given the first seat.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'A');
 }
 
@@ -123,7 +123,7 @@ fn two_hubs_do_not_share_their_data() {
     assert!(finished.stderr.contains("another hub runs with the data in"), "{}", finished.stderr);
 }
 
-/// The id of the last match in a journal of this many that an earlier hub has left.
+/// Writes a journal of an earlier hub with the given number of matches, and returns the id of the last match.
 fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
     let config = robots::Config {
         parameters: robots::Parameters {

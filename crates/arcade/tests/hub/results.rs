@@ -1,4 +1,4 @@
-//! Results, replays and names, asked for as programs do.
+//! Results, replays and names over the HTTP API.
 
 use std::{collections::BTreeSet, fs, path::Path, time::Instant};
 
@@ -14,18 +14,18 @@ use crate::{
     support::{Browser, Hub},
 };
 
-/// Kinds of messages of robots.
+/// Types of robots messages.
 const GAME_ENDED: u8 = 4;
 const HELLO: u8 = 0;
 const ACCEPTED: u8 = 1;
 
-/// Nobody listens there.
+/// An address without a server.
 const NO_DATABASE: &str = "postgres://nobody@127.0.0.1:1/none";
-/// What people are told of it.
+/// The error message for this address.
 pub(crate) const UNREACHABLE: &str =
     "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
 
-/// A room of robots whose matches are over in a moment.
+/// Opens a robots room with very short matches.
 fn small_room(hub: &Hub, players: usize) -> Value {
     hub.make(&json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
 }
@@ -42,7 +42,7 @@ fn key(number: u8) -> String {
     URL_SAFE_NO_PAD.encode([number; 32])
 }
 
-/// The answer to a question, which is as the description says.
+/// Sends a request, and checks the response against the OpenAPI description.
 fn ask(hub: &Hub, method: &str, path: &str, body: &str) -> (u16, Value) {
     let (head, text) = hub.request(method, path, body);
     let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -58,7 +58,7 @@ fn get(hub: &Hub, path: &str) -> Value {
     answer
 }
 
-/// The matches, once there are so many.
+/// Waits until at least `count` matches are stored.
 fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     let until = Instant::now() + PATIENCE;
     let mut live = hub.live();
@@ -85,7 +85,7 @@ fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
         (room["players"][0]["proven"] == true).then_some(())
     };
     hub.wait("Ann herself", proven);
-    // It is written down who that is.
+    // Waits until the proof of the name is stored.
     hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bob", "key": key(2) }).to_string()).0, 204);
     let hub = Hub::again(hub.kill(), &[]);
@@ -93,7 +93,7 @@ fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
     browser.until("TURN 1");
     hub.wait("Ann herself", proven);
-    // Another game of the same seat, which was taken before the restart.
+    // A further game in the seat that was taken before the restart.
     browser.say("RESIGN");
     browser.until("OVER 1");
     matches(&hub, 1);
@@ -122,7 +122,7 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
         assert!((400..500).contains(&ask(&hub, "POST", "/api/names", &wrong.to_string()).0), "{wrong}");
     }
     let room = small_room(&hub, 2);
-    // The owner of the name, and somebody who uses it all the same.
+    // The owner of the name, and another player with the same name.
     let mut ann = sit(&hub, &room, Some(&key(1)));
     ann.join("Ann");
     until_kind(&mut ann, ACCEPTED);
@@ -159,12 +159,12 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
             })
             .collect();
         assert_eq!((kinds[0], kinds.last()), (HELLO, Some(&GAME_ENDED)), "{kinds:?}");
-        // In the middle of the match, its whole history comes first.
+        // Frames from a later time start with the full history.
         let later = get(&hub, &format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
         assert_eq!(later["frames"][0][0], length);
     }
 
-    // Its options are not those with which results can be compared.
+    // Results with these options are not comparable, so the match is casual.
     assert_eq!((&found["casual"], &found["rated"]), (&json!("options"), &json!(false)));
     assert_eq!(get(&hub, "/api/leaders?game=robots&season=2026-4")["boards"], json!([]));
     let player = get(&hub, "/api/players/Ann?season=2026-4");
@@ -175,10 +175,10 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
     assert_eq!(get(&hub, "/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
     assert_eq!(get(&hub, &format!("/api/matches?before={id}"))["matches"], json!([]));
-    // The lobby has it at first paint and over its socket.
+    // The lobby lists the match in the page and over its socket.
     let page = hub.get("/").1;
     assert!(page.contains(id), "{page}");
-    // Other sites show the result of a link.
+    // The page of a match has metadata for link previews.
     let (head, page) = hub.get(&format!("/matches/{id}"));
     assert!(
         head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#),
@@ -223,7 +223,7 @@ fn a_match_is_told_in_all_its_forms_from_postgresql() {
         eprintln!("left out: ARCADE_TEST_POSTGRES is not set");
         return;
     };
-    // Nobody else uses this database of the server.
+    // No other test uses this database.
     a_match_is_told_in_all_its_forms(&["--database", &server]);
 }
 

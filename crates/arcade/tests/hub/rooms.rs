@@ -1,4 +1,4 @@
-//! Rooms that somebody owns.
+//! Rooms with an owner.
 
 mod doors;
 
@@ -10,7 +10,7 @@ use crate::{
     support::{Browser, Hub, native},
 };
 
-/// The answer to a question, which is as the description says.
+/// Sends a request, and checks the response against the OpenAPI description.
 pub(crate) fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let (head, text) = hub.request(method, path, &if body.is_null() { String::new() } else { body.to_string() });
     let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -29,7 +29,7 @@ fn make(hub: &Hub, options: &Value) -> Value {
     room
 }
 
-/// Has the owner of a room do something.
+/// Sends an owner command with the given token.
 fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
     what["token"] = token.clone();
     ask(hub, "POST", &format!("/api/rooms/{}/owner", id(room)), &what)
@@ -47,13 +47,13 @@ fn refused((found, answer): (u16, Value), status: u16, why: &str) {
     drop(answer);
 }
 
-/// The next frame of the hub with this field, and what it has.
+/// Waits for a frame of the hub with this field, and returns the value of the field.
 pub(crate) fn hears(browser: &mut Browser, field: &str) -> Value {
     let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|told| told.get(field).is_some());
     serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
 }
 
-/// Enters and joins nuggets, and gives the token of the seat.
+/// Joins a nuggets room, and returns the socket and the seat token.
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
     let seat = hears(&mut browser, "seat");
@@ -76,7 +76,7 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not_room_owner");
     refused(ask(&hub, "POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
     assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
-    // It holds after a crash.
+    // A lock persists after a crash.
     let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));
     hub.wait("the owner", |rooms| {
         let room = rooms.iter().find(|now| now["id"] == room["id"])?;
@@ -88,14 +88,14 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     drop(ann);
     ann = hub.enter_as(&room, &json!({ "seat": ann_seat, "owner": room["owner_token"] }));
     ann.until("OK A");
-    // No new players, by whatever way; those who look on may come, and so may those who were there.
+    // A locked room rejects new players over any link. It admits watchers and players with a seat.
     let (code, why) = hub.enter_as(&room, &json!({})).ending();
     assert!(code == 4008 && why.contains("locked"), "{code} {why}");
     let stranger = Peer::new(native(&room));
     stranger.send("PLAY Eve");
     stranger.expect("QUIT The owner of this room has locked it");
     hears(&mut hub.enter_as(&room, &json!({ "watch": true })), "room");
-    // Nor does another window with the token of a seat that is not over.
+    // The token of a seat in use does not admit another window as a new player.
     assert_eq!(hub.enter_as(&room, &json!({ "past": ann_seat })).ending().0, 4008);
     assert_eq!(obeyed(&hub, &room, json!({ "do": "unlock" }))["locked"], false);
     let (mut eve, _) = play(&hub, &room, "Eve", &json!({}));
@@ -112,7 +112,7 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
         "no player has the seat",
     );
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "A" })), 409, "own_seat");
-    // Whoever is removed does not come back while the match goes on.
+    // A removed player cannot rejoin during the match.
     obeyed(&hub, &room, json!({ "do": "remove", "seat": "B" }));
     eve.until("QUIT The owner of this room has removed you.");
     assert_eq!(eve.ending(), (4006, "the owner of this room has removed you".to_owned()));
@@ -129,7 +129,7 @@ fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "no_players");
     ann.join("Ann");
     hub.seated(&room, 1);
-    // A seat is not enough where somebody owns the room.
+    // In a room with an owner, a seat does not suffice to add bots.
     let path = format!("/api/rooms/{}/bots", id(&room));
     refused(ask(&hub, "POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
     let bots = |number: u8| obeyed(&hub, &room, json!({ "do": "bots", "number": number, "level": "easy" }));
@@ -170,7 +170,7 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
     refused(order(&hub, &room, &first, json!({ "do": "lock" })), 403, "not_room_owner");
     assert_eq!(order(&hub, &room, &second, json!({ "do": "lock" })).0, 200);
     drop(ann);
-    // The new owner goes too. Of those who have a page Bob is there longest.
+    // The new owner disconnects too. Of the players with a page, Bob joined first.
     drop(cid);
     let third = hears(&mut bob, "owner");
     refused(order(&hub, &room, &second, json!({ "do": "lock" })), 403, "not_room_owner");
@@ -198,10 +198,10 @@ fn phrases_reach_pages_only_and_so_many() {
         let said = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
         assert_eq!((hears(&mut ann, "said"), hears(&mut watcher, "said")), (said.clone(), said));
     }
-    // The rest was too much. What is malformed as a message of the game is answered as ever.
+    // Further phrases exceed the limit. A malformed message still causes an error.
     ann.say("nonsense");
     assert!(ann.find(|text| text.contains("said") || text.starts_with("ERROR")).starts_with("ERROR"));
-    // No datagram but the game's.
+    // A native client receives only datagrams of the game.
     bob.send("KEY nonsense");
     bob.expect("ERROR");
 }

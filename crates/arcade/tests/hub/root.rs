@@ -1,4 +1,4 @@
-//! Commands that root runs on the data of another user. They need root and are skipped without it.
+//! Commands that root runs on the data of another user. Without root, these tests are skipped.
 
 use std::{
     fs::{self, OpenOptions},
@@ -23,10 +23,10 @@ use crate::{
     support::Hub,
 };
 
-/// A user and group without a name, who run a hub.
+/// The id of the user and group that run the hub. It has no name in the system.
 const USER: u32 = 61_234;
 
-/// A directory that only root can write.
+/// A directory of root, and a data directory of the user.
 struct Machine {
     root: TempDir,
     data: Arc<TempDir>,
@@ -46,26 +46,24 @@ impl Machine {
         Some(Self { root, data })
     }
 
-    /// A path in the directory of root.
     fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    /// Runs a command of a shell as the user, in the data directory.
+    /// Runs a shell script as the user, in the data directory.
     fn as_user(&self, script: &str) {
         let mut shell = Command::new("sh");
         shell.current_dir(self.data.path()).uid(USER).gid(USER).args(["-euc", script]);
         Process::run(&mut shell).ended(0);
     }
 
-    /// A hub of the user.
     fn hub(&self) -> Hub {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         command.uid(USER).gid(USER);
         Hub::run(command, Arc::clone(&self.data), &["--no-default-rooms"])
     }
 
-    /// A backup of a hub in a file of root.
+    /// Creates a backup of a hub in a file of root, and deletes the data of the hub.
     fn backup(&self) -> PathBuf {
         let hub = self.hub();
         let file = self.path("backup.tar");
@@ -93,7 +91,7 @@ impl Machine {
     }
 }
 
-/// The owners of everything in a directory.
+/// Collects the owners of all entries, recursively.
 fn owners(directory: &Path, found: &mut Vec<(u32, PathBuf)>) {
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let about = entry.metadata().unwrap();
@@ -108,7 +106,7 @@ fn owners(directory: &Path, found: &mut Vec<(u32, PathBuf)>) {
 fn restore_as_root_follows_no_directory_that_its_owner_exchanges() {
     let Some(machine) = Machine::new() else { return };
     let whole = fs::read(machine.backup()).unwrap();
-    // The pipe stops the command in the middle of its work.
+    // The pipe pauses the restore.
     let pipe = machine.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut restore = Command::new(env!("CARGO_BIN_EXE_arcade"));
@@ -171,7 +169,7 @@ fn root_commands_a_hub_of_another_user_and_its_files_stay_the_users() {
     done(&hub, &["report", "list"]);
     let finished = machine.arcade(&["--port", "0", "doctor"]);
     assert!(finished.stdout.contains("is writable and private"), "{finished:?}");
-    // The hub may not write there.
+    // The hub itself cannot write to the directory of root.
     let file = machine.path("backup.tar");
     let said = done(&hub, &["backup", file.to_str().unwrap()]);
     assert!(said.starts_with(&format!("'{}' has ", file.display())), "{said}");

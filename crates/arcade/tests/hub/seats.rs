@@ -1,4 +1,4 @@
-//! Seats of browsers: whose they are, how long they are kept, and how many one host has.
+//! Seats of browsers: tokens, addresses, seats per host, and bans.
 
 use std::{collections::BTreeSet, io::Write as _};
 
@@ -9,7 +9,7 @@ use tungstenite::{Error, Message};
 
 use crate::support::{Browser, Hub, native};
 
-/// A hub that believes who a browser says it is.
+/// Starts a hub that trusts the `X-Forwarded-For` header of the test.
 fn proxied() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"])
 }
@@ -48,7 +48,7 @@ fn a_first_message_that_says_nothing_sensible_ends_the_socket() {
     }
 }
 
-/// The addresses that robots tells of those who join.
+/// Returns the names and addresses of the first `count` players that robots announces.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
     while players.len() < count {
@@ -107,7 +107,7 @@ fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after
             pupil
         })
         .collect();
-    // Two letters are left; those who leave give none back.
+    // Two letters remain. Players who leave do not free their letters.
     for mut pupil in class.drain(..20) {
         pupil.say("KEY Q");
         assert_eq!(pupil.ending().0, 1000);
@@ -150,7 +150,7 @@ fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
     let ban = ban.args(["ban", "192.0.2.66", "--data"]).arg(hub.data.path());
     assert_eq!(testkit::process::Process::run(ban).code, Some(0));
     hub.wait("Ann alone", |rooms| (names(rooms) == ["Ann"]).then_some(()));
-    // Whoever has her token comes too late, and Ann comes back.
+    // The token of the banned seat is invalid. Ann can reconnect.
     assert_eq!(hub.come_back(&room, &tokens[0]).ending().0, 4002);
     assert_eq!(hub.come_back(&room, &tokens[1]).until("OK"), "OK B");
 }

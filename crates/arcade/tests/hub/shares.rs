@@ -1,4 +1,4 @@
-//! What one host may take, and that others come to theirs.
+//! Limits per host, which keep resources free for other hosts.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use tungstenite::Error;
 
 use crate::support::{Browser, Hub};
 
-/// A socket of a browser that a reverse proxy passes on for this client.
+/// Opens a socket as a reverse proxy forwards it for this client.
 fn socket_from(hub: &Hub, client: &str, path: &str) -> Result<Browser, Error> {
     hub.socket_with(path, &[("X-Forwarded-For", client)])
 }
@@ -34,7 +34,7 @@ fn one_host_does_not_have_all_sockets_and_open_files() {
         assert!(Instant::now() < until && greedy.len() < 400, "{} sockets", greedy.len());
     };
     assert!(is_refused(&refused, 429), "{refused:?}");
-    // Others come in, and those who are there play.
+    // Other clients can connect, and connected clients can play.
     let mut other = socket_from(&hub, "198.51.100.3", &format!("/rooms/{id}/socket")).unwrap();
     other.say("PLAY Bob");
     other.until("OK B");

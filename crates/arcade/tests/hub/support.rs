@@ -1,4 +1,4 @@
-//! A hub as a process, browsers, and journals of earlier hubs.
+//! Test support: a hub as a process, browsers, and journals of earlier hubs.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,7 +21,7 @@ use testkit::{
 };
 use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
 
-/// A hub of its own for a test.
+/// A hub process of a single test.
 pub(crate) struct Hub {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
@@ -33,19 +33,17 @@ impl Hub {
         Self::with(&[])
     }
 
-    /// With these options.
     pub(crate) fn with(options: &[&str]) -> Self {
         Self::again(Arc::new(TempDir::new()), options)
     }
 
-    /// With this variable in its environment.
     pub(crate) fn with_variable(name: &str, value: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         command.env(name, value);
         Self::run(command, Arc::new(TempDir::new()), options)
     }
 
-    /// With at most this many open files.
+    /// Limits the number of open files.
     pub(crate) fn with_files(files: u32, options: &[&str]) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
@@ -53,22 +51,21 @@ impl Hub {
         Self::run(command, Arc::new(TempDir::new()), options)
     }
 
-    /// On the data of an earlier one.
+    /// Starts a hub on the data of an earlier one.
     pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-        // What the allocator keeps for each thread would hide what is held.
+        // Arenas per thread would make measurements of the memory of the hub inaccurate.
         command.env("MALLOC_ARENA_MAX", "1");
         Self::run(command, data, options)
     }
 
-    /// Started by this command.
     pub(crate) fn run(mut command: Command, data: Arc<TempDir>, options: &[&str]) -> Self {
         let process = Process::start(command.args(["--port", "0", "--data"]).arg(data.path()).args(options));
         let address = SocketAddr::from(([127, 0, 0, 1], process.port()));
         Self { process, address, data }
     }
 
-    /// Kills it as `kill -9` does, and gives its data.
+    /// Kills the hub with SIGKILL, and returns its data.
     pub(crate) fn kill(self) -> Arc<TempDir> {
         let Self { process, data, .. } = self;
         process.kill();
@@ -76,14 +73,14 @@ impl Hub {
         data
     }
 
-    /// Asks it to end, and gives its data.
+    /// Stops the hub with SIGTERM. Returns its output and its data.
     pub(crate) fn end(self) -> (Finished, Arc<TempDir>) {
         let Self { process, data, .. } = self;
         process.terminate();
         (process.wait(), data)
     }
 
-    /// The status line with the headers, and the body of an answer.
+    /// Returns the head and the body of the response.
     pub(crate) fn get(&self, path: &str) -> (String, String) {
         self.request("GET", path, "")
     }
@@ -96,12 +93,12 @@ impl Hub {
         (head.to_owned(), body.to_owned())
     }
 
-    /// The answer to a request that is given in full.
+    /// Sends a complete request, and returns the response.
     pub(crate) fn raw(&self, request: &str) -> String {
         raw(self.address, request)
     }
 
-    /// Waits until the rooms are as `found` wants them.
+    /// Polls the list of rooms until `found` returns a value, and returns the value.
     pub(crate) fn wait<T>(&self, what: &str, mut found: impl FnMut(&[Value]) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -110,19 +107,19 @@ impl Hub {
                 return found;
             }
             assert!(Instant::now() < until, "no {what} in {rooms:?}\n{}", self.process.stderr());
-            // A host may ask 50 times a second.
+            // The rate limit is 50 requests per second and host.
             thread::sleep(Duration::from_millis(25));
         }
     }
 
-    /// A page that looks at the lobby.
+    /// Opens the socket of a page that shows the lobby.
     pub(crate) fn live(&self) -> Browser {
         let mut live = self.socket("/live", None).unwrap();
         live.say(r#"{"look":{}}"#);
         live
     }
 
-    /// Waits until so many players have a seat in a room or wait for one.
+    /// Waits until `count` players have a seat in a room or wait for one.
     pub(crate) fn seated(&self, room: &Value, count: usize) {
         self.wait("players", |rooms| {
             let now = rooms.iter().find(|now| now["id"] == room["id"])?;
@@ -143,26 +140,25 @@ impl Hub {
         self.rooms().into_iter().find(|room| room["game"] == game).unwrap()
     }
 
-    /// Opens a room with these options.
     pub(crate) fn make(&self, options: &Value) -> Value {
         let (head, body) = self.request("POST", "/api/rooms", &options.to_string());
         assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
         serde_json::from_str(&body).unwrap()
     }
 
-    /// Opens a room of nuggets in which a match begins with its first player.
+    /// Opens a nuggets room whose match starts when the first player joins.
     pub(crate) fn nuggets(&self) -> Value {
         self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
     }
 
-    /// Opens a browser's socket to a room, and gives the token of its seat.
+    /// Enters a room, and returns the socket and the seat token.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
-    /// Opens a socket to a room that says how it enters in its first message.
+    /// Opens a socket to a room, and sends `entry`.
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
         let path = format!("/rooms/{}/socket?enter=true", room["id"].as_str().unwrap());
         let mut browser = self.socket(&path, None).unwrap();
@@ -170,12 +166,12 @@ impl Hub {
         browser
     }
 
-    /// Opens a socket to the seat that a token is for.
+    /// Opens a socket to the seat of a token.
     pub(crate) fn come_back(&self, room: &Value, token: &str) -> Browser {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }
 
-    /// Opens a socket to a room as a proxy does for a browser at `host`.
+    /// Opens a socket to a room as a proxy forwards it for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
         self.socket_with(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), &[("X-Forwarded-For", host)])
     }
@@ -185,7 +181,7 @@ impl Hub {
         self.socket_with(path, origin.as_slice())
     }
 
-    /// Opens a browser's socket with these headers; `Host` is that of the hub unless it is among them.
+    /// Opens a browser's socket with these headers. The default for `Host` is the address of the hub.
     pub(crate) fn socket_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
         let host = headers.iter().find(|(name, _)| *name == "Host").map(|(_, host)| (*host).to_owned());
         let host = host.unwrap_or_else(|| self.address.to_string());
@@ -201,7 +197,7 @@ impl Hub {
     }
 }
 
-/// The answer to a request that is given in full.
+/// Sends a complete request, and returns the response.
 pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
     let mut stream = connect(server);
     stream.write_all(request.as_bytes()).unwrap();
@@ -210,12 +206,12 @@ pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
     answer
 }
 
-/// Where native clients reach a room.
+/// Returns the address of a room for native clients.
 pub(crate) fn native(room: &Value) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
 }
 
-/// Records in a new journal what `play` does in a room with one player. Gives the number of the journal.
+/// Records a journal of a room with one player, for whom `play` acts. Returns the id of the journal.
 pub(crate) fn record<E: Recorded>(
     journals: &Path,
     engine: E,
@@ -236,7 +232,6 @@ pub(crate) fn record<E: Recorded>(
     id
 }
 
-/// A socket of a browser.
 #[derive(Debug)]
 pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
 
@@ -251,7 +246,6 @@ impl Browser {
         self.0.send(Message::binary(join)).unwrap();
     }
 
-    /// The next message that is no text.
     pub(crate) fn binary(&mut self) -> Bytes {
         loop {
             if let Message::Binary(bytes) = self.0.read().unwrap() {
@@ -260,17 +254,16 @@ impl Browser {
         }
     }
 
-    /// The next text that begins with `front`.
     pub(crate) fn until(&mut self, front: &str) -> String {
         self.find(|text| text.starts_with(front))
     }
 
-    /// The next text of the room itself, not of the hub.
+    /// Returns the next text of the room itself, not of the hub.
     pub(crate) fn next_text(&mut self) -> String {
         self.find(|text| !text.starts_with('{'))
     }
 
-    /// Why the hub closes the socket, after everything else.
+    /// Waits until the hub closes the socket, and returns the code and the reason.
     pub(crate) fn ending(&mut self) -> (u16, String) {
         loop {
             if let Message::Close(Some(close)) = self.0.read().unwrap() {
@@ -279,10 +272,9 @@ impl Browser {
         }
     }
 
-    /// The next text that is wanted.
     pub(crate) fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
-            // With "{}" the hub has nothing to say.
+            // The text "{}" of the hub contains no data.
             if let Message::Text(text) = self.0.read().unwrap()
                 && text != "{}"
                 && wanted(&text)

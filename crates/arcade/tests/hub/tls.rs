@@ -1,4 +1,4 @@
-//! TLS at the port of the page, with real sockets.
+//! TLS at the port of the page.
 
 use std::{
     io::{Read as _, Write as _},
@@ -18,7 +18,7 @@ use crate::support::Hub;
 
 type Secure = StreamOwned<ClientConnection, TcpStream>;
 
-/// A certificate in a folder, and what its clients trust.
+/// A certificate as files and as the trust anchor of clients.
 struct Certificate {
     folder: TempDir,
     der: CertificateDer<'static>,
@@ -31,7 +31,7 @@ impl Certificate {
         made
     }
 
-    /// Puts another one into the place of the files, which ends at the beginning of this year.
+    /// Replaces the files by a new certificate, which expires on 1 January of the given year.
     fn renew(&mut self, ends: i32) {
         let mut params = CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         params.not_after = date_time_ymd(ends, 1, 1);
@@ -52,7 +52,7 @@ impl Certificate {
         Hub::with(&options.each_ref().map(String::as_str))
     }
 
-    /// Connects as a browser does that trusts this certificate only.
+    /// Connects like a browser that trusts only this certificate.
     fn connect(&self, hub: SocketAddr) -> Secure {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone()).unwrap();
@@ -86,7 +86,6 @@ impl Certificate {
     }
 }
 
-/// The next text that begins so.
 fn until(socket: &mut WebSocket<Secure>, front: &str) -> String {
     loop {
         if let Message::Text(text) = socket.read().unwrap()
@@ -110,10 +109,10 @@ fn plain_http_is_redirected_to_tls() {
     let mut browser = certificate.socket(hub.address, "/rooms/nuggets-1/socket", "https").unwrap();
     browser.send(Message::text("PLAY Ann")).unwrap();
     assert_eq!(until(&mut browser, "OK"), "OK A");
-    // A page that came without TLS could be anybody's.
+    // A page without TLS could be forged.
     let refused = certificate.socket(hub.address, "/live", "http");
     assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{refused:?}");
-    // Without TLS.
+    // Requests without TLS.
     let plain = |request: &str| hub.raw(&format!("{request}Connection: close\r\n\r\n"));
     let led = plain("GET /rooms/nuggets-1?watch HTTP/1.1\r\nHost: localhost:5\r\n");
     assert!(led.starts_with("HTTP/1.1 307"), "{led}");
@@ -143,7 +142,7 @@ fn sighup_renews_the_certificate_and_ends_nothing() {
     until(&mut browser, "OK A");
     let before = certificate.der.clone();
     certificate.renew(2102);
-    // Until then it is another one than the hub has.
+    // The hub still uses the previous certificate.
     assert!(certificate.get(hub.address, "/healthz").is_err());
     hub.process.hang_up();
     hub.process.wait_stderr("the renewal", |log| log.contains("ends on 2102-01-01").then_some(()));
@@ -154,7 +153,7 @@ fn sighup_renews_the_certificate_and_ends_nothing() {
         (log.contains("keeping the previous certificate") && log.contains("contains no private key")).then_some(())
     });
     assert!(certificate.get(hub.address, "/healthz").unwrap().starts_with("HTTP/1.1 200"));
-    // The match goes on over the connection of before.
+    // The match continues over the existing connection.
     browser.send(Message::text("nonsense")).unwrap();
     until(&mut browser, "ERROR");
     assert_eq!(browser.get_ref().conn.peer_certificates(), Some(&[before][..]));

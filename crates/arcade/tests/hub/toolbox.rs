@@ -1,4 +1,4 @@
-//! What the host does with the data of a hub: backups, results, replays.
+//! Operator commands on the data of a hub: backups and replays.
 
 use std::{
     fs,
@@ -73,14 +73,13 @@ fn a_backup_that_breaks_off_leaves_no_file() {
     assert!(!file.exists() && fs::read_dir(data.path()).unwrap().count() == 1);
 }
 
-/// What somebody who opens this address is answered.
 fn get(address: std::net::SocketAddr, path: &str) -> (String, String) {
     let answer = raw(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.to_owned(), body.to_owned())
 }
 
-/// The page of a journal.
+/// Starts a replay. Returns the process, its address, and its first line of output.
 fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
     let process = Process::start(Command::new(env!("CARGO_BIN_EXE_arcade")).arg("replay").arg(file));
     let line = process.wait_stdout("its address", |text| Some(text.split_once('\n')?.0.to_owned()));
@@ -116,7 +115,7 @@ fn the_matches_of_a_journal_are_shown_without_a_hub() {
     assert!(head.starts_with("HTTP/1.1 200") && page.contains("main.js") && !page.contains("<nav"), "{head}");
     assert!(get(address, "/js/main.js").0.starts_with("HTTP/1.1 200"));
     assert!(get(address, "/api/rooms").0.starts_with("HTTP/1.1 404"));
-    // Pages of other sites cannot call it by their own name.
+    // Requests with the host name of another site are rejected.
     let other = raw(address, "GET /api/matches HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert!(other.starts_with("HTTP/1.1 421"), "{other}");
     process.terminate();

@@ -1,11 +1,11 @@
-//! Watchers are counted while they are there.
+//! The number of connected watchers.
 
 use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 
 use crate::support::{Browser, Hub};
 
-/// By which a page says that it leaves for good.
+/// The close code of a page that leaves permanently.
 const LEFT: u16 = 4000;
 
 fn watch(hub: &Hub, room: &Value, count: usize) -> Vec<Browser> {

@@ -1,4 +1,4 @@
-//! NATS servers of a test's own, to be killed.
+//! NATS servers that a test can kill and restart.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -26,12 +26,12 @@ impl Broker {
             if broker.run() {
                 return broker;
             }
-            // Another program has taken the port in between.
+            // Another program has taken the port in the meantime.
             assert!(begun.elapsed() < PATIENCE, "the server does not start");
         }
     }
 
-    // Whether it runs.
+    // Starts the server. Returns whether it accepts connections.
     fn run(&mut self) -> bool {
         let mut command = Command::new(set("ARCADE_TEST_NATS_SERVER"));
         command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
@@ -52,7 +52,6 @@ impl Broker {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Kills it as `kill -9` does.
     pub(super) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill().unwrap();
@@ -60,7 +59,7 @@ impl Broker {
         }
     }
 
-    /// Starts it again with what is on its disk.
+    /// Restarts the server on its stored data.
     pub(super) fn restart(&mut self) {
         assert!(self.run(), "the server does not start again");
     }

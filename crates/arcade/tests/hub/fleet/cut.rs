@@ -1,4 +1,4 @@
-//! A node whose way to the brokers is cut, while it runs and its players reach it.
+//! A running node that loses its connection to the brokers but not to its players.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +16,7 @@ use crate::{
     support::native,
 };
 
-/// The network between a node and its broker. While it is cut, what is sent waits and arrives late, as a network that resends does it.
+/// The network between a node and its broker. While it is cut, data is held back and delivered later, as by TCP retransmission.
 struct Network {
     address: SocketAddr,
     is_cut: Arc<(Mutex<bool>, Condvar)>,
@@ -52,7 +52,7 @@ fn await_network((is_cut, changed): &(Mutex<bool>, Condvar)) {
     drop(changed.wait_while(is_cut.lock().unwrap(), |is_cut| *is_cut).unwrap());
 }
 
-// Until one of the two ends.
+// Copies data in one direction until one of the streams ends.
 fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)) {
     let mut buffer = [0; 16 << 10];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -65,7 +65,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// An arcade, and how the node `ann` sees it.
+/// Returns an arcade, the same arcade as node `ann` reaches it, and the network in between.
 fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
     let all = Arcade::at(&broker.address());
     let address = broker.address();
@@ -90,7 +90,7 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     assert_eq!(browser.until("OK"), "OK B");
     is_copied(&ann);
     network.set(true);
-    // The other node hears the broker, so it does not promise for long to leave the room alone.
+    // The other node reaches the broker, so it promises only for a short time not to take the room.
     is_silent(&ann, true);
     let status = command(&ann, &["status"]);
     assert!(status.contains("the rooms of this hub are suspended"), "{status}");
@@ -107,7 +107,7 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
     eventually("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
     assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
-    // The match goes on at one node, with both seats, for pages of both.
+    // The match continues at one node with both seats, for pages of both nodes.
     again.say("KEY h");
     again.say("KEY l");
     again.until("DISPLAY");
@@ -125,10 +125,10 @@ fn without_brokers_a_node_goes_on_as_long_as_all_others_promise_to_leave_its_roo
     let peer = Peer::new(native(&room));
     assert_eq!(peer.play("Dan").letter, 'A');
     shown(&bob, &room, |_| true);
-    // Promises are for nodes, which prove that they are some.
+    // Promises require an authenticated node.
     let (head, _) = bob.request("POST", "/fleet/promise?to=bob&identity=x&life=1&from=ann&since=1", "");
     assert!(head.starts_with("HTTP/1.1 403"), "{head}");
-    // One that does not answer may have heard the broker.
+    // A node that does not answer may still reach the broker, so the rooms are suspended.
     bob.process.suspend();
     broker.kill();
     is_silent(&ann, true);
@@ -139,7 +139,7 @@ fn without_brokers_a_node_goes_on_as_long_as_all_others_promise_to_leave_its_roo
     bob.process.resume();
     is_silent(&ann, false);
     peer.ask("KEY x", "ERROR");
-    // One whose process is gone takes no rooms.
+    // A node whose process has ended cannot take over rooms.
     drop(bob.kill());
     peer.ask("KEY x", "ERROR");
     broker.restart();

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own, to be killed.
+//! A PostgreSQL server that a test can kill and restart.
 
 use std::{
     io::{Read as _, Write as _},
@@ -27,12 +27,12 @@ impl Database {
             if database.run() {
                 return database;
             }
-            // Another program has taken the port in between.
+            // Another program has taken the port in the meantime.
             assert!(begun.elapsed() < PATIENCE, "the server does not start");
         }
     }
 
-    // Whether it runs.
+    // Starts the server. Returns whether it accepts sessions.
     fn run(&mut self) -> bool {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres-server");
         let mut command = Command::new(script);
@@ -47,7 +47,7 @@ impl Database {
         answers
     }
 
-    // Whether it takes sessions: with an error it answers already while it recovers.
+    // Whether the server accepts sessions. While it recovers, it answers with an error instead.
     fn answers(&self) -> bool {
         let Ok(mut link) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         let mut hello = vec![0, 0, 0, 0, 0, 3, 0, 0];
@@ -61,7 +61,7 @@ impl Database {
         format!("postgres://arcade@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Kills it as `kill -9` does. Its sessions notice that by themselves.
+    /// Kills the server with SIGKILL, which its sessions have to notice by themselves.
     pub(super) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill().unwrap();
@@ -69,7 +69,7 @@ impl Database {
         }
     }
 
-    /// Starts it again with what is on its disk. As long as a session of the former server is about to end, it refuses.
+    /// Restarts the server on its stored data. It refuses to start while a session of the previous server is still ending.
     pub(super) fn restart(&mut self) {
         let begun = Instant::now();
         while !self.run() {

@@ -1,4 +1,4 @@
-//! Native clients that ask the nodes where their room is.
+//! Native clients that query the nodes for the address of their room.
 
 use std::{
     net::{TcpListener, UdpSocket},
@@ -33,14 +33,14 @@ fn a_client_follows_its_room_to_another_port_of_another_node_and_keeps_its_seat(
     is_copied(&ann);
     let killed = Instant::now();
     let _data = ann.kill();
-    // Nobody else gets its port: something has it as soon as it is free.
+    // Occupies the port as soon as it is free, so that the room has to move to another one.
     let held = (UdpSocket::bind(address), TcpListener::bind(address));
     assert!(held.0.is_ok(), "{held:?}");
     dan.write("h");
     let found = back(&bob, &room, killed);
     assert_ne!(found["port"], room["port"]);
     dan.wait_stderr("the new place", |text| text.contains("the room has moved").then_some(()));
-    // It has the same seat, and its keys are heard there.
+    // The client keeps its seat, and the new node receives its keys.
     let players = |room: &serde_json::Value| room["players"].as_array().map_or(0, Vec::len);
     dan.write("l");
     shown(&bob, &room, |room| players(room) == 1 && room["players"][0]["seat"] == "A");

@@ -1,4 +1,4 @@
-//! Nodes that are lost, and others that go on with their rooms.
+//! Nodes that fail, and nodes that take over their rooms.
 
 use std::{
     sync::Arc,
@@ -11,20 +11,20 @@ use testkit::{TempDir, peer::Peer};
 use super::{Arcade, bob_room, come_back, command, draw, guess, id, number, shown};
 use crate::support::{Hub, native};
 
-/// How long it may take until a room goes on: 15 seconds until its node is taken for dead, and the rest for what follows.
+/// Time limit until a room resumes: 15 seconds until its node is considered dead, and the rest for the takeover.
 const BACK: Duration = Duration::from_secs(20);
 
-/// Waits until everything that has happened at a hub until now is where others find it.
+/// Waits until all journal entries of a hub are copied.
 pub(super) fn is_copied(hub: &Hub) {
     let now = Instant::now();
     hub.wait("copies of all rooms", |_| {
-        // What is asked for is how it is after the question.
+        // The lag has to be shorter than the time since the call.
         let until = now.elapsed().as_secs_f64();
         (number(hub, "arcade_fleet_journal_lag_seconds") < until).then_some(())
     });
 }
 
-/// Waits until a room of a node that was killed at `killed` is another one's, and gives it.
+/// Waits until `bob` has taken over a room, and checks the time since `killed`.
 pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
     let found = shown(hub, room, |room| room["node"] == "bob");
     let took = killed.elapsed();
@@ -36,7 +36,7 @@ pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
 #[ignore = "needs NATS servers and PostgreSQL"]
 fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     let (ann, bob) = Arcade::new().two();
-    // A native player of nuggets, a browser at the other node, and one who looks on there.
+    // A native player of nuggets, and a browser and a watcher at the other node.
     let nuggets = ann.nuggets();
     let peer = Peer::new(native(&nuggets));
     let welcome = peer.play("Dan");
@@ -49,7 +49,7 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     watcher.until("{");
     browser.say("KEY H");
     browser.say("KEY L");
-    // Each key is a display for all, unless it leads nowhere; the last one is that of the state.
+    // Each key that moves a player causes a display for all. The last display shows the current state.
     browser.until("DISPLAY");
     // A match of robots, a guess of mastermind, and a card of blackjack.
     let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 1, "turns": 2000, "turn_duration": 100 }));
@@ -69,7 +69,7 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     let found = back(&bob, &nuggets, killed);
     assert_eq!((&found["port"], &found["host"]), (&nuggets["port"], &json!("127.0.0.1")), "the same address");
     assert!(killed.elapsed() > Duration::from_secs(5), "nobody is taken for dead that early");
-    // The native player has noticed nothing: it is told again what it was told, and plays on.
+    // The native player needs no reconnect: it receives the last display again and keeps playing.
     assert_eq!(peer.expect("DISPLAY"), before);
     let mut browser = come_back(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
@@ -83,7 +83,7 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
         back(&bob, room, killed);
     }
     let mut driver = come_back(&bob, &robots, &robots_seat);
-    // Hello, the start of the match, and turns that were told before.
+    // Hello, the start of the match, and earlier turns.
     for first in [0, 2, 3, 3, 3, 3, 3] {
         assert_eq!(driver.binary()[0], first);
     }
@@ -111,7 +111,7 @@ fn a_node_that_comes_back_late_leaves_its_rooms_to_the_one_that_has_them() {
     let ann = arcade.again("ann", data, &["--no-default-rooms"]);
     shown(&ann, &room, |room| room["node"] == "bob");
     assert!(ann.process.stderr().contains("another hub of the arcade had this room"));
-    // And the other way: what has happened there is not lost.
+    // The room also moves back, with the players who have joined in between.
     let other = Peer::new(native(&room));
     assert_eq!(other.play("Eve").letter, 'B');
     is_copied(&bob);
@@ -142,7 +142,7 @@ fn with_the_durability_of_the_cluster_nothing_told_is_lost() {
         browser.say(&format!("GUESS {guess}"));
         rows.push(browser.until("ROW 1"));
     }
-    // At once after the last answer.
+    // Kills the node directly after the last answer.
     let killed = Instant::now();
     let data = ann.kill();
     back(&bob, &room, killed);

@@ -1,4 +1,4 @@
-//! Nodes that hand their rooms over, as at a rolling upgrade.
+//! Nodes that hand over their rooms, as in a rolling upgrade.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,16 +12,16 @@ use testkit::peer::Peer;
 use super::{Arcade, bob_room, come_back, command, draw, guess, id, number, refused, shown};
 use crate::support::{Browser, Hub, native};
 
-/// A message of robots with what happened in a turn.
+/// Type of a robots message.
 const TURN: u8 = 3;
 
-/// Has a node move its rooms, and gives what it says.
+/// Moves the rooms of a node, and returns the report of the command.
 fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
     let words = [&["drain", "--move", "--json"], more].concat();
     serde_json::from_str(&command(hub, &words)).unwrap()
 }
 
-/// A player of mastermind who has guessed once, and what was told.
+/// A mastermind player after the first guess, and the answer.
 struct Breaker {
     room: Value,
     seat: String,
@@ -39,7 +39,7 @@ impl Breaker {
         Self { room, seat, row }
     }
 
-    /// Looks whether the match goes on, as a page at this hub sees it, and guesses once more.
+    /// Checks over a page at this hub that the match continues, and sends another guess.
     fn goes_on(&self, hub: &Hub) {
         let mut browser = come_back(hub, &self.room, &self.seat);
         assert_eq!(browser.until("ROW 1"), self.row, "{}", id(&self.room));
@@ -48,13 +48,12 @@ impl Breaker {
     }
 }
 
-/// The first turns of a match of robots: a socket that comes back is told the same.
+/// Returns the next turns of a robots match. A socket that reconnects receives all turns again.
 fn turns(browser: &mut Browser, count: usize) -> Vec<Bytes> {
     let messages = std::iter::from_fn(|| Some(browser.binary()));
     messages.filter(|message| message[0] == TURN).take(count).collect()
 }
 
-/// A player of robots over TCP.
 fn join_robots(room: &Value) -> TcpStream {
     let mut stream = testkit::stream::connect(native(room));
     stream.write_all(b"\0\x03Hal").unwrap();
@@ -69,7 +68,7 @@ fn join_robots(room: &Value) -> TcpStream {
 fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let arcade = Arcade::new();
     let (ann, bob) = arcade.two();
-    // A native player of nuggets, a browser at the other node, and one who looks on there; a link, a bot, and an owner.
+    // A native player of nuggets, a browser and a watcher at the other node, a link, a bot, and an owner.
     let nuggets = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
     let peer = Peer::new(native(&nuggets));
     assert_eq!(peer.play("Dan").letter, 'A');
@@ -97,12 +96,12 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let moved = &answer["moved"];
     println!("rooms stood still for {} ms", moved["pauses_ms"]);
     assert_eq!((moved["pauses_ms"].as_array().unwrap().len(), &moved["stays"]), (5, &json!({})), "{answer}");
-    // The old node ends, so that the next version can begin there.
+    // The old node exits, so that the next version can start in its place.
     let ended = ann.process.wait();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let mut all = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
     let before = all.rfind(|text| text.starts_with("DISPLAY"));
-    // The native player keeps its address and plays on.
+    // The native player keeps its address and continues to play.
     let found = shown(&bob, &nuggets, |room| room["node"] == "bob");
     assert_eq!((&found["port"], &found["name"]), (&nuggets["port"], &json!("Friday")));
     let is_bot = |player: &Value| player["bot"] == true;
@@ -111,14 +110,14 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     peer.send("KEY l");
     let now = peer.expect("DISPLAY");
     assert_eq!(before.map_or(now.len(), |before| before.len()), now.len(), "the same map");
-    // Sockets have closed without a word that the match is over, and come back.
+    // The sockets were closed without a message that the match is over, and reconnect.
     while browser.0.read().is_ok() {}
     let mut browser = come_back(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("DISPLAY");
-    // All turns that were told, and further ones.
+    // The reconnected socket receives all earlier turns and new ones.
     let mut driver = come_back(&bob, &robots, &robots_seat);
     assert_eq!(turns(&mut driver, told.len()), told);
     turns(&mut driver, 5);
@@ -133,14 +132,14 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     breaker.find(|text| text.starts_with("ROW 1") && *text != row);
     let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
     assert_eq!(gambler.until("CARD"), card);
-    // The link and its owner.
+    // The link and the owner token stay valid.
     let mut inside = bob.enter_as(&hidden, &json!({ "code": hidden["code"] }));
     inside.until("{");
     let close = json!({ "token": hidden["owner_token"], "do": "close" });
     let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close.to_string());
     assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 5.0).abs() < f64::EPSILON);
-    // The next version has the name and the data of the old one, and none of its rooms.
+    // The next version starts with the name and the data of the old node but without its rooms.
     let ann = arcade.again("ann", ann.data, &["--no-default-rooms"]);
     shown(&ann, &nuggets, |room| room["node"] == "bob");
     let status = command(&ann, &["status"]);
@@ -161,7 +160,7 @@ fn rooms_that_cannot_move_stay_and_the_host_is_told_why() {
     assert!(text.contains("No room has moved.\n1 rooms stay: there is no other hub that takes rooms."), "{text}");
     breaker.goes_on(&ann);
     assert!(refused(&ann, &["drain", "--move"]).contains("are already being moved"));
-    // As after any other end, its rooms are back with it.
+    // After a restart, the node has its rooms again.
     let (ended, data) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     breaker.goes_on(&arcade.again("ann", data, &["--no-default-rooms"]));
@@ -183,7 +182,7 @@ fn rooms_of_the_house_do_not_become_more_with_each_upgrade() {
         let is_all = rooms.len() == 2 * usual + 1 && rooms.iter().all(|room| room["node"] == "bob");
         is_all.then(|| rooms.to_vec())
     });
-    // Those that bob has already close there when nobody is in them; that of the host does not.
+    // Default rooms that `bob` already has are no longer permanent after the move. The room of the operator is.
     assert_eq!(rooms.iter().filter(|room| room["permanent"] == true).count(), usual + 1);
     assert!(rooms.iter().any(|room| room["id"] == made && room["permanent"] == true), "{rooms:?}");
 }

@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 use super::{Arcade, Broker, Database, shown};
 use crate::support::Hub;
 
-/// A room of robots for one whose matches are over in a moment.
+/// Opens a robots room for one player with very short matches.
 fn short_room(hub: &Hub) -> Value {
     hub.make(&json!({ "game": "robots", "players": 1, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
 }
 
-/// Plays a match to its end.
 fn play(hub: &Hub, room: &Value, name: &str) {
     const HELLO: u8 = 0;
     const GAME_ENDED: u8 = 4;
@@ -22,11 +21,11 @@ fn play(hub: &Hub, room: &Value, name: &str) {
     while browser.binary().first() != Some(&GAME_ENDED) {}
 }
 
-/// The matches of a player, once there are so many.
+/// Waits until a player has at least `count` matches, and returns them.
 fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
     hub.wait("matches", |_| {
         let found: Value = serde_json::from_str(&hub.get(&format!("/api/matches?player={name}")).1).unwrap();
-        // There are none as long as the database is away.
+        // The response has no matches while the database is unavailable.
         let found = found["matches"].as_array()?;
         (found.len() >= count).then(|| found.clone())
     })
@@ -36,7 +35,7 @@ fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
 #[ignore = "needs NATS servers and PostgreSQL"]
 fn results_of_all_nodes_are_in_one_place_and_replayed_from_any_page() {
     let (ann, bob) = Arcade::new().two();
-    // Nobody of that name has played before.
+    // A name without earlier matches.
     let name = format!("Fay{}", std::process::id());
     let room = short_room(&ann);
     shown(&bob, &room, |_| true);
@@ -51,13 +50,12 @@ fn results_of_all_nodes_are_in_one_place_and_replayed_from_any_page() {
         head.starts_with("HTTP/1.1 200").then_some(body)
     });
     assert_eq!(timeline, ann.get(&format!("/api/matches/{id}/timeline")).1);
-    // The lobby of both names it.
     for hub in [&ann, &bob] {
         hub.live().find(|text| text.contains(id));
     }
 }
 
-/// What a result passes.
+/// A stage on the path of a result.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Node,
@@ -76,7 +74,7 @@ fn each_result_counts_once_though_node_broker_and_database_die_in_any_order() {
     let room = short_room(&ann);
     for (count, order) in (1..).zip(ORDERS) {
         play(&ann, &room, "Gil");
-        // The result may be on its way, in the queue, or in the database.
+        // The result may be in transit, in the queue, or in the database.
         let (mut running, mut data) = (Some(ann), None);
         for part in order {
             match part {

@@ -1,4 +1,4 @@
-//! Nodes of other versions in the same arcade.
+//! Nodes of different versions in one arcade.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -11,7 +11,7 @@ use testkit::stream::connect;
 use super::{Arcade, bob_room, command, number, set};
 use crate::support::Hub;
 
-/// Writes into the directory of an arcade what this version does not write.
+/// Writes entries of a later version into the directory of an arcade.
 struct Later {
     arcade: String,
     broker: BufReader<TcpStream>,
@@ -26,7 +26,7 @@ impl Later {
         Self { arcade: arcade.name.clone(), broker }
     }
 
-    /// Writes an entry that a reader of version `needs` understands.
+    /// Writes an entry that requires a reader of version `needs`.
     fn write(&mut self, key: &str, needs: u8, head: &Value) {
         let head = head.to_string();
         let length = u32::try_from(head.len()).unwrap().to_be_bytes();
@@ -46,7 +46,7 @@ impl Later {
     }
 }
 
-/// The entry of a node of a later version: it knows other rules, and has fields that this version does not know.
+/// Returns the entry of a node of a later version, with other rules and fields that this version does not support.
 fn later_node() -> Value {
     json!({ "node": {
         "identity": "later", "address": "127.0.0.1:9", "life": null, "draining": false, "color": "red",
@@ -70,7 +70,7 @@ fn rooms_do_not_move_to_a_node_that_knows_only_later_rules() {
     let (mut browser, _) = ann.enter(&room);
     browser.say("PLAY Cid");
     browser.until("DISPLAY");
-    // Its entry is as young as that of a node that runs.
+    // Renews the entry, so that the node counts as running.
     later.write("node.zed", 1, &later_node());
     let text = command(&ann, &["drain", "--move", "--seconds", "60"]);
     assert!(text.contains("1 rooms stay: no other hub supports their version of the rules."), "{text}");
@@ -92,10 +92,10 @@ fn what_a_later_version_has_written_is_left_alone_and_counted() {
     for hub in [&ann, &bob] {
         hub.wait("skipped values", |_| (number(hub, skipped) >= 2.0).then_some(()));
     }
-    // Its name is taken.
+    // The id of the skipped room is in use.
     let room = bob_room(&ann, &bob, &json!({ "game": "nuggets", "countdown": 0 }));
     assert_eq!(room["id"], "nuggets-41");
-    // A room whose entry has fields that are not known is shown as any other.
+    // Unknown fields in an entry are ignored.
     let row = json!({ "game": "nuggets", "free": 0, "people": 3, "info": { "id": "nuggets-50" }, "smell": "of roses" });
     later.write("node.yan", 1, &later_node());
     ann.wait("other node", |_| is(&ann, "arcade_fleet_nodes", 3.0).then_some(()));
@@ -104,7 +104,7 @@ fn what_a_later_version_has_written_is_left_alone_and_counted() {
         "holder": holder, "fence": null, "durability": "node", "needs": "nuggets-999", "row": row.to_string(), "shape": "round",
     } });
     later.write("room.nuggets-50", 1, &entry);
-    // Its node is not the one that has claimed it, so it is nobody's; but it is known.
+    // The entry's holder does not match its node, so the room has no holder. Its number is still in use.
     let next = ann.wait("next number", |_| {
         let room = ann.nuggets();
         (room["id"].as_str().unwrap().rsplit_once('-').unwrap().1.parse::<u32>().unwrap() > 50).then_some(room)

@@ -1,4 +1,4 @@
-//! Watchers of rooms of other nodes, who are told what happens from what the room's node publishes.
+//! Watchers of rooms of other nodes, which receive the events that the room's node publishes.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,12 @@ use tungstenite::{Message, client::IntoClientRequest as _};
 use super::{Arcade, Broker, command, id, number, shown};
 use crate::support::{Browser, Hub, native};
 
-/// What a message of robots is, by its first byte.
+/// Types of robots messages.
 const HELLO: u8 = 0;
 const STARTED: u8 = 2;
 const TURN: u8 = 3;
 const ENDED: u8 = 4;
 
-/// A room of robots for one player, with so many turns.
 fn robots(ann: &Hub, turns: u32) -> Value {
     ann.make(&json!({ "game": "robots", "players": 1, "turns": turns, "turn_duration": 100 }))
 }
@@ -31,7 +30,6 @@ fn watch(hub: &Hub, room: &Value) -> Browser {
     watch_from(hub, room, "127.0.0.1")
 }
 
-/// All messages of the game up to its end.
 fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
     let mut told: Vec<Vec<u8>> = vec![];
     while told.last().is_none_or(|message| message[0] != ENDED) {
@@ -40,13 +38,12 @@ fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
     told
 }
 
-/// The first messages of a match that begins.
+/// Waits for the start of a match, and returns the ten messages that follow.
 fn begin(watcher: &mut Browser) -> Vec<Vec<u8>> {
     while watcher.binary()[0] != STARTED {}
     (0..10).map(|_| watcher.binary().to_vec()).collect()
 }
 
-/// The numbers of the turns among these messages.
 fn turns(told: &[Vec<u8>]) -> Vec<u16> {
     let turns = told.iter().filter(|message| message[0] == TURN);
     turns.map(|turn| u16::from_be_bytes([turn[1], turn[2]])).collect()
@@ -64,7 +61,7 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
     let seen = shown(&bob, &room, |_| true);
     let mut near = watch(&ann, &room);
     let mut far: Vec<Browser> = (0..20).map(|_| watch(&bob, &seen)).collect();
-    // They are watchers of the room, at both nodes.
+    // Both nodes count all watchers of the room.
     for hub in [&ann, &bob] {
         has_watchers(hub, &room, 21);
     }
@@ -75,7 +72,7 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
     let before = number(&ann, "arcade_fleet_events_total");
     let (mut driver, _) = ann.enter(&room);
     driver.join("Eve");
-    // Somebody who comes in the middle is told all from the beginning, and one who takes nothing holds nobody up.
+    // A late watcher receives the match from the start. A watcher that does not read does not delay the others.
     let lazy = far.pop().unwrap();
     while driver.binary()[0] != TURN {}
     let late = watch(&bob, &seen);
@@ -90,10 +87,10 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
         let started = heard.iter().position(|message| message[0] == STARTED).unwrap();
         assert_eq!(turns(&heard[started..]), (0..=60).collect::<Vec<_>>());
     }
-    // A turn and what the page is told of it are two or three messages at most, and twenty watchers are nineteen more than one.
+    // A turn causes at most three messages, including the update for the page, for any number of watchers.
     let events = number(&ann, "arcade_fleet_events_total") - before;
     assert!((30.0..240.0).contains(&events), "{events} events for 61 turns");
-    // Left are the one at the room, and who has played and sits there without a seat in a match.
+    // Two watchers remain: the one at the room's node, and the player, whose match has ended.
     drop(far);
     has_watchers(&ann, &room, 2);
     bob.wait("the end of following", |_| is(&bob, "arcade_fleet_followed", 0.0).then_some(()));
@@ -116,11 +113,11 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let path = format!("/rooms/{}/socket?watch=true", id(&room));
     let mut again = bob.socket_with(&path, &[("X-Forwarded-For", "192.0.2.1")]).unwrap();
     assert_eq!(again.ending().0, 4007);
-    // The others see what happens.
+    // The other watcher receives the events.
     let peer = Peer::new(native(&room));
     peer.play("Dan");
     other.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
-    // A page says in its first message who it is.
+    // A page identifies itself in its first message.
     let entered = |hub: &Hub, entry: &Value| {
         let mut browser = hub.socket(&format!("{path}&enter=true"), None).unwrap();
         browser.say(&entry.to_string());
@@ -128,11 +125,11 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     };
     entered(&bob, &json!({ "watch": true, "seat": null, "key": null })).find(|text| text.contains("\"room\""));
     assert_eq!(entered(&bob, &json!({ "watch": true, "owner": "x" })).ending().0, 4005);
-    // A room with a link asks for its code, so its watchers have sockets that are passed on.
+    // A room with a link requires its code, so the sockets of its watchers are relayed.
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
-    // The directory needs a moment to tell of it.
+    // The directory entry takes a moment to arrive.
     bob.wait("room with a link", |_| {
         let (head, _) = bob.request("POST", "/api/join", &json!({ "code": code }).to_string());
         head.starts_with("HTTP/1.1 200").then_some(())
@@ -144,7 +141,7 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let mut outside = bob.socket(&path, None).unwrap();
     outside.say(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
     assert_eq!(outside.ending().0, 4011);
-    // Nobody else opens a feed.
+    // Only nodes may open a feed.
     let feed = format!("ws://{}/rooms/{}/feed", ann.address, id(&room)).into_client_request().unwrap();
     assert!(tungstenite::client(feed, ann.connect()).is_err());
 }
@@ -168,7 +165,7 @@ fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and
     broker.restart();
     told.extend(to_the_end(&mut watcher));
     assert_eq!(turns(&told), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
-    // Without it for longer, its page comes again, and is told by the node of the room itself.
+    // After a longer outage, the page reconnects and is relayed to the node of the room.
     broker.kill();
     while watcher.0.read().is_ok() {}
     let mut watcher = watch(&bob, &seen);

@@ -1,4 +1,4 @@
-//! A room, those who are connected to it, and whether they got what its engine gave out.
+//! A room and its connections, and a check that each connection received only outputs of the engine.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,19 +23,19 @@ use tungstenite::{Message, WebSocket, protocol::Role as Side};
 
 use crate::support::{Browser, Hub, native};
 
-/// Stands for the address of whoever only looks on, which nobody is told.
+/// Placeholder for the address of a watcher, which is not published.
 const WATCHER: &str = "watcher";
 
-/// The address of the seat that a token is for.
+/// Returns the address in the seat token.
 fn seat_in(token: &str) -> SocketAddr {
     let ticket = URL_SAFE_NO_PAD.decode(token.split_once('.').unwrap().0).unwrap();
     let ip: [u8; 16] = ticket[8..24].try_into().unwrap();
     SocketAddr::new(ip.into(), u16::from_be_bytes([ticket[24], ticket[25]]))
 }
 
-/// A connection: how to speak over it, and what it has heard.
+/// A connection, with its sending side and the thread that receives.
 struct Connection {
-    // As the room has it.
+    // The address that the room uses for the connection.
     address: String,
     mouth: Mouth,
     ear: JoinHandle<Vec<Vec<u8>>>,
@@ -47,10 +47,10 @@ enum Mouth {
     Nobody,
 }
 
-/// What a connection has heard: its number, and the message or the bytes.
+/// A received message: the number of the connection, and the bytes.
 type Heard = (usize, Vec<u8>);
 
-/// A hub with one room, the connections of a test, and everything that they hear.
+/// A hub with one room, the connections of a test, and the messages that they receive.
 pub(super) struct Party {
     hub: Hub,
     room: Value,
@@ -61,7 +61,6 @@ pub(super) struct Party {
 }
 
 impl Party {
-    /// Opens a room with these options.
     pub(super) fn new(options: &Value) -> Self {
         let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
         let room = hub.make(options);
@@ -69,12 +68,12 @@ impl Party {
         Self { hub, room, connections: vec![], told, hear, over: Arc::default() }
     }
 
-    /// Somebody who is to play in a browser.
+    /// Connects a player's browser, and returns its number.
     pub(super) fn browser(&mut self) -> usize {
         self.socket(false)
     }
 
-    /// Somebody who looks on in a browser, by its address, and a page that is sent pictures of the room.
+    /// Connects a watcher and a page that receives pictures of the room. Returns the address of the watcher, and the page.
     pub(super) fn watcher(&mut self) -> (String, Drawn) {
         let watcher = self.socket(true);
         (self.connections[watcher].address.clone(), Drawn::new(&self.hub, &self.room))
@@ -85,7 +84,7 @@ impl Party {
         let path = format!("/rooms/{}/socket{query}", self.room["id"].as_str().unwrap());
         let mut browser = self.hub.socket(&path, None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-        // The token names the address that the room has for the seat.
+        // The token contains the address that the room uses for the seat.
         let address = hello["seat"].as_str().map_or_else(|| WATCHER.into(), |token| seat_in(token).to_string());
         let Browser(socket) = browser;
         let copy = socket.get_ref().try_clone().unwrap();
@@ -98,7 +97,7 @@ impl Party {
             let mut socket = socket;
             while let Ok(message) = socket.read() {
                 match message {
-                    // Those are the hub's own.
+                    // Messages of the hub itself are ignored.
                     Message::Text(text) if text.starts_with('{') => {}
                     Message::Text(text) => tell(text.as_bytes().to_vec()),
                     Message::Binary(bytes) => tell(bytes.to_vec()),
@@ -135,7 +134,7 @@ impl Party {
         let ear = thread::spawn(move || {
             let mut heard = vec![];
             listen(&mut |bytes| {
-                // The test may be over.
+                // The receiver may be gone at the end of the test.
                 let _ = told.send((number, bytes.clone()));
                 heard.push(bytes);
             });
@@ -165,7 +164,6 @@ impl Party {
         self.hear.recv_timeout(PATIENCE).expect("something is heard")
     }
 
-    /// Waits until a connection hears what is wanted.
     pub(super) fn until(&self, wanted: impl Fn(usize, &[u8]) -> bool) {
         loop {
             let (number, bytes) = self.next();
@@ -175,7 +173,7 @@ impl Party {
         }
     }
 
-    /// Ends the hub, and gives the journal of the room and what each connection has heard, by its address.
+    /// Stops the hub. Returns the journal of the room, and the received messages by address.
     pub(super) fn end(self) -> (PathBuf, BTreeMap<String, Vec<Vec<u8>>>) {
         let (finished, data) = self.hub.end();
         let game = self.room["game"].as_str().unwrap();
@@ -189,14 +187,14 @@ impl Party {
         let journals = journal_core::list(&data.path().join("journals")).unwrap();
         let own = |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(game);
         let path = journals.iter().find(own).unwrap();
-        // The data goes with the hub, the journal stays.
+        // The data directory is deleted with the hub, so the journal is copied.
         let kept = std::env::temp_dir().join(format!("hidden-{}-{game}.journal", std::process::id()));
         std::fs::copy(path, &kept).unwrap();
         (kept, heard)
     }
 }
 
-/// A page that is sent pictures of a room.
+/// A page that receives pictures of a room.
 pub(super) struct Drawn {
     parts: Receiver<(String, Value)>,
     seen: Vec<(String, Value)>,
@@ -214,7 +212,7 @@ impl Drawn {
                 let message: Value = serde_json::from_str(&text).unwrap();
                 for (_, picture) in message["pictures"][&id].as_object().into_iter().flatten() {
                     for (name, part) in picture.as_object().unwrap() {
-                        // The test may be over.
+                        // The receiver may be gone at the end of the test.
                         let _ = told.send((name.clone(), part.clone()));
                     }
                 }
@@ -223,7 +221,6 @@ impl Drawn {
         Self { parts, seen: vec![] }
     }
 
-    /// Waits until the page is sent a part that is as `wanted`.
     pub(super) fn until(&mut self, wanted: impl Fn(&str, &Value) -> bool) {
         loop {
             let (name, part) = self.parts.recv_timeout(PATIENCE).expect("a picture is sent");
@@ -235,15 +232,15 @@ impl Drawn {
         }
     }
 
-    /// All that the page was sent until the hub has ended.
+    /// Returns all parts that the page has received until the hub has stopped.
     pub(super) fn end(mut self) -> Vec<(String, Value)> {
         self.seen.extend(self.parts.iter());
         self.seen
     }
 }
 
-/// Replays a journal, and has `judge` look at what the engine gives out for each peer at each arrival. Compares what the peers got over
-/// their links with that.
+/// Replays a journal and calls `judge` with the outputs of the engine after each arrival. Checks that the peers received only
+/// these outputs, in order.
 pub(super) fn judge<E: Recorded>(
     path: PathBuf,
     heard: BTreeMap<String, Vec<Vec<u8>>>,
@@ -280,7 +277,7 @@ pub(super) fn judge<E: Recorded>(
         let given: Vec<Vec<u8>> =
             given.values().filter(|(own, _)| *own == address).flat_map(|(_, frames)| frames.clone()).collect();
         assert!(!heard.is_empty(), "{address} has heard nothing");
-        // Browsers get no zero byte at the end of a text.
+        // Browsers receive texts without the final zero byte.
         let bare = |frame: &Vec<u8>| frame.strip_suffix(b"\0").unwrap_or(frame).to_vec();
         let mut rest = given.iter();
         let in_order = heard.iter().all(|frame| rest.any(|given| given == frame || bare(given) == *frame));

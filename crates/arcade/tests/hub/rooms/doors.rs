@@ -1,4 +1,4 @@
-//! Rooms with a link, with a word, and with a map of one's own.
+//! Rooms with a link, with a password, and with a custom map.
 
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
@@ -30,7 +30,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
         assert!(!told.contains(&name), "{told}");
     };
     nowhere(&hub);
-    // Sockets need the code, in the first message.
+    // A socket requires the code in its first message.
     for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
         assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4011, "{wrong}");
     }
@@ -40,10 +40,10 @@ fn room_with_a_link_is_found_by_its_code_only() {
     ann.join("Ann");
     while ann.binary().first() != Some(&4) {}
     hears(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
-    // Its matches are listed when it is closed.
+    // Matches of a hidden room are not listed while the room is open.
     hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
     nowhere(&hub);
-    // The link leads to the page with the code in a part of the address that is not sent.
+    // The code is in the fragment of the target, which browsers do not send.
     let (head, _) = hub.get(&format!("/j/{code}"));
     assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
     let (status, joined) = ask(&hub, "POST", "/api/join", &json!({ "code": code }));
@@ -55,17 +55,17 @@ fn room_with_a_link_is_found_by_its_code_only() {
     assert!(qr(&code).contains("<svg") && qr(room["owner_token"].as_str().unwrap()).contains("<svg"));
     assert!(qr("abcdeg").starts_with("HTTP/1.1 404"));
     assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
-    // It comes back with its link.
+    // The link stays valid after a restart.
     let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
-    // A client that guesses delays neither the right code nor a token.
+    // Wrong guesses of a client block neither the right code nor a token.
     for _ in 0..21 {
         refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
     }
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).0, 200);
     assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 303"));
     hears(&mut hub.enter_as(&room, &json!({ "code": code })), "room");
-    // A code of an earlier version is short enough to be guessed, so the right one waits.
+    // Codes of an earlier version can be guessed, so the limit applies to the right code as well.
     let (data, short) = (hub.kill(), "abcdef");
     let file = data.path().join("rooms").join(format!("{name}.json"));
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace(&code, short)).unwrap();
@@ -145,7 +145,7 @@ fn room_that_no_list_shows_is_answered_as_a_missing_one() {
         let ending = |room: &Value| hub.enter_as(room, &entry).ending();
         assert_eq!(ending(&room), ending(&json!({ "id": "nuggets-999" })), "{entry}");
     }
-    // A client that has shown that it may enter gets the reason.
+    // A client with a valid seat receives the actual reason.
     let path = format!("/api/rooms/{}/bots", id(&room));
     refused(ask(&hub, "POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
 }
@@ -169,7 +169,7 @@ fn room_with_a_password_is_listed_without_its_port() {
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
     let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
     refused(join("zolw"), 403, "wrong_word");
-    // A host that guesses the word of one room may still enter another.
+    // Wrong passwords for one room do not block the host from another room.
     let other = make(&hub, &options("word", Some("turtle")));
     let guess = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": other["id"], "word": word }));
     for _ in 0..20 {
@@ -181,9 +181,9 @@ fn room_with_a_password_is_listed_without_its_port() {
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
     assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
-    // A token of a seat is proof enough.
+    // A seat token replaces the password.
     hears(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
-    // Who dials the port is let in.
+    // A native client that connects to the port needs no password.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
 }
 
