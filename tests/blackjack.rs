@@ -1,18 +1,17 @@
 //! The dealer and the player of blackjack.
 
-/// A player that asks a directory where its room is.
+/// A player that locates its room through a directory.
 mod follow;
-/// A whole game over the wire, in both dialects, and its pauses.
+/// A whole game over the wire, in both dialects.
 mod games;
-/// Dealers that are killed in the middle of a round.
+/// A dealer that is suspended by a signal and resumed.
 mod kills;
-/// The player with a person: on a screen and by lines, at a dealer and in practice.
+/// Play by a person: in a terminal and line by line, against a dealer and in practice.
 mod person;
-/// The player without a person: with a table, and learning.
+/// Automatic play: with a table, and learning.
 mod player;
-/// The dealer: accepted and rejected command lines, addresses, output that nobody reads, and end.
+/// The dealer: command lines, start-up output, standings, unread output, and exit status.
 mod start;
-/// Results of play over the wire compared with exact values.
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
@@ -117,7 +116,7 @@ impl Client {
         texts.join(", ")
     }
 
-    /// Stands at every decision until the end. Returns all messages.
+    /// Sends STAND at every decision until the end. Returns all messages.
     fn stand_to_the_end(&mut self) -> Vec<String> {
         let mut told = vec![];
         loop {

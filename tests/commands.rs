@@ -12,19 +12,19 @@ use crate::{
     robots,
 };
 
-/// The client in Python that stands in the README.
+/// The Python client in the README.
 mod python;
-/// One command as somebody types it.
+/// One documented command and its expected result.
 mod typed;
 
 use typed::{Folder, Typed, check_line};
 
-/// The documents outside docs/ that say what to type.
+/// The documents outside docs/ that contain commands.
 const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
-/// How a command begins that runs a program of another workspace: those are run by `.ci/run`.
+/// Prefix of commands that run a program of another workspace. `.ci/run` runs those.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// Prefixes of other commands in shell blocks that are not run here: those that `.ci/run` runs, those that need the network
-/// or root, and commands of the shell.
+/// Prefixes of commands in shell blocks that are not run here: `.ci/run` runs them, they need the network or root, or they
+/// are commands of the shell.
 const OTHERS: &[&str] = &[
     "cargo +nightly fuzz ",
     "cargo fuzz ",
@@ -37,12 +37,12 @@ const OTHERS: &[&str] = &[
     "tar ",
 ];
 
-/// What stands as code in a document.
+/// The code in a document.
 #[derive(Default)]
 struct Code {
-    /// The lines of its blocks of shell, without their remarks.
+    /// The lines of its shell blocks, without comments.
     shell: Vec<String>,
-    /// What is between backticks, and the lines of other blocks.
+    /// Inline code, and the lines of other blocks.
     other: Vec<String>,
 }
 
@@ -63,13 +63,13 @@ impl Code {
         code
     }
 
-    /// The commands that are to be run: all of the shell's but known ones, and each `cargo run` elsewhere.
+    /// The commands to run: shell lines except those in `OTHERS`, and each `cargo run` elsewhere.
     fn commands(&self) -> impl Iterator<Item = &str> {
         let shell =
             self.shell.iter().filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
-        // The tests of its crate run an example.
+        // The tests of a crate run its examples.
         let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
-        // What says how a command goes on without naming a program.
+        // Excludes commands of other workspaces and incomplete commands, which end in `--`.
         let whole = |line: &&String| !line.starts_with(ELSEWHERE) && !line.ends_with("--");
         shell.chain(other).filter(whole).map(String::as_str)
     }
@@ -79,7 +79,7 @@ fn read(name: impl AsRef<Path>) -> String {
     fs::read_to_string(workspace().join(name)).unwrap()
 }
 
-/// All documents, those in docs/ and below it included.
+/// All documents, including those in docs/ and its subfolders.
 fn documents() -> Vec<PathBuf> {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(PathBuf::from).collect();
     let mut folders = vec![PathBuf::from("docs")];
@@ -98,10 +98,10 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// Does what a document says; returns the programs that it starts.
+/// Runs the commands of a document. Returns the programs that it starts.
 fn follow(document: &Path) -> Vec<String> {
     let mut programs = vec![];
-    // What one command writes the next ones read.
+    // Commands read files that earlier ones wrote.
     let folder = Folder::new();
     for command in Code::read(&read(document)).commands() {
         if command.starts_with("for ") {
@@ -117,7 +117,7 @@ fn follow(document: &Path) -> Vec<String> {
 
 #[test]
 fn what_the_documents_say_to_type_works() {
-    // Mostly they wait.
+    // The commands mostly wait.
     let programs: Vec<String> = thread::scope(|scope| {
         let documents = documents().into_iter().map(|document| scope.spawn(move || follow(&document)));
         let followed: Vec<_> = documents.collect();
@@ -156,7 +156,7 @@ fn the_links_of_the_documents_lead_somewhere() {
     }
 }
 
-/// What GitHub calls the headings of a document in links.
+/// The link anchors that GitHub generates for the headings of a document.
 fn anchors(document: &str) -> impl Iterator<Item = String> {
     document.lines().filter(|line| line.starts_with('#')).map(|line| {
         let heading = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
@@ -166,7 +166,7 @@ fn anchors(document: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn the_examples_of_the_help_work() {
-    // Mostly they wait.
+    // The commands mostly wait.
     thread::scope(|scope| PACKAGES.iter().for_each(|name| drop(scope.spawn(|| try_examples(name)))));
 }
 
@@ -174,11 +174,11 @@ fn try_examples(name: &str) {
     let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
     let (_, examples) = help.split_once("\nExamples:\n").unwrap();
     let (examples, _) = examples.split_once("\n\n").unwrap();
-    // What a command does stands below it, further to the right.
+    // The description of a command is below it, indented further.
     let commands = examples.lines().filter(|line| !line.starts_with("   "));
     let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
     assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
-    // Each stands alone, and waits most of the time.
+    // The examples are independent and mostly wait.
     thread::scope(|scope| typed.iter().for_each(|typed| drop(scope.spawn(|| typed.check(&Folder::new())))));
 }
 
@@ -197,7 +197,7 @@ fn an_archive_of_a_release_has_every_program() {
     let (script, page) = (read("packaging/dist"), read("docs/releasing.md"));
     let (_, list) = script.split_once("folders=(").unwrap();
     let packed = list.split_once(')').unwrap().0.split_whitespace().map(|folder| folder.trim_start_matches("crates/"));
-    // The hub has tests of its own.
+    // The hub has its own tests, so it is not in `PACKAGES`.
     let all: Vec<&str> = ["arcade"].iter().chain(PACKAGES).copied().collect();
     assert_eq!(packed.collect::<Vec<_>>(), all);
     for name in all {
@@ -213,7 +213,7 @@ fn what_a_server_says_to_type_lets_one_join_it() {
         let lines = stderr.lines().filter_map(|line| line.split_once(": ")).filter_map(|(_, line)| Typed::read(line));
         Some(lines.collect::<Vec<_>>()).filter(|lines| lines.len() == 3)
     });
-    // The bot comes last and ends the game.
+    // The bot is last and ends the game.
     for typed in &lines {
         assert_eq!(typed.program, "nuggets-client");
         typed.check_client(&server);
@@ -238,7 +238,7 @@ fn each_recipe_is_one_line_that_stands_in_the_documents() {
     for recipe in recipes.split("\n\n").skip(1) {
         let [comment, head, line] = recipe.trim_end().lines().collect::<Vec<_>>()[..] else { panic!("{recipe}") };
         assert!(comment.starts_with("# ") && head.ends_with(':') && line.starts_with("    "), "{recipe}");
-        // An argument may be anything.
+        // The argument of a recipe matches any text.
         let (start, end) = line.trim().split_once("{{").map_or((line.trim(), ""), |(start, rest)| {
             (start, rest.split_once("}}").unwrap_or_else(|| panic!("{recipe}")).1)
         });

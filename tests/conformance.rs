@@ -1,4 +1,4 @@
-//! Our own programs pass the tests that we offer for those of others.
+//! Our own programs pass the conformance tests.
 
 use std::thread;
 
@@ -7,20 +7,20 @@ use testkit::TempDir;
 
 use crate::programs::program;
 
-/// Has a program of ours tested, with these arguments behind its name, and returns the rules that no scenario observed.
+/// Tests one of our programs with these arguments. Returns the rules that no scenario observed.
 fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
     let ours = program(name);
     let mut command = program("conformance");
     let data = TempDir::new();
-    // Other tests run at the same time. A turn of robots takes a twentieth of it. A tester ends by itself, after more time than other
-    // programs of these tests have.
+    // Other tests run at the same time. A turn of robots takes a twentieth of this patience. `conformance` exits by itself,
+    // but may take longer than these tests wait for other programs.
     command.args([kind, "--format", "json", "--patience", "15"]);
     if name == "nuggets-client" {
-        // At a terminal it shows help and results on its screen, and takes keys for them.
+        // In a terminal it shows help and results, which also take keys.
         command.args(["--terminal", "no"]);
     }
     command.arg("--").arg(ours.get_program()).args(arguments);
-    // What is played at a terminal is counted.
+    // Keeps games in a terminal out of the user's statistics.
     command.env("XDG_DATA_HOME", data.path());
     let finished = command.output().unwrap();
     let report: Value =
@@ -45,7 +45,7 @@ fn our_programs_pass_and_leave_no_rule_untested() {
         ("robots-client", "robots-client", &[]),
         ("mastermind-text", "mastermind-play", &[]),
     ];
-    // Mostly they wait.
+    // The programs mostly wait.
     thread::scope(|scope| {
         for (kind, name, arguments) in programs {
             scope.spawn(move || assert_eq!(untested(kind, name, arguments), [""; 0], "{kind}"));

@@ -13,7 +13,7 @@ use crate::programs::workspace;
 /// The result of reading a journal.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
-    /// It was replayed without divergence: the numbers of arrivals and of restarts in it.
+    /// It was replayed without divergence. Contains its numbers of arrivals and of restarts.
     Replayed { arrivals: u64, resumed: u64 },
     /// It was rejected because it has other rules.
     OtherRules,
@@ -43,8 +43,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
     Fate::Replayed { arrivals: replay.arrivals(), resumed }
 }
 
-// A suspended match under the present rules can be resumed, and one that is over is reported as such. Returns whether its rules are
-// the present ones.
+// Checks that a match is resumed or reported as over only if its rules are the present ones. Returns whether they are.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) -> bool {
     let directory = TempDir::new();
     let copy = directory.path().join("copy.journal");
@@ -65,7 +64,7 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
     paths.sort();
     for path in paths {
-        // Shown only when the test fails: then it is the last line.
+        // Shown only if the test fails. The last line then names the journal.
         eprintln!("{}", path.display());
         let bytes = fs::read(&path).unwrap();
         let reader = match Reader::new(&bytes[..], bytes.len() as u64) {

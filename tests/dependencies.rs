@@ -11,11 +11,12 @@ use crate::programs::{cargo, workspace};
 
 /// Limit on the crates that a server links, including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
-/// Limit on the crates that `conformance` links, which keeps the results of a class (serde, sha2, walkdir) and wraps reports (textwrap).
+/// Limit on the crates that `conformance` links. It stores the results of a class (serde, sha2, walkdir) and wraps reports
+/// (textwrap).
 const MOST_FOR_THE_KIT: usize = 92;
 /// Limit on the crates that a client links, which is higher because of the terminal libraries.
 const MOST_FOR_A_CLIENT: usize = 125;
-/// Limit on the crates that `qtable` links, which draws pictures (resvg, 50 crates) and in the terminal (ratatui, 62).
+/// Limit on the crates that `qtable` links. It draws images (resvg, 50 crates) and terminal screens (ratatui, 62).
 const MOST_TO_DRAW: usize = 160;
 /// Crates that a thin program must not link: databases, web frameworks, brokers, TLS.
 const THICK: &[&str] = &[
@@ -52,8 +53,8 @@ fn rules() -> Vec<PathBuf> {
     packages.filter(is_rules).collect()
 }
 
-/// The dependencies of a package: a line for each crate, with its name and version, and the path of one of ours. They are
-/// cached, since cargo computes for half a second.
+/// The dependencies of a package: a line for each crate, with its name, its version, and the path of a workspace crate.
+/// Cached, because cargo takes half a second.
 fn tree(package: &str) -> Arc<str> {
     static TREES: Mutex<BTreeMap<String, Arc<OnceLock<Arc<str>>>>> = Mutex::new(BTreeMap::new());
     let tree = Arc::clone(TREES.lock().unwrap().entry(package.to_owned()).or_default());

@@ -1,5 +1,5 @@
-//! Checks the structure of the workspace: no import cycles; in the hub, a folder imports only from folders below it; the table of named
-//! bounds matches the source.
+//! Checks the structure of the workspace: no import cycles; in the hub, a folder imports only from folders below it; the
+//! table of named bounds matches the source.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use std::{
 
 use testkit::process::Process;
 
-/// The folders of the hub, from the top to the ground. Those in one row do not know each other.
+/// The folders of the hub, from the top layer to the bottom. Folders in one row do not import each other.
 const FLOORS: [&[&str]; 8] = [
     &["main"],
     &["operator", "args"],
@@ -28,7 +28,7 @@ fn crates() -> Vec<PathBuf> {
     fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
 }
 
-/// The texts of the source files of a crate, by their module paths.
+/// The source files of a crate by module path.
 fn files(of: &Path) -> BTreeMap<String, String> {
     let source = of.join("src");
     let mut files = BTreeMap::new();
@@ -49,7 +49,7 @@ fn files(of: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// Files of a crate by their module paths, without their tests.
+/// The source files of a crate by module path, without tests.
 fn modules(of: &Path) -> BTreeMap<String, String> {
     let mut modules = files(of);
     modules.retain(|name, _| !name.split("::").any(|part| part == "tests" || part == "fixtures"));
@@ -61,7 +61,7 @@ fn modules(of: &Path) -> BTreeMap<String, String> {
     modules
 }
 
-/// The modules inside a module that are there for tests only.
+/// The submodules of a module that are compiled for tests only.
 fn for_tests(name: &str, code: &str) -> Vec<String> {
     let outer = if matches!(name, "lib" | "main") { String::new() } else { format!("{name}::") };
     let declared = code.split("#[cfg(test)]\nmod ").skip(1);
@@ -98,7 +98,7 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
     for declaration in code.split("\nuse ").skip(1) {
         expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
     }
-    // Paths outside of `use` declarations. Links in comments and `pub(in crate::...)` import nothing.
+    // Paths outside of `use` declarations. Links in comments and `pub(in crate::...)` are not imports.
     let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//") && !line.starts_with("use "));
     for path in lines.flat_map(|line| line.split("crate::").skip(1).filter(|_| !line.contains("pub(in crate::"))) {
         let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');
@@ -127,7 +127,7 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
 fn imports_lead_from_each_folder_to_those_below_it() {
     let modules = modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/arcade"));
     let floor = |name: &str| {
-        // The command line is the operator's.
+        // `args` belongs to the operator's folder.
         let top = name.split("::").next().unwrap_or_default().replace("args", "operator");
         let floor =
             FLOORS.iter().position(|folders| folders.contains(&&*top)).unwrap_or_else(|| panic!("where is {name}?"));
@@ -174,11 +174,11 @@ fn the_page_of_bounds_has_the_bounds_of_the_source() {
     assert_eq!(page, printed.stdout, "write it with `docs/bounds > docs/bounds.md`");
 }
 
-/// Whether the documentation in a file has an example of Rust, which is compiled and run.
+/// Whether the documentation in a file has a Rust example, which `cargo test` compiles.
 fn has_example(text: &str) -> bool {
     let comments =
         text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix("///").or(line.strip_prefix("//!")));
-    // Each second fence ends what the one before it begins.
+    // Every second fence closes a block.
     let mut begins = comments.filter_map(|line| line.trim_start().strip_prefix("```")).step_by(2);
     begins.any(|language| language.is_empty() || ["rust", "no_run", "should_panic"].contains(&language))
 }

@@ -14,7 +14,7 @@ use crate::programs::program;
 
 /// One start in this many is killed before the server reports that it listens.
 const EARLY_KILLS: u32 = 8;
-/// Longest time before such a kill, in microseconds.
+/// Longest time before such an early kill, in microseconds.
 const EARLY_KILL_US: u64 = 5_000;
 
 /// A server with a journal that is killed repeatedly and resumed at the same port.
@@ -26,15 +26,14 @@ pub(crate) struct Mortal {
     process: Option<Process>,
     chance: Pcg64,
     pub(crate) port: u16,
-    /// The number of kills.
     pub(crate) kills: u32,
     // The standard output of earlier processes.
     stdout: String,
 }
 
 impl Mortal {
-    /// Starts a server with a journal in a directory of its own. The seed determines the times of the kills and the
-    /// sync policy.
+    /// Starts a server with a journal in a temporary directory. The seed determines the times of the kills and the sync
+    /// policy.
     pub(crate) fn start(name: &'static str, arguments: &[&str], seed: u64) -> Self {
         let directory = TempDir::new();
         let sync = if seed.is_multiple_of(2) { "always" } else { "interval" };
@@ -46,7 +45,6 @@ impl Mortal {
         Self { name, sync, directory, process, chance, port, kills: 0, stdout: String::new() }
     }
 
-    /// The address of the server.
     pub(crate) fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
@@ -82,7 +80,7 @@ impl Mortal {
         }
     }
 
-    // Whether the previous process had ended by itself.
+    // Starts the next process after a kill. Returns `true` if the previous process had ended by itself.
     fn restart(&mut self) -> bool {
         let mut next = program(self.name);
         next.args(["--sync", self.sync]).arg("--resume").arg(self.directory.path());
@@ -103,7 +101,6 @@ impl Mortal {
         }
     }
 
-    /// Whether it runs.
     pub(crate) fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(Process::is_running)
     }
@@ -122,13 +119,12 @@ impl Mortal {
         self.wait()
     }
 
-    /// The current process.
     pub(crate) fn process(&self) -> &Process {
         self.process.as_ref().expect("it was started")
     }
 }
 
-// Whether a server reports that there is nothing to resume.
+// Whether a server reports that the match is over.
 fn is_over(stderr: &str) -> bool {
     stderr.contains("the match is over")
 }
@@ -156,24 +152,24 @@ impl Lives {
         Bot(self)
     }
 
-    /// Reports that a bot receives nothing at the moment. Returns whether the server will be restarted.
+    /// Reports that a bot currently receives no messages. Returns whether the server will be restarted.
     pub(crate) fn silence(&self) -> bool {
         self.0.change(|_| ());
         !self.0.lock().ended
     }
 
-    /// Returns a guard that reports the end when it is dropped, also by a panic, so that no bot waits for ever.
+    /// Returns a guard that reports the end when it is dropped, even by a panic, so that no bot waits forever.
     pub(crate) fn ending(&self) -> Ending<'_> {
         Ending(self)
     }
 
-    /// Waits for this many messages; `false` if all `bots` finish first.
+    /// Waits for this many messages. Returns `false` if all `bots` finish first.
     pub(crate) fn wait(&self, messages: u64, bots: usize) -> bool {
         self.wait_unless(messages, bots, || false)
     }
 
-    /// Waits for this many messages; `false` if all `bots` finish first, or if `is_over`, which is evaluated after each
-    /// event.
+    /// Waits for this many messages. Returns `false` if all `bots` finish first or `is_over` returns `true`, which is called
+    /// after each event.
     pub(crate) fn wait_unless(&self, messages: u64, bots: usize, is_over: impl Fn() -> bool) -> bool {
         let target = self.0.lock().messages + messages;
         self.wait_for("a message", |state| {
@@ -212,8 +208,8 @@ impl Drop for Bot<'_> {
     }
 }
 
-/// Plays matches until the server has been killed a hundred times; `play` gets a seed and the number of remaining
-/// kills.
+/// Plays matches until the server has been killed a hundred times. `play` takes a seed and the number of remaining kills,
+/// and returns the number of its kills.
 pub(crate) fn hundred_kills(mut play: impl FnMut(u64, u32) -> u32) {
     let mut kills = 0;
     for_each_seed(1_000, |seed| {

@@ -15,7 +15,7 @@ use testkit::{
 
 use crate::programs::{self, workspace};
 
-/// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
+/// Runs a command without namespaces: it may not create any and has no capabilities.
 #[cfg(target_os = "linux")]
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
@@ -26,7 +26,7 @@ const WITHOUT_NAMESPACES: [&str; 6] = [
     "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" \"$@\"",
 ];
 
-/// Two bots of each kind and two programs that are worse, in the order that everybody expects.
+/// Three bots and two worse programs, in the expected order.
 const EXPECTED: [&str; 5] = ["Hard", "Normal", "Easy", "Walker", "Crasher"];
 
 fn league(folder: &Path, arguments: &str) -> Command {
@@ -39,7 +39,7 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-// A player that is one of the scripts in `league`.
+// A player that runs a script in `league`.
 fn script(name: &str, file: &str, arguments: &str) -> String {
     let path = workspace().join("tests/league").join(file);
     format!("{name}='{}' {arguments}", programs::python(&path).join("' '"))
@@ -63,7 +63,7 @@ fn five(folder: &Path, arguments: &str) -> Command {
 
 fn lines(folder: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(folder.join("matches.jsonl")).unwrap_or_default();
-    // The last one may be just being written.
+    // The last line may be incomplete.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -73,7 +73,7 @@ fn names(folder: &Path) -> Vec<String> {
     csv.lines().skip(1).map(|row| row.split(',').nth(1).unwrap().to_owned()).collect()
 }
 
-// What is drawn of each match, by its number.
+// The seed and the seats of each match by its number.
 fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     let seats = |line: &serde_json::Value| {
         let seats = line["seats"].as_array().unwrap().iter();
@@ -84,10 +84,10 @@ fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     lines(folder).iter().map(drawn).collect()
 }
 
-/// How long some matches in real time may take, on a busy machine too.
+/// Time limit for some matches in real time, even on a busy machine.
 const MATCHES: Duration = Duration::from_secs(600);
 
-// Kills the league, and nothing else, once it has played so many matches.
+// Kills the league process, but not its children, once it has played `matches` matches.
 fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
     let log = folder.join("stderr");
     let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
@@ -161,7 +161,8 @@ fn crashes_are_forfeits_with_their_reasons() {
         let reasons = reasons(folder.path(), player);
         assert!(reasons.iter().filter(|reason| reason.contains(words)).count() >= times, "{player}: {reasons:?}");
     };
-    // Each match is decided long before its last turn. Against the bot in either seat; not every match against the others gets that far.
+    // Each match is decided long before its last turn. Crasher must fail against the bot in either seat; its other matches
+    // may end before it does.
     say("Crasher", "it ended with exit status 1: RuntimeError: I have had enough", 2);
     say("None", "cannot start './no-such-program'", 2);
     // A second connection is refused, and takes no seat of another player.
@@ -182,8 +183,8 @@ fn player_whose_opponent_does_not_join_does_not_forfeit() {
     assert_eq!(reasons(folder.path(), "None").len(), 2);
 }
 
-/// Plays a league in which one player also joins at the ports of the others, and returns how programs were kept apart. `before` are words
-/// in front of the command.
+/// Plays a league in which one player also joins at the ports of its opponents. Returns how the programs were isolated.
+/// `before` is a prefix of the command.
 #[cfg(target_os = "linux")]
 fn intruded(game: &str, before: &[&str], options: &str) -> String {
     let (folder, private) = (TempDir::new(), TempDir::new());
@@ -219,7 +220,7 @@ fn intruded(game: &str, before: &[&str], options: &str) -> String {
     assert!(report.contains("tried") && !report.contains("joined"), "with {before:?}{options}: {report}");
     let protection = lines[0]["protection"].as_str().unwrap().to_owned();
     assert!(lines.iter().all(|line| line["protection"] == *protection));
-    // Without a shared network nothing can be reached, and nothing is found.
+    // Only on a shared network can the intruder find and reach other ports.
     let tried = lines.iter().any(|line| line.to_string().contains("it connected to the port of "));
     let is_shared = protection != "network";
     assert_eq!([report.contains("listed"), tried], [is_shared; 2], "with {before:?}{options}: {report} {lines:?}");
@@ -234,7 +235,7 @@ fn intruded(game: &str, before: &[&str], options: &str) -> String {
 fn joining_for_an_opponent_makes_it_neither_forfeit_nor_lose_its_seat() {
     for game in ["nuggets", "robots"] {
         assert_eq!(intruded(game, &[], " --network"), "sockets", "{game}");
-        // Where the system has no namespaces it is the same without the option.
+        // Without namespaces this is also the default.
         let usual = intruded(game, &[], "");
         let can_confine = Command::new("unshare").args(["--user", "--map-root-user", "--net", "true"]).status();
         if can_confine.is_ok_and(|status| status.success()) {
@@ -327,7 +328,7 @@ fn nuggets_are_counted_when_the_time_is_up() {
 fn five_players_end_in_the_order_that_everyone_expects_killed_and_resumed() {
     let (folder, whole) = (TempDir::new(), TempDir::new());
     let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
-    // Longer than a test waits for a program otherwise.
+    // This takes longer than `Process` waits for a program.
     let play = |folder: &Path, rounds: u32| -> String {
         let played = five(folder, &format!("{arguments} --rounds {rounds}")).output().unwrap();
         assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));

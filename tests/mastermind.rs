@@ -1,12 +1,12 @@
 //! The text game and the panel game of mastermind.
 
-// Through pipes: transcripts, junk, the end of input anywhere, two people.
+// Through pipes: transcripts, invalid input, the end of input, duels.
 mod pipes;
 // In a terminal: prompts, keys, the mouse, signals.
 mod screen;
-// The codebreaker's lines.
+// The reports of the solver.
 mod solve;
-// What is counted of games that a person has typed, and what is not.
+// Which games the statistics count.
 mod statistics;
 
 use std::process::Command;
@@ -26,7 +26,7 @@ fn path() -> String {
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
 
-/// The program with these arguments, whose statistics lie in this directory.
+/// The program with these arguments and its statistics in `data`.
 fn command(data: &TempDir, arguments: &str) -> Command {
     let mut command = programs::program("mastermind-play");
     command.args(arguments.split_whitespace()).env("XDG_DATA_HOME", data.path());
@@ -44,7 +44,7 @@ fn run(arguments: &str, input: impl AsRef<[u8]>) -> Finished {
     run_in(&TempDir::new(), arguments, input)
 }
 
-/// The same, where nothing fails: what it says.
+/// Runs the program, which must succeed. Returns its standard output.
 #[track_caller]
 fn said(arguments: &str, input: impl AsRef<[u8]>) -> String {
     let finished = run(arguments, input);

@@ -4,11 +4,11 @@
 mod arguments;
 /// The client against the real server.
 mod client;
-/// Floods from strangers and from players, and their effect on others.
+/// Floods of messages, and their effect on clients of other hosts.
 mod floods;
-/// Clients that ask a directory where their room is.
+/// Clients that locate their room through a directory.
 mod follow;
-/// Whole games, rematches, the final output, peers that do not read, and the largest map.
+/// Rematches and the largest map.
 mod games;
 /// Journals: their location, their guarantees, and which one is resumed.
 mod journals;
@@ -20,7 +20,7 @@ mod logs;
 mod maps;
 /// The same messages over the simulated network and over a real one.
 mod mirror;
-/// The start-up output, and who can join where.
+/// The start-up output, addresses, and seeds.
 mod start;
 /// Signals, ports in use, and other ways to end.
 mod stop;
@@ -38,7 +38,7 @@ use crate::programs::program;
 
 /// One row of ten spots: a run to each side collects all gold.
 const CORRIDOR: &str = "+----------+\n|..........|\n+----------+\n";
-/// A room with enough spots for everybody.
+/// A room with enough spots for all players.
 pub(crate) const HALL: &str = "\
 +------------+
 |............|
@@ -105,7 +105,7 @@ fn other_host(last: u8) -> Option<IpAddr> {
     there.then_some(ip)
 }
 
-/// Collects what lies in the corridor by running to both ends; gives the last words of the server.
+/// Collects all gold in the corridor by running to both ends. Returns the server's QUIT message.
 fn run_to_both_ends(peer: &Peer) -> String {
     for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
         peer.send(key);

@@ -10,7 +10,7 @@ use std::{
 use testkit::programs::PLAIN;
 pub(crate) use testkit::programs::{cargo, workspace};
 
-/// The programs that tests start; each is in a package of its name.
+/// The programs that tests start. Each is in the package of the same name.
 pub(crate) const PACKAGES: &[&str] = &[
     "conformance",
     "dealer",
@@ -32,13 +32,13 @@ pub(crate) fn path(name: &str) -> String {
     program(name).get_program().to_str().unwrap().to_owned()
 }
 
-/// The words that run a program in Python. Tests that use it need python3, as CONTRIBUTING.md says.
+/// The command line of a Python program. Tests that use it require python3 (see CONTRIBUTING.md).
 pub(crate) fn python(script: &Path) -> [String; 3] {
     let python = testkit::programs::python().expect("python3 is not there");
     [&python, Path::new(PLAIN), script].map(|word| word.to_str().unwrap().to_owned())
 }
 
-/// The words that run a reference program.
+/// The command line of a reference program.
 pub(crate) fn reference(file: &str) -> [String; 3] {
     python(&workspace().join("crates/conformance/reference").join(file))
 }

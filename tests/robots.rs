@@ -2,7 +2,7 @@
 
 /// The client between a scripted server and a scripted GUI, and with the real server.
 mod client;
-/// A client that asks a directory where its room is.
+/// A client that locates its room through a directory.
 mod follow;
 /// The GUI in a terminal.
 mod gui;
@@ -12,7 +12,7 @@ mod hostile;
 mod kills;
 /// A client that reconnects to a restarted server.
 mod retry;
-/// What scripts the other side of a client: a server, a GUI, a terminal.
+/// Scripted servers, GUIs, and terminals for a client.
 mod scripted;
 /// The server: accepted and rejected command lines, addresses and output.
 mod server;

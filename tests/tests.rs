@@ -7,7 +7,7 @@
 mod blackjack;
 /// Commands in documents, in the help and in the output of servers.
 mod commands;
-/// Our own programs, tested as others are.
+/// Our own programs under the conformance tests.
 mod conformance;
 /// Journals of earlier versions.
 mod data;
@@ -24,6 +24,5 @@ mod mastermind;
 mod nuggets;
 /// Builds the programs and finds their executables.
 mod programs;
-/// Our programs and the reference programs play with each other.
 /// The robots programs.
 mod robots;

@@ -20,13 +20,13 @@ fn at_a_terminal(dealer: &Dealer, columns: u16, rows: u16) -> Terminal {
     screen(&dealer.player(&["--human"]), columns, rows)
 }
 
-/// What a key has led to is on the screen.
+/// Presses a key and waits for `shown` on the screen.
 fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
     terminal.press(key);
     terminal.wait_for(shown);
 }
 
-/// Waits for the table of ranks and until its keys count.
+/// Waits for the result table and until it accepts keys.
 fn wait_for_result(terminal: &Terminal) {
     terminal.wait_for("Game over");
     terminal.wait_for("Tab cards");
@@ -144,7 +144,7 @@ fn a_person_plays_in_the_terminal() {
     terminal.wait_for("Round 1: ");
     terminal.resize(40, 5);
     terminal.wait_for("too small");
-    // Nobody decides about a hand that cannot be seen. Control-L draws anew, so that the keys before it were read.
+    // Keys do not act on a hidden hand. Control-L redraws the screen, which proves that the keys before it were read.
     terminal.wipe();
     terminal.press(b"sha\x0c");
     terminal.wait_for("too small");
@@ -152,7 +152,7 @@ fn a_person_plays_in_the_terminal() {
     terminal.wait_for("Round 2. The dealer shows");
     press(&mut terminal, b"s", "Round 3. The dealer shows");
     terminal.wait_for("s left to answer");
-    // What is typed before the result is seen chooses nothing.
+    // Keys typed before the result appears select no action.
     terminal.press(b"shhh\n\n");
     wait_for_result(&terminal);
     terminal.resize(80, 24);
@@ -176,7 +176,7 @@ fn practice_needs_no_dealer_and_shows_its_hand() {
     terminal.wait_for("Round 1. The dealer shows");
     assert!(!terminal.look(|screen| screen.contents().contains("left to answer")));
     press(&mut terminal, b"s", "Round 1. The dealer has ");
-    // Only Enter and the space bar go on.
+    // Only Enter and the space bar continue.
     terminal.press(b"shs");
     press(&mut terminal, b"\n", "Round 2. The dealer shows");
     assert!(terminal.look(|screen| screen.contents().contains("A advice")));

@@ -21,14 +21,14 @@ pub(super) fn player(port: u16, arguments: &[&str]) -> Command {
     command
 }
 
-/// A dealer that says what a test wants it to say, and then hears the player out.
+/// A scripted dealer. After its script it reads until the player disconnects.
 pub(super) struct Fake {
     pub(super) port: u16,
     heard: JoinHandle<Vec<u8>>,
 }
 
 impl Fake {
-    /// `script` gets the connection once JOIN has come.
+    /// Runs `script` on the connection after JOIN has arrived.
     pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -47,21 +47,21 @@ impl Fake {
         Self { port, heard }
     }
 
-    /// Says these bytes whatever comes.
+    /// Sends these bytes regardless of the player's messages.
     pub(super) fn saying(bytes: &'static [u8]) -> Self {
         Self::start(move |stream| {
             let _ = stream.write_all(bytes);
         })
     }
 
-    /// What a player says that ends with this status, and what it said to the dealer.
+    /// Runs a player that must exit with `code`. Returns its output and the bytes that it sent to the dealer.
     pub(super) fn run(self, arguments: &[&str], code: i32) -> (Finished, String) {
         let finished = Process::run(&mut player(self.port, arguments)).ended(code);
         (finished, self.heard.join().unwrap().escape_ascii().to_string())
     }
 }
 
-/// Plays without a file.
+/// Plays without a table file.
 const BEST: &[&str] = &["--best"];
 
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
@@ -150,7 +150,7 @@ fn damaged_or_missing_table_is_reported_before_joining() {
         (&["--train", "--epsilon", "0.2"], 2, "--epsilon requires --explore epsilon"),
         (&["--table", &soft, "--state", "coarse"], 2, "has soft states; omit --state coarse"),
     ] {
-        // Nobody listens at port 1, so whoever gets as far says something else.
+        // No server listens at port 1, so a player that tries to connect reports another error.
         let finished = Process::run(player(1, arguments).current_dir(&empty));
         assert_eq!(finished.code, Some(code), "{arguments:?}: {}", finished.stderr);
         assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
@@ -180,7 +180,7 @@ fn training_writes_a_table_and_goes_on_from_it() {
     }
     let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["qtable"], "nothing is left beside it");
-    // Play is by it, and does not change it.
+    // Without `--train` a player uses the table and does not change it.
     let table = fs::read(&path).unwrap();
     let dealer = Dealer::start("50 --delay-ms 0 --quiet");
     let finished = Process::run(dealer.player(&[]).current_dir(directory.path()));

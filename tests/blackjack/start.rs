@@ -112,7 +112,7 @@ fn unread_standard_output_delays_no_game() {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     let port: u16 = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
-    // From here on nobody reads. The standings of these tables are several times what a pipe takes.
+    // The output is not read from here on. The standings of these tables exceed the capacity of a pipe several times.
     for _ in 0..1_500 {
         let mut ann = Client::join((Ipv4Addr::LOCALHOST, port).into(), Dialect::Binary, "Ann");
         assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));

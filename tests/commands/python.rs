@@ -1,4 +1,4 @@
-//! The client in Python that stands in the README.
+//! The Python client in the README.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn the_client_in_python_plays_a_game() {
     let folder = TempDir::new();
     let server = Server::start(&[&folder.file("hall.txt", HALL), "5"]);
     let program = folder.file("client.py", client(server.port));
-    // The hall has six rows, so one of these steps leads into a wall. An empty line is no key, and `?` is no key of the game.
+    // The hall has six rows, so one of these steps leads into a wall. An empty line is not a key, and `?` is not a game key.
     let keys = ["k", "k", "k", "k", "k", "k", "", "?", "Q"];
     let typed = folder.file("keys", format!("{}\n", keys.join("\n")));
     let mut command = Command::new("sh");

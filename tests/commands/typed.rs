@@ -1,4 +1,4 @@
-//! One command as somebody types it, and what must come of it.
+//! Runs one documented command and checks its result.
 
 use std::{
     env,
@@ -17,12 +17,12 @@ use crate::{
     robots,
 };
 
-/// What stands for a file of the reader's own, and a file that is there.
+/// File names in examples, and the existing files that replace them.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
-/// What stands for the port of a server that runs.
+/// Words in examples that are replaced by the port of a running server.
 const PORTS: &[&str] = &["PORT", "12345", "2021"];
 
-/// Where commands are typed: a folder of its own, in which `maps` is that of the workspace.
+/// A temporary working directory for commands, with a link to the workspace's `maps`.
 pub(super) struct Folder(TempDir);
 
 impl Folder {
@@ -36,7 +36,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// The journal that a command before this one has written, if `name` names one.
+    /// The journal that an earlier command wrote, if `name` names one.
     fn journal(&self, name: &str) -> Option<PathBuf> {
         let folder = name.strip_suffix(".journal").and_then(|name| name.split_once('/'))?.0;
         let found = fs::read_dir(self.path().join(folder)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -44,19 +44,19 @@ impl Folder {
     }
 }
 
-/// Has a shell run a whole line in which our programs stand.
+/// Runs a line of shell with our programs in `PATH`.
 pub(super) fn check_line(line: &str, folder: &Folder) {
     let itself = program(PACKAGES[0]);
     let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap();
-    // What the line does is the same with a hundredth of the work.
+    // A hundredth of the work tests the same.
     let line = &line.replace("--rounds 1e7", "--rounds 1e5");
     let finished = Process::run(Command::new("sh").args(["-c", line]).env("PATH", path).current_dir(folder.path()));
     assert_eq!(finished.code, Some(0), "{line}: {}", finished.stderr);
 }
 
-/// A program of ours and its arguments.
+/// One of our programs and its arguments.
 #[derive(Debug)]
 pub(super) struct Typed {
     pub(super) program: String,
@@ -64,9 +64,9 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Reads `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; none if it is another command.
+    /// Parses `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`. Returns `None` for other commands.
     pub(super) fn read(command: &str) -> Option<Self> {
-        // What types keys into a program is no concern of its arguments.
+        // Skips a command that pipes keys into the program.
         let command = command.rsplit(" | ").next()?;
         let mut words = command.split_whitespace().map(|word| {
             let example = EXAMPLES.iter().find(|(example, _)| word == *example);
@@ -103,7 +103,7 @@ impl Typed {
         command
     }
 
-    /// Runs it and checks that it does what it should.
+    /// Runs the command and checks its result.
     pub(super) fn check(&self, folder: &Folder) {
         match self.program.as_str() {
             "nuggets-client" | "player" if self.has("--directory") => self.check_follows(),
@@ -116,7 +116,7 @@ impl Typed {
                 self.check_client(&server);
             }
             "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
-            // Nothing is drawn where there is no terminal, which is said once the arguments are understood.
+            // The GUI requires a terminal. It checks this after it has parsed its arguments.
             "robots-gui" => self.await_start(Process::start(&mut self.command(folder)), "not a terminal", 1),
             "robots-verify" => {
                 let mut verifier = Process::start_with_stdin(&mut self.command(folder));
@@ -130,18 +130,18 @@ impl Typed {
             "mastermind-play" => {
                 let data = TempDir::new();
                 let play = Process::run(self.command(folder).env("XDG_DATA_HOME", data.path()));
-                // Nothing is drawn where there is no terminal; a game at the end of its input ends quietly.
+                // The panel requires a terminal. A text game exits with status 0 at the end of its input.
                 let panel = self.has("--panel");
                 assert_eq!(play.code, Some(i32::from(panel)), "{self:?}: {}", play.stderr);
                 assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
             }
             "journal" => self.check_journal(folder),
-            // Its own tests start it (crates/arcade/tests): here it would be built once more, with all that it links.
+            // Its own tests start it (crates/arcade/tests). Here it would be built again, with all its dependencies.
             "arcade" => {
                 let is_tested = self.arguments.is_empty() || self.arguments == ["--examples"];
                 assert!(is_tested, "{self:?}: no test knows these arguments");
             }
-            // It measures for minutes, and needs the hub beside it.
+            // It measures for minutes and needs the hub.
             "arcade-load" => {
                 let measures = ["rooms", "watchers", "class", "attack", "restart"];
                 assert!(measures.iter().any(|word| self.has(word)), "{self:?}");
@@ -150,7 +150,7 @@ impl Typed {
         }
     }
 
-    // Nobody answers at the addresses of the example, so the first answer is that.
+    // Replaces the directory's address by one without a listener. The client must report that the query failed.
     fn check_follows(&self) {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let here = |word: &String| match word.strip_prefix("http://").and_then(|rest| rest.split_once('/')) {
@@ -161,16 +161,16 @@ impl Typed {
         client.wait_stderr("the directory's silence", |text| text.contains("cannot be queried").then_some(()));
     }
 
-    // Runs it to its end.
+    // Runs a command that must exit with status 0.
     fn check_ends(&self, command: &mut Command) {
         let finished = Process::run(command);
         assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
     }
 
-    // Waits until a server listens and ends it.
+    // Waits until a server listens and stops it.
     fn check_hosts(&self, folder: &Folder, said: &str) {
         let mut command = self.command(folder);
-        // Where it listens comes from the journal.
+        // A resumed server takes its address from the journal.
         let resumes = self.has("--resume");
         if !resumes {
             command.args(["--bind", "127.0.0.1"]);
@@ -182,7 +182,7 @@ impl Typed {
         self.await_start(Process::start(&mut command), said, 0);
     }
 
-    // Our own program stands in for the reader's, and passes the first rule. That it passes all is another test.
+    // Our program replaces the reader's and must pass the first rule. `conformance.rs` tests all rules.
     fn check_conformance(&self, folder: &Folder) {
         if self.has("--list") || self.has("--explain") {
             return self.check_ends(&mut self.command(folder));
@@ -192,7 +192,7 @@ impl Typed {
         let reference = |file: &str| programs::reference(file).map(OsString::from).to_vec();
         let ours = match &*self.arguments[0] {
             "mastermind-text" => vec![program("mastermind-play").get_program().to_owned()],
-            // These are no programs of their own.
+            // No package has these names.
             "mastermind-server" => reference("mastermind_server.py"),
             "mastermind-client" => reference("mastermind_client.py"),
             kind => vec![program(kind).get_program().to_owned()],
@@ -204,14 +204,14 @@ impl Typed {
         });
         let data = TempDir::new();
         let more: &[&str] = match &*self.arguments[0] {
-            // It has no table of its own yet.
+            // The player has no table yet.
             "player" => &["--best"],
-            // Nobody reads along.
+            // No person watches, so the dealer need not pause.
             "dealer" if dealer.is_none() => &["--delay-ms", "0"],
             _ => &[],
         };
         let arguments: Vec<OsString> = arguments.chain(more.iter().map(OsString::from)).collect();
-        // Other tests run at the same time. A turn of robots takes a twentieth of it.
+        // Other tests run at the same time. A turn of robots takes a twentieth of this patience.
         let patience = ["--patience", "15"];
         let list = Process::run(program(&self.program).args([&self.arguments[0], "--list"])).ended(0).stdout;
         let first = ["--only", list.split_whitespace().next().unwrap()];
@@ -226,7 +226,7 @@ impl Typed {
         assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
     }
 
-    // By a shell, since commands of players stand in quotation marks. It is as short as the command allows.
+    // A shell parses the quoted commands of players. The league is as short as its options allow.
     fn check_league(&self, folder: &Folder) {
         let player = |name: &str| format!("[[player]]\nname = \"{name}\"\ncommand = \"bot:easy\"\n");
         let file = format!("game = \"robots\"\n{}{}", player("A"), player("B"));
@@ -244,7 +244,7 @@ impl Typed {
     fn check_player(&self, folder: &Folder) {
         let dealer = blackjack::Dealer::start("3 --delay-ms 0");
         let finished = Process::run(program("player").args(self.with_port(dealer.port)).current_dir(folder.path()));
-        // A table of the reader's own is not there yet.
+        // The reader's table does not exist yet.
         let missing = self.has("ann.qtable") && finished.stderr.contains("ann.qtable");
         assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
     }
@@ -255,7 +255,7 @@ impl Typed {
             let train = ["train", "--rounds", "1000"];
             self.check_ends(program("qtable").args(train).current_dir(folder.path()));
         }
-        // By a shell, which knows what `part-*` stands for.
+        // A shell expands `part-*`.
         let line = format!("exec \"$0\" {}", self.arguments.join(" "));
         let qtable = program("qtable");
         self.check_ends(Command::new("sh").arg("-c").arg(line).arg(qtable.get_program()).current_dir(folder.path()));
@@ -269,7 +269,7 @@ impl Typed {
             None => name.into(),
         });
         let finished = Process::run(program("journal").args(arguments).current_dir(folder.path()));
-        // If there is no journal, that is said once the arguments are understood.
+        // A missing journal is reported after the arguments are parsed.
         assert_eq!(finished.code, Some(i32::from(!found)), "{self:?}: {}", finished.stderr);
     }
 
@@ -278,26 +278,25 @@ impl Typed {
         self.arguments.iter().map(move |word| if PORTS.contains(&word.as_str()) { port.clone() } else { word.clone() })
     }
 
-    // Waits until a program says that its arguments are good and ends it. Somebody may have its port, which is said by
-    // programs that have understood their arguments.
+    // Waits until a program prints `said`, and stops it. A program whose port is in use has also accepted its arguments.
     fn await_start(&self, process: Process, said: &str, code: i32) {
         let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
         let is_said = || text(&process).contains(said);
         eventually(&format!("{self:?} does not say {said:?}"), || !process.is_running() || is_said());
-        // Where there is no terminal a program ends by itself.
+        // Without a terminal a program exits by itself.
         if code == 0 && process.is_running() {
             process.terminate();
         }
         let finished = process.wait();
         let all = format!("{}{}", finished.stdout, finished.stderr);
-        // With --resume it waits for its port.
+        // With `--resume` a server waits for its port.
         let waits = all.contains("waiting until it is free");
         let in_use = all.contains("in use") && !waits;
         assert!(in_use || waits || all.contains(said), "{self:?} did not say {said:?} but {all}");
         assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
     }
 
-    /// Joins or looks on, until it has said hello or that there is no terminal to draw on.
+    /// Runs a robots client until it has connected or reports that it has no terminal.
     pub(super) fn check_robots_client(&self, server: &robots::Server) {
         let address = format!("127.0.0.1:{}", server.port);
         let mut arguments: Vec<String> = self.arguments.clone();
@@ -311,12 +310,12 @@ impl Typed {
         self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
     }
 
-    /// Plays, or looks on, until its input or the game ends.
+    /// Runs a nuggets client until its input or the game ends.
     pub(super) fn check_client(&self, server: &Server) {
         let mut command = program(&self.program);
         command.args(self.with_port(server.port));
         if self.arguments.iter().any(|argument| argument.starts_with("--bot")) {
-            // Nobody is there to play at their pace.
+            // No person plays, so bots need not pause.
             command.args(["--delay-ms", "0"]);
         }
         let finished = Process::run(&mut command);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A player of mastermind that asks for a hint and gives up.
+"""A mastermind player that requests a hint and resigns.
 
     python3 hints.py HOST PORT
 """

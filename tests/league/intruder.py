@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A player of nuggets or robots that also joins at the ports of its opponents.
+"""A nuggets or robots player that also joins at the ports of its opponents.
 
     python3 intruder.py GAME HOST PORT NAME LEAGUE REPORT
 
-It finds the ports in the latest journals, in the folder LEAGUE, and in the tables of sockets below /proc/net. It appends to REPORT
-a line `tried PORT` for each, `listed PORT` if those tables list it, and `joined PORT` if it was answered there.
+It finds the ports in the latest journals of the folder LEAGUE. For each port it appends to REPORT a line `tried PORT`, a line
+`listed PORT` if the table of sockets in /proc/net lists it, and a line `joined PORT` if it received a reply.
 """
 
 import glob
@@ -21,26 +21,26 @@ PAUSE = 0.1  # seconds
 
 
 def seats(league):
-    """The ports of the two seats, from the heads of the latest journals."""
+    """Returns the ports of the two seats, from the heads of the latest journals."""
     journals = sorted(glob.glob(os.path.join(league, "journals", "*", "*")), key=os.path.getmtime)
     ports = set()
     for path in journals[-AT_ONCE:]:
         with open(path, "rb") as journal:
             head = journal.read(4096)
-        # 127.0.0.1, and a number of two bytes.
+        # 127.0.0.1 and a port of two bytes.
         found = re.findall(rb"\x7f\0\0\x01\xfb(..)", head, re.DOTALL)[:2]
         ports.update(int.from_bytes(port, "little") for port in found)
     return ports
 
 
 def listed(game):
-    """The local ports of all sockets that the system shows to this program."""
+    """Returns the local ports of all sockets that the system shows to this program."""
     with open(f"/proc/net/{TABLES[game]}") as table:
         return {int(row.split()[1].rsplit(":", 1)[1], 16) for row in table.readlines()[1:]}
 
 
 def join(game, host, port, name, patience):
-    """Joins, and returns the socket, or None if nothing answers within this time."""
+    """Joins and returns the socket, or None if no reply arrives within `patience` seconds."""
     try:
         if game == "nuggets":
             server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -60,7 +60,7 @@ def main(game, host, port, name, league, report):
     own = None
     intruders = []
     while True:
-        # Before its own seat is taken, and again while the match is played.
+        # Tries the ports before it takes its own seat and again during the match.
         table = listed(game)
         for other in seats(league) - {port}:
             intruder = join(game, host, other, "intruder", PAUSE)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Players of robots that nobody would be proud of.
+"""Weak and faulty robots players.
 
     python3 robots.py WHAT HOST PORT NAME
 
-WHAT is `walk` (steps at random, and drops a bomb now and then), `crash` (ends with an error after some turns), `silent` (never joins) or
+WHAT is `walk` (moves at random and sometimes places a bomb), `crash` (fails after some turns), `silent` (never joins) or
 `twice` (joins twice).
 """
 
@@ -31,7 +31,7 @@ def main(what, host, port, name):
         connection.sendall(b"\x00" + bytes([len(name)]) + name.encode())
     chance = random.Random(1)
     reads = 0
-    # Every turn arrives as one piece here, so each is answered once.
+    # Every turn arrives in one read here, so each is answered once.
     while server.recv(65536):
         reads += 1
         if what == "crash" and reads > 5:

@@ -125,7 +125,7 @@ fn every_game_of_a_session_has_a_seed_of_its_own() {
     let codes: Vec<&str> = two.lines().filter(|line| line.starts_with("Code: ")).collect();
     assert!(codes.len() == 2 && codes[0] != codes[1], "{codes:?}");
     assert!(two.contains("--repeats no --seed 8\n"));
-    // And the second one can be had alone.
+    // The second puzzle can also be played alone.
     assert!(said("--length 4 --repeats no --seed 8", "1234\n".repeat(10)).contains(codes[1]));
 }
 
@@ -170,7 +170,7 @@ fn the_end_of_input_ends_quietly_at_every_prompt() {
         let said = said("--seed 7", &whole[..end]);
         assert!(said.ends_with('\n'), "after {end} bytes: {said:?}");
     }
-    // The last line needs no end.
+    // The last line needs no newline.
     assert!(said(PUZZLE, "7423").contains("Congratulations"));
 }
 
@@ -196,7 +196,7 @@ fn what_a_lifeline_tells_in_a_duel_is_not_known_before() {
         let said = said("--duel --length 8 --repeats yes", "12345678\nlifeline#2\n");
         said.lines().find(|line| line.starts_with("The code has a")).unwrap().to_owned()
     };
-    // The same one of eight each time would be one chance in 8^19.
+    // All 20 runs reveal the same one of eight positions with a probability of 1 in 8^19.
     let told: BTreeSet<String> = (0..20).map(told).collect();
     assert!(told.len() > 1, "{told:?}");
 }

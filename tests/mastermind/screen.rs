@@ -4,13 +4,13 @@ use vt100::Screen;
 
 use super::{PUZZLE, path, run_in};
 
-/// The program in a window, which ends before its statistics are removed.
+/// The program in a terminal. It ends before its statistics are removed.
 struct Window {
     terminal: Terminal,
     data: TempDir,
 }
 
-/// Opens a window and waits for what it shows.
+/// Opens a window and waits for `shown`.
 #[track_caller]
 fn open(arguments: &str, columns: u16, rows: u16, shown: &str) -> Window {
     open_with(TempDir::new(), &[("COLORTERM", "truecolor")], arguments, columns, rows, shown)
@@ -32,7 +32,7 @@ fn open_with(
     Window { terminal, data }
 }
 
-/// The same as a job of a shell.
+/// Like `open`, but as a job of a shell.
 #[track_caller]
 fn open_in_shell(arguments: &str, columns: u16, rows: u16, shown: &str) -> Window {
     let data = TempDir::new();
@@ -58,7 +58,7 @@ fn panel(columns: u16, rows: u16) -> Window {
 const DUEL: &str = "--duel --length 4 --repeats no";
 
 impl Window {
-    /// Presses keys and waits for what they bring to the screen.
+    /// Presses keys and waits for `shown`.
     #[track_caller]
     fn press(&mut self, keys: impl AsRef<[u8]>, shown: &str) {
         self.terminal.press(keys.as_ref());
@@ -70,7 +70,7 @@ impl Window {
         self.terminal.look(|screen| screen.contents().contains(text))
     }
 
-    /// Leaves with these keys, and tells where the statistics are.
+    /// Leaves with these keys. Returns the directory of the statistics.
     #[track_caller]
     fn leave(mut self, keys: impl AsRef<[u8]>) -> TempDir {
         self.terminal.press(keys.as_ref());
@@ -118,11 +118,11 @@ fn the_code_of_a_duel_is_not_seen_and_the_terminal_sees_again() {
     assert!(!window.shows("5678"));
     window.press("1234\n", "Guess : 1234");
     drop(window);
-    // Whoever leaves while nothing is seen gets a terminal that shows what is typed.
+    // Leaving during hidden input restores the terminal's echo.
     for end in ["\x03", "\x1c", "\x04"] {
         open(DUEL, 80, 30, "looks away: ").leave(end);
     }
-    // So does whoever stops the program, and the code is not seen after that either.
+    // So does suspending the program. The code stays hidden after it continues.
     let mut window = open_in_shell(DUEL, 80, 30, "looks away: ");
     window.press("\x1a", "It stopped.");
     window.terminal.wait_for_own_screen();
@@ -156,7 +156,7 @@ fn a_whole_panel_game() {
 fn keys_that_were_meant_for_the_last_guess_do_not_leave_the_result() {
     let mut window = panel(80, 24);
     window.press("\r", "Your Guess");
-    // All of it arrives at once.
+    // All keys arrive in one batch.
     window.press("7423\r\r\x1bqq", "Congratulations");
     window.terminal.wait_for("ENTER again  Q quit");
     assert!(window.terminal.look(Screen::alternate_screen));

@@ -8,10 +8,10 @@ use testkit::{
 
 use super::{PUZZLE, path, run_in, said};
 
-/// The program, and a person who types. What is printed goes through a pipe.
+/// The program with a terminal as its standard input and a pipe as its standard output.
 struct Person {
     typed: File,
-    // Held open, so that what is typed before the program has begun is not lost.
+    // Held open, so that input typed before the program starts is not lost.
     _terminal: File,
     process: Process,
 }
@@ -29,7 +29,7 @@ impl Person {
         Self { typed: typed.into(), _terminal: terminal, process }
     }
 
-    /// Waits for the prompt.
+    /// Starts the program and waits for the prompt.
     fn asked(data: &TempDir, arguments: &str) -> Self {
         let person = Self::start(data.path(), arguments);
         person.process.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
@@ -40,7 +40,7 @@ impl Person {
         self.typed.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Types this, then Ctrl-D, until the program ends.
+    /// Types `text` and Ctrl-D, and waits until the program ends.
     fn ends(mut self, text: &str) -> Finished {
         self.types(text);
         self.types("\x04");
@@ -48,24 +48,24 @@ impl Person {
     }
 }
 
-/// Runs the program to its end for a person who types this, and tells what it says.
+/// Runs the program to its end with `text` typed. Returns its standard output.
 fn typed(data: &TempDir, arguments: &str, text: &str) -> String {
     Person::start(data.path(), arguments).ends(text).stdout
 }
 
-/// The code of a game that was lost.
+/// The code of a lost game.
 fn code(stdout: &str, pegs: usize) -> &str {
     &stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..pegs]
 }
 
-/// The lines to be pasted.
+/// The lines that a player can share.
 fn share(stdout: &str) -> &str {
     stdout.split("\nMastermind ").nth(1).unwrap().split("\n\n").next().unwrap()
 }
 
 const SEEN: &str = "You have seen this puzzle before: the game will not be counted";
 
-// Whoever lets a program play, or repeats what was typed, has not played.
+// Piped input may come from a program or a recording, so these games do not count.
 #[test]
 fn a_game_through_a_pipe_is_not_counted_and_keeps_no_puzzle_from_being_so() {
     let data = TempDir::new();
@@ -90,9 +90,9 @@ fn hints_are_there_on_each_turn_and_mark_the_game() {
 #[test]
 fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     let date = |stdout: &str| stdout.split("The puzzle of ").nth(1).unwrap()[..10].to_owned();
-    // Eight pegs, which are all 1 on hardly any day.
+    // With eight pegs, the code is hardly ever all 1.
     let daily = "--daily --length 8";
-    // Until both are of the same day.
+    // Repeats until both games have the same date.
     let (played, lost, won) = loop {
         let played = TempDir::new();
         // A lost game shows the code; a share must not.
@@ -123,11 +123,11 @@ fn a_puzzle_that_was_begun_and_left_is_played_again() {
     let again = typed(&data, PUZZLE, "7423\nno\n");
     assert!(again.contains(SEEN), "{again}");
     assert!(again.contains("this game is not counted.\nStatistics: 0 played"), "{again}");
-    // Nothing was told, so nothing is known.
+    // Invalid input reveals no information, so the puzzle stays unseen.
     let other = "--length 4 --repeats no --seed 8";
     typed(&data, other, "lifeline#3\n12\n");
     assert!(!typed(&data, other, "").contains(SEEN));
-    // Two programs at once: the second one's first answer is the second one.
+    // Two programs play the same puzzle. The second one to answer a guess reports that the puzzle was seen before.
     let games = [(); 2].map(|()| Person::asked(&data, other));
     for (mut game, first) in games.into_iter().zip([true, false]) {
         game.types("1234\n");
@@ -155,7 +155,7 @@ fn statistics_are_kept_and_shown() {
 fn games_that_end_at_the_same_time_are_all_counted() {
     let data = TempDir::new();
     let mut games = [0, 1, 2, 3].map(|seed| Person::asked(&data, &format!("--length 4 --repeats no --seed {seed}")));
-    // None of them has this code.
+    // No game has this code.
     for game in &mut games {
         game.types(&"1111\n".repeat(10));
     }

@@ -7,7 +7,7 @@ use testkit::{
 
 use super::{CORRIDOR, server};
 
-/// Runs the server with a port that is in use, so that it says so if it gets as far as binding one.
+/// Runs the server with a port in use. It must reject the arguments before it binds the port.
 fn refused(arguments: &[&str]) -> Finished {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -2,12 +2,12 @@ use testkit::peer::Peer;
 
 use super::{Server, other_host};
 
-/// Sends a message so many times, and counts what comes back.
+/// Sends a message `times` times. Returns the number of replies.
 fn flood(sender: &Peer, message: &[u8], times: usize) -> u64 {
     let mut answers = 0;
     for sent in 1..=times {
         sender.send(message);
-        // Now and then, so that the answers find room.
+        // Drains the socket regularly, so that the replies fit its buffer.
         if sent % 64 == 0 || sent == times {
             answers += sender.pending().len() as u64;
         }
@@ -29,7 +29,7 @@ fn a_flood_from_one_host_does_not_keep_others_from_playing_nor_from_joining() {
             flood(&flooder, message, 250);
             sent += 250;
         }
-        // Whoever plays is answered in the middle of it.
+        // A player receives replies during the flood.
         ann.ask("KEY ?", "ERROR unknown keystroke");
         if newcomers < 5 {
             server.peer().ask("PLAY Newcomer", "OK ");

@@ -8,7 +8,7 @@ use testkit::{PATIENCE, process::Process, signpost::Signpost};
 use super::{HALL, Server};
 use crate::programs::program;
 
-/// A server that a test plays.
+/// A scripted server.
 struct Script(UdpSocket);
 
 impl Script {
@@ -22,7 +22,7 @@ impl Script {
         self.0.local_addr().unwrap().port()
     }
 
-    /// Waits for a message, whatever else comes; gives who has sent it.
+    /// Waits for `message` and ignores other messages. Returns the sender.
     fn expect(&self, message: &str) -> SocketAddr {
         let mut buffer = [0; 200];
         loop {
@@ -63,14 +63,14 @@ fn a_player_keeps_its_seat_when_the_room_has_another_port() {
     first.say(address, &welcome('A').each_ref().map(String::as_str));
     ann.write("h");
     assert_eq!(first.expect("KEY h"), address);
-    // The server is gone. Nobody knows yet where the room is, and what is said makes no sense.
+    // The server has stopped. The directory does not locate the room yet, and then sends an invalid response.
     drop(first);
     ann.write("h");
     signpost.is_asked();
     signpost.say("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
     ann.wait_stderr("a word about it", |text| text.contains("sent an invalid description of the room").then_some(()));
     signpost.point("nuggets", second.port());
-    // The server knows a player by its address.
+    // The server identifies a player by its address.
     assert_eq!(second.expect("KEY ?"), address);
     second.say(address, &["ERROR unknown keystroke", "DISPLAY\n+----------+\n|..@.......|\n+----------+\n"]);
     ann.write("l");
@@ -89,7 +89,7 @@ fn client_joins_again_where_its_seat_is_unknown() {
     let map = map.file("hall.txt", HALL);
     let before = Server::start(&[&map, "1"]);
     signpost.point("nuggets", before.port);
-    // Without an address.
+    // The client gets the address from the directory.
     let mut ann = client(&["--directory", &signpost.url(), "Ann"]);
     let watcher = before.peer();
     watcher.spectate();

@@ -9,12 +9,12 @@ fn with_rematch_the_next_game_is_at_the_same_port() {
     let (ann, bob, watcher) = (server.peer(), server.peer(), server.peer());
     let over = |name: &str| format!("GAME OVER:\nA        250 {name}");
     for name in ["first", "second", "third"] {
-        // Letters begin anew, and who played before may play again.
+        // Letters start from A again, and former players may play again.
         assert_eq!(ann.play(name).letter, 'A');
         watcher.spectate();
         assert_eq!(run_to_both_ends(&ann), format!("QUIT {}", over(name)));
         assert_eq!(watcher.expect("QUIT "), format!("QUIT {}", over(name)));
-        // What she sent too much comes from an address without a seat by now.
+        // Discards replies to Ann's surplus keys, which arrived after her seat was freed.
         ann.pending();
     }
     assert_eq!(bob.play("Bob").letter, 'A');

@@ -15,7 +15,7 @@ use testkit::{
 use super::{CORRIDOR, HALL, Server, run_to_both_ends, server};
 use crate::programs::program;
 
-/// A server that writes a journal, and a directory that goes when the test does.
+/// A server that writes a journal in a temporary directory.
 struct Journalled {
     place: TempDir,
     server: Server,
@@ -31,7 +31,7 @@ impl Journalled {
         Self { place, server }
     }
 
-    /// Kills it; gives its journal.
+    /// Kills the server. Returns its directory and its journal.
     fn kill(self) -> (TempDir, PathBuf) {
         self.server.process.kill();
         self.server.process.wait();
@@ -40,7 +40,7 @@ impl Journalled {
     }
 }
 
-// Two levels that are not there yet.
+// Two levels of directories that do not exist yet.
 fn games(place: &TempDir) -> PathBuf {
     place.path().join("arcade").join("games")
 }
@@ -52,14 +52,14 @@ fn only_file(directory: &Path) -> PathBuf {
     path
 }
 
-/// Starts the server again with what is there.
+/// Resumes the server from a journal file or a directory.
 fn resume(journal: &Path) -> Server {
     let process = Process::start(server().arg("--resume").arg(journal));
     let port = process.port();
     Server { process, port }
 }
 
-/// Runs the server, which refuses the journal in one line; gives that line.
+/// Runs the server, which must reject the journal in one line. Returns the reason in that line.
 fn refused(journal: &Path) -> String {
     let finished = Process::run(server().arg("--resume").arg(journal));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
@@ -110,7 +110,7 @@ fn a_signal_suspends_a_match_with_a_journal() {
 
         let again = resume(&if resume_by == "file" { path } else { games(&place) });
         assert_eq!((again.port, letter), (port, 'A'));
-        // She is shown where she stands, without asking.
+        // Both clients receive the display without a request.
         ann.expect("DISPLAY\n");
         watcher.expect("DISPLAY\n");
         for key in "YKHLjHjLjHjLjHjL".chars() {
@@ -235,7 +235,7 @@ fn a_server_that_begins_removes_old_journals_of_its_game() {
         server.process.wait().stderr
     };
     let said = begin();
-    // The newest one is what `--resume` with the directory takes.
+    // The newest journal is kept, because `--resume` with the directory takes it.
     assert_eq!((journals().len(), said.contains("is removed")), (2, false), "{said}");
     let said = begin();
     let removed: Vec<&str> = said.lines().filter(|line| line.contains("removed an old journal")).collect();
@@ -255,9 +255,9 @@ fn without_its_journal_a_server_does_not_begin() {
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Sends malformed messages, which the journal has to hold, about as many kilobytes.
+/// Sends about this many kilobytes of malformed messages, which the journal must record.
 fn fill(ann: &Peer, kilobytes: usize) {
-    // One takes about 40 bytes. All of them arrive, because they are few at a time.
+    // Each message takes about 40 bytes. The batches are small, so that all messages arrive.
     for _ in 0..kilobytes {
         for _ in 0..25 {
             ann.send("KEY hh");
@@ -270,7 +270,7 @@ fn fill(ann: &Peer, kilobytes: usize) {
 fn when_the_disk_is_full_the_journal_is_cut_and_the_match_goes_on() {
     let place = TempDir::new();
     let map = place.file("map.txt", CORRIDOR);
-    // A limit on files in place of a disk: as many blocks of 512 or of 1024 bytes.
+    // A limit on file size replaces a full disk. Its unit is a block of 512 or 1024 bytes.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 32; trap '' XFSZ; exec \"$0\" \"$@\""]).arg(server().get_program());
     command.args([&map, "7", "--bind", "127.0.0.1", "--journal"]).arg(games(&place));

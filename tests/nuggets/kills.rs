@@ -18,9 +18,9 @@ use crate::{
     programs::program,
 };
 
-/// Bots of this test, which look at everything that they are told.
+/// Bots in this process, which check all messages that they receive.
 const BOTS: usize = 4;
-/// Bots in a process of their own, as people start them.
+/// Bots in a separate process, as users start them.
 const OTHERS: &str = "2";
 /// Messages between two kills while bots join, at most.
 const JOINING: u64 = 40;
@@ -28,12 +28,12 @@ const JOINING: u64 = 40;
 const MESSAGES: u64 = 300;
 /// One key in this many is followed by a long malformed message, so that the journal grows until it contains snapshots.
 const NOISE: u64 = 4;
-/// After such a silence a bot presses another key: the one before may have been lost with the server.
+/// Time without messages before a bot presses another key, since the previous key may have been lost with the server.
 const AGAIN: Duration = Duration::from_millis(20);
 /// All nuggets of a game.
 const GOLD: u32 = 250;
 
-/// What a player was told, all of which must stay true.
+/// The state that a player received. Later messages must not contradict it.
 #[derive(Default)]
 struct Told {
     letter: Option<String>,
@@ -41,7 +41,7 @@ struct Told {
     purse: u32,
     remaining: Option<u32>,
     display: Vec<u8>,
-    /// The server's last words.
+    /// The text of QUIT.
     quit: Option<String>,
 }
 
@@ -74,13 +74,13 @@ impl Told {
     }
 }
 
-// What is told again is the same again.
+// A repeated message must have the same content.
 fn same(known: &mut Option<String>, told: &str) {
     assert_eq!(known.get_or_insert_with(|| told.to_owned()), told);
 }
 
-/// Plays until it is told that the game is over, or until the server is gone for good: the last datagrams may be lost. It never
-/// starts anew, whatever happens to the server.
+/// Plays until QUIT arrives, or until the server has stopped permanently, since its last datagrams may be lost. The
+/// client is never restarted.
 fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
     let _bot = lives.bot();
     let peer = Peer::new(server);
@@ -98,7 +98,7 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
         if silent && !lives.silence() {
             break;
         }
-        // A key is worked out from the newest display: whoever reads slower than the others play loses what it is told.
+        // Reads all pending messages before it chooses a key. A bot that reads slower than other bots play loses messages.
         for datagram in first.into_iter().chain(peer.pending()) {
             told.take(&datagram);
             client.receive(now(), &datagram).unwrap();
@@ -133,7 +133,7 @@ fn game(seed: u64, kills: u32) -> u32 {
         let ending = lives.ending();
         let bots: Vec<_> =
             (0..BOTS).map(|bot| scope.spawn(move || play(address, &format!("bot {bot}"), lives))).collect();
-        // Nobody plays before all are there: a game may be over before a PLAY that was lost is sent again.
+        // Play starts after all bots have joined. Otherwise a game may end before a lost PLAY is sent again.
         while !lives.wait_joined(server.below(JOINING), BOTS) && server.kills < kills {
             assert!(server.kill(), "a game that has not begun goes on");
         }
@@ -159,7 +159,7 @@ fn game(seed: u64, kills: u32) -> u32 {
     killed
 }
 
-// The game as its players and its host were told that it came out.
+// Checks that the players and the host received the same result.
 fn check(told: &[Told], stdout: &str, others: &str) {
     let over = told.iter().find_map(|told| told.quit.as_deref()).expect("somebody is told that it is over");
     let rows = over.strip_prefix("GAME OVER:\n").unwrap_or_else(|| panic!("{over:?} is no game over"));
@@ -176,7 +176,7 @@ fn check(told: &[Told], stdout: &str, others: &str) {
         assert!(fits, "{name} was told {}: {over}", told.purse);
     }
     assert_eq!(others, format!("{over}\n"));
-    // A server that was killed after the end may have been too late to write it down, or to end.
+    // A server that was killed after the end of the game may not have printed the table.
     let tables = stdout.matches("GAME OVER:").count();
     assert!(tables == 0 || tables == 1 && stdout.contains(&format!("\n{over}\n")), "{over}\n{stdout}");
 }

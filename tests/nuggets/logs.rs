@@ -42,7 +42,7 @@ fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
     }
 }
 
-/// A log that nobody takes, here on a full disk, ends nothing and changes no exit status.
+/// A log that cannot be written, here because of a full disk, does not stop the server or change its exit status.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_standard_error_stops_no_server() {

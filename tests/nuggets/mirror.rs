@@ -12,7 +12,7 @@ use super::{HALL, Server};
 
 const SEED: u128 = 12;
 
-/// The server once as a program and once in the pretend network, with the same peers.
+/// The server as a program and the server in the simulated network, with the same peers.
 struct Twins {
     real: Server,
     pretend: Net<Engine, Client>,
@@ -29,7 +29,7 @@ impl Twins {
         Self { real, pretend: Net::new(engine, 1, Conditions::CALM), peers }
     }
 
-    /// Sends a message in both worlds; what comes to whom is the same, byte for byte.
+    /// Sends a message to both servers. Each peer must receive the same bytes from both.
     fn send(&mut self, from: &str, message: &[u8]) {
         let sender = &self.peers[from];
         sender.send(message);
@@ -75,7 +75,7 @@ fn simulated_and_real_network_deliver_the_same() {
     for key in b"YHLjHjLjHjLjHjL" {
         twins.send("ann", &[b'K', b'E', b'Y', b' ', *key]);
     }
-    // Nothing is left over in the real world.
+    // The real server has sent no other messages.
     for (name, peer) in &twins.peers {
         assert_eq!(peer.pending(), Vec::<Vec<u8>>::new(), "to {name}");
     }

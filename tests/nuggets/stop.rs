@@ -73,7 +73,7 @@ fn where_it_cannot_listen_is_named_in_one_line() {
     let everywhere = Server::everywhere(&[]);
     let all = everywhere.port;
     let mut cases = vec![
-        // The address is set aside for examples, so no machine has it.
+        // The address is reserved for documentation (RFC 5737), so no machine has it.
         ("--bind 192.0.2.1".to_owned(), "192.0.2.1".to_owned()),
         (format!("--bind 127.0.0.1 --port {port}"), format!("nuggets-server: port {port} is in use at 127.0.0.1")),
     ];

@@ -1,12 +1,12 @@
-//! The client as a process of its own, against a server that says what a test wants it to say.
+//! The client as a process, against a scripted server.
 
-// In a terminal that does not control the program.
+// In a terminal that is not the program's controlling terminal.
 #[cfg(target_os = "linux")]
 mod foreign;
-// Without a terminal: keys from a pipe, last words to a pipe, bots, wrong usage.
+// Without a terminal: keys from a pipe, final output to a pipe, bots, wrong usage.
 mod pipes;
-// In a terminal: what is shown when a game is over, and what can be done then.
+// In a terminal: the screen after a game, and its keys.
 mod results;
-// In a terminal: what is on the screen after which keys, and that the terminal is given back.
+// In a terminal: the screen during a game, and the restored terminal.
 mod screen;
 mod support;

@@ -16,7 +16,7 @@ use crate::programs::{path, program};
 const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
     03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000  04 00000002 00 00000001 01 00000000";
 
-/// What a client says that has to give up.
+/// The error of a client that must exit with status 1.
 fn failure(client: Process) -> String {
     let finished = client.wait().ended(1);
     let last = finished.stderr.lines().last().unwrap_or_default();
@@ -33,7 +33,7 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
         for input in [&[0][..], &[1], &[2, 3]] {
             gui.send(port, input);
         }
-        // Ann is accepted and somebody else plays.
+        // Ann, who is another client, is accepted and plays.
         for message in [&format!("01 {ANN}"), &[STARTED, TURN_0].concat(), "03 0001 00000000"] {
             connection.say(message);
             gui.seen();
@@ -46,7 +46,7 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
             client.terminate();
         }
         assert_eq!(client.wait().code, Some(0));
-        // A bot that is known by its name alone plays as that player; only actions of its own come then.
+        // A bot recognized by its name alone plays as that player, and then sends only its own actions.
         let heard = connection.hear_all();
         let front = hex(&bytes(said));
         assert!(heard.starts_with(&front) && (argument == "--bot" || heard.is_empty()), "{argument}: {heard}");
@@ -177,7 +177,7 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     terminal.wait_for("The game was cancelled in turn 0 of 3");
     terminal.wait_for("The connection is closed.");
     terminal.wait_for("Tab: board  Q: leave");
-    // There is nothing to join.
+    // Without a connection, keys join no game.
     terminal.press(b"\rw Q");
     terminal.wait_for("robots-client: the server at ");
     terminal.wait_for("message 4): 9 is no tag of ServerMessage");
@@ -205,7 +205,7 @@ fn bots_play_games_on_the_real_server_and_leave() {
         let finished = bot.wait().ended(0);
         assert!(finished.stderr.contains("the game is over destroyed="), "{}", finished.stderr);
     }
-    // Two of them play, then the other two.
+    // Two bots play, then the other two.
     Process::run(&mut command(&address, &["--headless", "4", "--games", "1"])).ended(0);
     server.process.terminate();
     let finished = server.process.wait();

@@ -10,7 +10,7 @@ fn a_client_follows_its_room_to_another_address() {
     let mut connection = first.accept();
     connection.say(HELLO);
     gui.expect(LOBBY);
-    // It is lost, and nobody says where it is: the old address is tried.
+    // The connection is lost, and the directory does not locate the room. The client retries the old address.
     drop(connection);
     let connection = first.accept();
     drop((connection, first));

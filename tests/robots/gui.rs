@@ -1,7 +1,7 @@
-//! The GUI as a process of its own, against a client that sends what a test wants it to send.
+//! The GUI as a process, against a scripted client.
 
 // Without a terminal: wrong usage, ports that are taken.
 mod arguments;
-// In a terminal: what is on the screen after which pictures, and what is sent after which keys.
+// In a terminal: the screen after each picture, and the datagram for each key.
 mod screen;
 mod support;

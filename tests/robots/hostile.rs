@@ -13,7 +13,7 @@ fn a_thousand_connections_at_once_and_resets_in_the_middle_of_a_name() {
         client.hello();
     }
     for _ in 0..200 {
-        // Closing with something unread resets the connection.
+        // Closing with unread data resets the connection.
         Client::connect(server.v4()).write(b"\x00\xffhalf a name");
     }
     crowd[500].join("Ann");
@@ -24,7 +24,7 @@ fn a_thousand_connections_at_once_and_resets_in_the_middle_of_a_name() {
 
 #[test]
 fn server_out_of_descriptors_accepts_clients_later() {
-    // Half of them for the server itself, and a dozen connections.
+    // Half of the descriptors are for the server itself, the rest for a dozen connections.
     let mut command = std::process::Command::new("sh");
     let binary = program("robots-server");
     command.args(["-c", "ulimit -n 24; exec \"$0\" \"$@\""]).arg(binary.get_program());
@@ -34,10 +34,10 @@ fn server_out_of_descriptors_accepts_clients_later() {
     ann.join("Ann");
     let crowd: Vec<Client> = (0..40).map(|_| Client::connect(server.v4())).collect();
     server.process.wait_stderr("that there is no room is said", |log| log.contains("too many are open").then_some(()));
-    // There is room for somebody from elsewhere.
+    // A client from another host is accepted.
     let mut carol = Client::over(connect_from([127, 0, 0, 2].into(), server.v4()));
     carol.hello();
-    // Ann's game goes on meanwhile.
+    // Ann's game continues meanwhile.
     ann.await_turn(50);
     ann.act(Action::PlaceBomb);
     ann.await_message(|message| match message {
@@ -45,7 +45,7 @@ fn server_out_of_descriptors_accepts_clients_later() {
         _ => None,
     });
     drop(crowd);
-    // The server hears of that in a moment.
+    // The server notices the disconnects after a moment.
     eventually("nobody gets in", || {
         let mut bob = Client::connect(server.v4());
         let is_in = bob.read().is_some();

@@ -10,22 +10,22 @@ use crate::{kills::Mortal, programs::program};
 
 /// Players of a game.
 const PLAYERS: usize = 3;
-/// A board on which they meet, and turns that are over soon: half a second a game.
+/// A small board and short turns: a game takes half a second.
 const GAME: &str = "--bind 127.0.0.1 -p 0 -c 3 -x 5 -y 5 -k 4 -b 3 -e 2 -l 25 -d 20";
 /// Messages between two kills, at most.
 const MESSAGES: u64 = 60;
 
-/// What somebody who looks on was told, on all of its connections.
+/// The messages that a spectator received on all its connections.
 #[derive(Default)]
 struct Told {
     // Each game: GameStarted, the turns, the scores.
     games: Vec<Vec<ServerMessage>>,
-    // Where in the last game this connection is.
+    // Index of this connection's next message in the last game.
     place: usize,
-    // Who was accepted in the lobby, as told on this connection and on the one before.
+    // Players accepted in the lobby, on this connection and on the previous one.
     accepted: BTreeMap<PlayerId, Player>,
     before: BTreeMap<PlayerId, Player>,
-    // Whether somebody who was accepted before is not told any more.
+    // Whether the server has forgotten a player that it had accepted.
     is_forgotten: bool,
 }
 
@@ -74,7 +74,7 @@ fn join(players: &mut [Client]) {
     }
 }
 
-/// Games, one after the other, of a server that is killed so many times. Its players are somebody new each time.
+/// Plays games on a server that is killed `kills` times. New players connect after each kill.
 fn games(seed: u64, kills: u32) {
     let number = seed.to_string();
     let arguments: Vec<&str> = GAME.split(' ').chain(["--seed", &number]).collect();
@@ -82,7 +82,7 @@ fn games(seed: u64, kills: u32) {
     let mut dice = Pcg64::seed_from_u64(seed);
     let mut told = Told::default();
     loop {
-        // It is there before the players are, so it is told of all that was there before.
+        // The spectator connects before the players, so it receives the complete state from before the kill.
         let mut watcher = Client::connect(server.address());
         let mut players: Vec<Client> = (0..PLAYERS).map(|_| Client::connect(server.address())).collect();
         told.take(watcher.next());
@@ -103,7 +103,7 @@ fn games(seed: u64, kills: u32) {
                     player.act(action(&mut dice));
                 }
             }
-            // To join again within a game means nothing, but it is long: so the journal grows up to where it holds states.
+            // A Join during a game has no effect, but its length makes the journal grow until it contains snapshots.
             if is_turn || is_end {
                 join(&mut players);
             }
@@ -116,12 +116,12 @@ fn games(seed: u64, kills: u32) {
     }
     let process = server.process();
     process.wait_stdout("the end of two games", |stdout| (stdout.matches("is over").count() >= 2).then_some(()));
-    // The host was shown how many games there were. A server that had forgotten one would have counted less.
+    // The output numbers the games. A server that had forgotten one would show a lower number.
     let stdout = server.stop();
     let number = |line: &str| line.strip_prefix("Game ")?.split(' ').next()?.parse::<usize>().ok();
     let played = stdout.lines().filter_map(number).max().unwrap_or(0);
     assert!(told.games.len() <= played, "{} games were told of in\n{stdout}", told.games.len());
-    // On a busy machine a game may have come and gone while nobody was there.
+    // On a busy machine a game may have been played while no spectator was connected.
     assert!(played > told.games.len() || !told.is_forgotten, "who was accepted is forgotten");
 }
 
@@ -162,6 +162,6 @@ fn a_signal_suspends_the_games_of_a_server_with_a_journal() {
     let again = Server::of(program("robots-server").arg("--resume").arg(place.path()));
     assert_eq!(again.port, port);
     let mut late = again.client();
-    // GameStarted and turn 0, as Ann was told behind AcceptedPlayer.
+    // GameStarted and turn 0, as Ann received them after AcceptedPlayer.
     assert_eq!([late.next(), late.next()], told[1..]);
 }

@@ -10,7 +10,7 @@ fn client_with_retry_reconnects() {
     let address = Fake::new().address();
     let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
     client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
-    // What is pressed before there is a server is not meant for it.
+    // Keys pressed before the client connects are not sent.
     gui.send(client.port(), &[0]);
     client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
     let server = Fake(TcpListener::bind(address).unwrap());
@@ -36,7 +36,7 @@ fn a_client_that_is_back_says_what_it_became() {
     };
     let mut connection = server.accept();
     connection.say(HELLO);
-    // A lobby in which somebody else waits.
+    // An empty lobby, a lobby with another player, and a game of other players.
     for (more, became) in [
         (String::new(), "back in the lobby of s: 0 of 2 players have joined"),
         ("01 00 03426f6200".into(), "back in the lobby of s: 1 of 2 players have joined"),
@@ -47,7 +47,7 @@ fn a_client_that_is_back_says_what_it_became() {
         connection.say(&[HELLO, &more].concat());
         client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
     }
-    // It joins, and the game starts before it is told anything.
+    // The first message shows a game that has started with this client as a player.
     drop(connection);
     connection = server.accept();
     let players = format!("02 00000001 00 {}", own(&connection));
@@ -59,7 +59,7 @@ fn a_client_that_is_back_says_what_it_became() {
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
 
-/// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
+/// The client with its GUI in a terminal, after it has lost the server during a game.
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
     let (terminal, mut connection) = in_terminal(&["--retry"]);
     let address = connection.0.local_addr().unwrap();

@@ -15,10 +15,10 @@ use crate::programs::{path, program};
 pub(super) const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
 pub(super) const ANN: &str = "00 03416e6e 0178";
 pub(super) const NOBODY: &str = "01 00 00";
-/// A game of both, and its first turn: they stand at (1,1) and (4,3), a block is at (2,1).
+/// A game of both players and its first turn: they are at (1,1) and (4,3), and a block is at (2,1).
 pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
 pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
-/// What Ann's client says to join.
+/// The Join message of Ann's client.
 pub(super) const JOIN: &str = "00 03416e6e";
 
 /// The picture that follows the Hello.
@@ -36,7 +36,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A GUI: a socket that is told pictures.
+/// A GUI: a socket that receives pictures.
 pub(super) struct Gui(pub(super) UdpSocket);
 
 impl Gui {
@@ -80,7 +80,7 @@ impl Gui {
     }
 }
 
-/// A server that says what it is told to.
+/// A scripted server.
 pub(super) struct Fake(pub(super) TcpListener);
 
 impl Fake {
@@ -108,17 +108,17 @@ impl Connection {
         self.0.write_all(&bytes(message)).unwrap();
     }
 
-    /// The next bytes that the client says are these.
+    /// Receives the next bytes of the client, which must be these.
     pub(super) fn hear(&mut self, message: &str) {
         let mut heard = vec![0; bytes(message).len()];
         self.0.read_exact(&mut heard).unwrap();
         assert_eq!(hex(&heard), hex(&bytes(message)));
     }
 
-    /// What the client says until it ends.
+    /// All bytes that the client sends until it ends.
     pub(super) fn hear_all(&mut self) -> String {
         let mut heard = vec![];
-        // A client that ends with something unread resets the connection.
+        // A client that ends with unread data resets the connection.
         let _ = self.0.read_to_end(&mut heard);
         hex(&heard)
     }
@@ -136,7 +136,7 @@ pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) ->
     Process::start(command.args(arguments))
 }
 
-/// A client called Ann with a GUI, the port at which it waits for that, and its connection to a fake server.
+/// A client named Ann with a GUI, its port for the GUI, and its connection to a scripted server.
 pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
     let server = Fake::new();
     let client = with_gui(&server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
@@ -144,7 +144,7 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
     (client, port, connection)
 }
 
-/// The client with the GUI in a terminal of its own, and its connection to a fake server.
+/// The client with its GUI in a terminal, and its connection to a scripted server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let server = Fake::new();
     let address = server.address().to_string();

@@ -8,7 +8,7 @@ use crate::programs::program;
 
 const REQUIRED: &str = "-c 2 -x 10 -y 10";
 
-/// Runs the server with a port that is in use, so that it says so if it gets as far as binding one.
+/// Runs the server with a port in use. It must reject the arguments before it binds the port.
 fn refused(arguments: &[&OsStr]) -> Finished {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -106,7 +106,7 @@ fn a_port_in_use_is_said() {
     assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
     let said = format!("port {port} is in use at 127.0.0.1; choose another with --port");
     assert!(second.stderr.contains(&said), "{}", second.stderr);
-    // The port is free at once when the first is gone, although its connections linger.
+    // The port is free immediately after the first server ends, although its connections linger.
     let client = first.client();
     first.process.kill();
     assert_eq!(first.process.wait().code, None);

@@ -1,4 +1,4 @@
-//! The program that explains messages: sockets, files, signals, wrong usage. What it says of messages is tested with its modules.
+//! The program that explains messages: sockets, files, signals, wrong usage. Unit tests check the explanations.
 
 use std::{
     io::Write,
@@ -13,7 +13,7 @@ use testkit::{
 
 use crate::programs;
 
-/// Bytes from two digits each, with spaces between.
+/// Parses bytes of two hexadecimal digits, separated by spaces.
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
@@ -47,7 +47,7 @@ impl Listening {
         self.process.wait_stdout(text, |stdout| stdout.contains(text).then(|| stdout.to_owned()))
     }
 
-    /// Stops it; all that it said behind the first line and the empty one below it.
+    /// Stops the program. Returns its output after the first empty line.
     fn stop(self) -> String {
         self.process.terminate();
         let Finished { code, stdout, stderr } = self.process.wait();
@@ -56,7 +56,7 @@ impl Listening {
     }
 }
 
-/// The words, however they were put into lines.
+/// The words on one line.
 fn one_line(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -69,7 +69,7 @@ fn a_connection_is_explained_byte_by_byte_and_at_its_end() {
     for byte in bytes("00 02 c3 b3 01 03 00 00 03 61") {
         stream.write_all(&[byte]).unwrap();
     }
-    // Said at once, while the connection is open.
+    // Explained immediately, while the connection is open.
     listening.wait("direction: Up");
     let from = format!("#1 {}", stream.local_addr().unwrap());
     stream.shutdown(Shutdown::Write).unwrap();
@@ -99,7 +99,7 @@ fn two_connections_at_once_are_told_apart() {
     let (from_one, from_two) = (one.local_addr().unwrap(), two.local_addr().unwrap());
     listening.wait("#2 ");
     let turn = bytes("03 00 07 00 00 00 01 02 03 00 02 00 04");
-    // The halves of one between those of the other, and two glued ones.
+    // The first connection sends half of a message. Meanwhile the second sends two whole messages in unaligned parts.
     one.write_all(&turn[..9]).unwrap();
     two.write_all(&turn[..4]).unwrap();
     two.write_all(&[&turn[4..], &turn[..]].concat()).unwrap();
@@ -107,7 +107,7 @@ fn two_connections_at_once_are_told_apart() {
     assert!(!said.contains(&format!("{from_one}  message")), "{said}");
     one.write_all(&turn[9..]).unwrap();
     listening.wait(&format!("{from_one}  message 1: Turn, 13 bytes from byte 0\n"));
-    // Garbage ends the one alone.
+    // Invalid bytes end only the first connection.
     one.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let said = listening.wait(&format!("{from_one}  closed at an"));
     assert!(one_line(&said).contains("ServerMessage 71; expected 0 Hello, 1 AcceptedPlayer, 2 Game"), "{said}");
@@ -115,7 +115,7 @@ fn two_connections_at_once_are_told_apart() {
     listening.wait(&format!("{from_two}  message 3: Turn, 13 bytes from byte 26\n"));
     drop(two);
     listening.wait(&format!("{from_two}  closed: 3 whole messages in 39 bytes, nothing left over\n"));
-    // And one after the other.
+    // A later connection works as well.
     let mut three = listening.connect();
     three.write_all(&turn).unwrap();
     listening.wait(&format!("#3 {}  message 1: Turn", three.local_addr().unwrap()));
@@ -128,7 +128,7 @@ fn datagrams_are_explained_one_by_one() {
     assert!(listening.process.stdout().contains("input messages, waiting at UDP port "));
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.connect((Ipv4Addr::LOCALHOST, listening.port)).unwrap();
-    // Left, then one with a byte too many, one cut off, an empty one and a right one.
+    // A valid datagram, one with an extra byte, a truncated one, an empty one, and another valid one.
     let from = socket.local_addr().unwrap();
     for (hex, head, end) in [
         ("02 03", "datagram 1: Move, 2 bytes", "direction: Left"),

@@ -1,4 +1,4 @@
-//! The program in a terminal that does not control it, so that the system tells it nothing.
+//! The program in a terminal that is not its controlling terminal, so the system sends it no signals.
 
 use std::{
     fs::{self, File},
@@ -19,14 +19,14 @@ use super::support::{Server, client};
 
 const MAP: &str = "+----+\n|@...|\n+----+\n";
 
-/// Starts a client in such a terminal; gives the window that shows it.
+/// Starts a client in such a terminal. Returns the client and the window of the terminal.
 fn start(server: &Server) -> (Child, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let window = openpt(flags).unwrap();
     grantpt(&window).unwrap();
     unlockpt(&window).unwrap();
     let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
-    // With a log, so that there is a thread that writes it.
+    // With a log, so that the thread that writes it exists.
     let client = client()
         .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
         .stdin(Stdio::from(terminal.try_clone().unwrap()))
@@ -48,7 +48,7 @@ fn a_terminal_that_hangs_up_ends_the_game() {
     assert!(client.wait().unwrap().success());
 }
 
-// This process is the one that can let the program go on.
+// The program can be suspended because this process can continue it.
 #[test]
 fn continued_client_takes_the_terminal_once() {
     let server = Server::with_map(MAP);
@@ -66,7 +66,7 @@ fn continued_client_takes_the_terminal_once() {
     let told = |log: &Vec<u8>| log.escape_ascii().to_string();
     written.wait(|log| times(log, taken) == 1, told);
     server.wait_for(&["PLAY Ann"]);
-    // Keys count once the client is let in.
+    // Keys count after the client has joined.
     written.wait(|log| times(log, b"...") > 0, told);
     let pid = Pid::from_child(&client);
     kill_process(pid, Signal::TSTP).unwrap();
@@ -75,7 +75,7 @@ fn continued_client_takes_the_terminal_once() {
     written.wait(|log| times(log, given) == 1, told);
     kill_process(pid, Signal::CONT).unwrap();
     written.wait(|log| times(log, taken) == 2, told);
-    // By the time that it has heard of some keys, it has heard of the signal.
+    // When the client has handled several keys, it has also handled the signal.
     let mut heard = vec!["PLAY Ann"];
     for _ in 0..8 {
         window.write_all(b"l").unwrap();

@@ -1,4 +1,4 @@
-//! The program without a terminal: keys from a pipe, the last words to a pipe, wrong usage.
+//! The program without a terminal: keys from a pipe, final output to a pipe, wrong usage.
 
 use std::{process::Command, sync::mpsc};
 
@@ -78,7 +78,7 @@ fn a_bot_whose_server_is_gone_says_so_and_fails() {
     let bot = Process::start(command.args(["--headless", "127.0.0.1", &server.port().to_string(), "zed"]));
     server.let_in(b"PLAY zed", MAP);
     server.say(b"KEY L", b"GOLD 0 0 250");
-    // As after a kill: nothing is said, and the port is closed.
+    // As after a kill, the port closes without a message.
     drop(server);
     let finished = bot.wait_for_end();
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
@@ -127,7 +127,7 @@ fn no_line_of_the_help_is_cut_or_broken_off_early() {
         let help = Process::run(client().arg("--help").env("COLUMNS", columns)).stdout;
         let width: usize = columns.parse().unwrap();
         assert!(help.lines().all(|line| line.chars().count() <= width), "{help}");
-        // A paragraph goes on until the next word does not fit.
+        // A line ends only where the next word does not fit.
         let (_, prose) = help.split_once("On the screen").unwrap();
         let lines: Vec<&str> = prose.lines().collect();
         for pair in lines[1..].windows(2).filter(|pair| !pair[0].is_empty() && !pair[1].is_empty()) {

@@ -1,4 +1,4 @@
-//! What is shown when a game is over.
+//! The screen after a game.
 
 use testkit::terminal::Terminal;
 
@@ -7,7 +7,7 @@ use super::support::{MAP, Mortal, Server, leave, path};
 const OVER: &[u8] = b"QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo";
 const KEYS: &str = "Enter next game   Tab board   Q leave";
 
-// A game that is over, once its keys are told.
+// Ends a game and waits until the keys are shown.
 fn over(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> Terminal {
     let port = server.port();
     let terminal = Terminal::start(&path(), &[&["127.0.0.1", &port], arguments].concat(), columns, rows);
@@ -76,7 +76,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     terminal.press(b"\r");
     server.let_in(b"PLAY Ann", MAP);
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
-    // Gone again, and left.
+    // The server stops again, and the player leaves.
     drop(server);
     terminal.press_until(b"l", "Enter join again");
     terminal.press(b"Q");

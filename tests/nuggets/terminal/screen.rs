@@ -1,4 +1,4 @@
-//! The program in a real terminal, against a server that says what the test wants.
+//! The program in a real terminal, against a scripted server.
 
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
@@ -13,7 +13,7 @@ fn status(text: &str) -> String {
     if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
 }
 
-// Waits until the first lines of a window of 80 columns are this status and this part of a map, which is in the middle.
+// Waits until the first lines of a window of 80 columns are this status and this part of a map, which is centred.
 fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
     let map = map.lines().map(|line| format!("{:30}{line}", ""));
     let lines: Vec<String> = [status(text)].into_iter().chain(map).collect();
@@ -78,7 +78,7 @@ fn suspended_client_restores_the_terminal_and_continues() {
         stop(&mut terminal);
         terminal.wait_for("It stopped.");
         terminal.wait_for_own_screen();
-        // The shell has the terminal, so the program hears nothing of this.
+        // The shell has the terminal, so the program receives no signal.
         terminal.resize(18, 10);
         terminal.press(b"\n");
         terminal.wait_for_lines(&["A 0 gold, 250 left", "+-----------------"]);
@@ -89,7 +89,7 @@ fn suspended_client_restores_the_terminal_and_continues() {
     }
 }
 
-// The program leads the session of its terminal, so there is no shell that could go on with it.
+// The program leads the session of its terminal, so no shell could continue it.
 #[test]
 fn client_without_a_shell_is_not_suspended() {
     let server = Server::with_map(MAP);

@@ -1,4 +1,4 @@
-//! Servers that say what a test wants them to say.
+//! Scripted servers.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
@@ -34,27 +34,27 @@ pub(crate) fn path() -> String {
     programs::path("nuggets-client")
 }
 
-/// What a fake server heard, and from where.
+/// Messages that a scripted server received, with their senders.
 type Heard = Vec<(SocketAddr, Vec<u8>)>;
 
-/// A server that answers as it is told.
+/// A scripted server.
 pub(crate) struct Server {
     socket: UdpSocket,
     heard: Arc<Watched<Heard>>,
 }
 
 impl Server {
-    /// A server whose answers to each message `script` decides.
+    /// Starts a server that answers each message with the result of `script`.
     pub(crate) fn start(script: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let listener = socket.try_clone().unwrap();
         let heard = Watched::new(vec![]);
         let log = Arc::clone(&heard);
-        // Ends with the test program: nothing else would wake it.
+        // The thread blocks in `recv_from` until the test program ends.
         thread::spawn(move || {
             let mut buffer = [0; 1024];
             loop {
-                // Errors are about clients that are gone.
+                // Errors concern clients that have disconnected.
                 let Ok((count, from)) = listener.recv_from(&mut buffer) else { continue };
                 let message = buffer[..count].to_vec();
                 let replies = script(&message);
@@ -67,7 +67,7 @@ impl Server {
         Self { socket, heard }
     }
 
-    /// A server with one player or spectator on this map, who is let in and may leave; keys change nothing.
+    /// Starts a server that admits a player or spectator to this map. It ignores all keys except `Q`.
     pub(crate) fn with_map(map: &'static str) -> Self {
         Self::start(move |message| match message {
             b"SPECTATE" => welcome(map, false),
@@ -82,30 +82,30 @@ impl Server {
         self.socket.local_addr().unwrap().port().to_string()
     }
 
-    /// Sends a datagram to the client that was heard last.
+    /// Sends a datagram to the sender of the last message.
     pub(crate) fn say(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.client()).unwrap();
     }
 
-    /// Where the client that was heard last sits.
+    /// The sender of the last message.
     pub(crate) fn client(&self) -> SocketAddr {
         self.heard.lock().last().unwrap().0
     }
 
-    /// Waits until these are all the messages that came.
+    /// Waits until the received messages are exactly these.
     pub(crate) fn wait_for(&self, messages: &[&str]) {
         let texts = |heard: &Heard| heard.iter().map(|(_, text)| text.escape_ascii().to_string()).collect::<Vec<_>>();
         self.heard.wait(|heard| texts(heard) == messages, |heard| texts(heard).join("\n"));
     }
 
-    /// Waits until at least so many messages came that begin like this.
+    /// Waits until at least `count` received messages begin with `start`.
     pub(crate) fn wait_for_many(&self, start: &str, count: usize) {
         let matching = |heard: &Heard| heard.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
         self.heard.wait(|heard| matching(heard) >= count, |heard| format!("{} of {count}", matching(heard)));
     }
 }
 
-/// A server that can be killed: its port is closed, and it says nothing.
+/// A server that can be killed: its port closes without a message.
 pub(crate) struct Mortal(UdpSocket);
 
 impl Mortal {
@@ -114,7 +114,7 @@ impl Mortal {
         Self::at(0).unwrap()
     }
 
-    /// A server at this port, if nobody else has it.
+    /// A server at this port, if the port is free.
     pub(crate) fn at(port: u16) -> Option<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -125,12 +125,12 @@ impl Mortal {
         self.0.local_addr().unwrap().port()
     }
 
-    /// Answers the next message, which is this one.
+    /// Receives the next message, which must be this one, and sends `answer`.
     pub(crate) fn say(&self, heard: &[u8], answer: &[u8]) {
         self.0.send_to(answer, self.hear(heard)).unwrap();
     }
 
-    /// Lets the next one in who asks.
+    /// Receives the next message, which must be `first`, and admits its sender.
     pub(crate) fn let_in(&self, first: &[u8], map: &str) {
         let from = self.hear(first);
         for message in welcome(map, true) {
@@ -151,7 +151,7 @@ pub(crate) fn leave(mut terminal: Terminal) {
     assert_eq!(terminal.end(), 0);
 }
 
-/// What a client hears when it is let in.
+/// The messages that a joining client receives.
 pub(crate) fn welcome(map: &str, as_player: bool) -> Vec<Vec<u8>> {
     let columns = map.lines().next().unwrap().len();
     let grid = format!("GRID {} {columns}", map.lines().count());

@@ -39,7 +39,7 @@ fn from_lobby_to_game_and_back() {
 #[test]
 fn each_key_is_one_datagram() {
     let (client, mut terminal) = Client::with_gui(&[], 60, 12);
-    // Before the first picture too: it may be that nobody has joined and nothing has come.
+    // Keys are sent even before the first picture arrives.
     let typed: [(&[u8], &[u8]); 14] = [
         (b"w", &[2, 0]),
         (b"D", &[2, 1]),
@@ -54,7 +54,7 @@ fn each_key_is_one_datagram() {
         (b"z", &[0]),
         (b"k", &[1]),
         (b"X", &[1]),
-        // What is no key of the game is not sent, and what is behind it is.
+        // Other keys are not sent, but the game key after them is.
         (b"\ty0\x1b[1;2Aq\xc3\xa9\x1b[3~z", &[0]),
     ];
     for (bytes, message) in typed {
@@ -63,7 +63,7 @@ fn each_key_is_one_datagram() {
     }
     client.show(&game(0));
     terminal.wait_for("Turn 0 of 20");
-    // At the help nothing is sent.
+    // While the help is shown, keys are not sent.
     terminal.press(b"?");
     terminal.wait_for("place a bomb");
     terminal.press(b"w");

@@ -1,4 +1,4 @@
-//! A client that sends what a test wants it to send.
+//! A scripted client.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
@@ -14,15 +14,15 @@ pub(crate) fn path() -> String {
     programs::path("robots-gui")
 }
 
-/// A client without a server, and the GUI that it has.
+/// A client without a server, and the address of its GUI.
 pub(crate) struct Client {
     socket: UdpSocket,
     gui: SocketAddr,
 }
 
 impl Client {
-    /// Starts the GUI in a window of this size, with these arguments besides those that say where it and the client are,
-    /// and waits until it listens.
+    /// Starts the GUI in a window of this size and waits until it listens. The addresses of the client and the GUI are
+    /// added to `arguments`.
     pub(crate) fn with_gui(arguments: &[&str], columns: u16, rows: u16) -> (Self, Terminal) {
         Self::start(|place| {
             let place: Vec<&str> = place.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
@@ -30,7 +30,7 @@ impl Client {
         })
     }
 
-    /// As [`Client::with_gui`], where `start` gets the arguments that say where GUI and client are.
+    /// Like [`Client::with_gui`], but passes the address arguments to `start`.
     pub(crate) fn start(start: impl FnOnce(&[String]) -> Terminal) -> (Self, Terminal) {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let client = socket.local_addr().unwrap();
@@ -49,7 +49,7 @@ impl Client {
         self.send(&encoded(picture));
     }
 
-    /// This is the next message that comes.
+    /// Receives the next message, which must be this one.
     #[track_caller]
     pub(crate) fn hear(&self, message: &[u8]) {
         let mut buffer = [0; 1024];
@@ -58,7 +58,7 @@ impl Client {
     }
 }
 
-/// The port at which a GUI says that it waits.
+/// The port that a GUI shows.
 pub(crate) fn port(terminal: &Terminal) -> u16 {
     terminal.wait_for("Waiting for pictures on UDP port");
     let contents = terminal.look(vt100::Screen::contents);
@@ -90,7 +90,7 @@ pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     DrawMessage::Lobby { parameters, players }
 }
 
-/// A turn of a game of Ann and Bob in which Ann stands in column `turn % 4` of the lowest row.
+/// A turn of a game of Ann and Bob, with Ann in column `turn % 4` of the lowest row.
 pub(crate) fn game(turn: u16) -> DrawMessage {
     let (ann, bob) = (PlayerId(0), PlayerId(1));
     DrawMessage::Game(GamePicture {
