@@ -53,7 +53,7 @@ impl fmt::Display for Lifeline {
 /// The two styles of play, which differ in the cost of a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// TurnRecord by line. A lifeline costs its penalty plus the current turn: the first costs 2 turns, the second 3.
+    /// Line by line. A lifeline costs its penalty plus the current turn: the first costs 2 turns, the second 3.
     Text,
     /// On panels. A lifeline fills rows of the history: the first fills 1, the second 2.
     Panel,

@@ -120,7 +120,7 @@ impl Pending {
 /// A table and a seat at it.
 type Place = (u32, usize);
 
-/// HeldSeats seats and their deadlines, at most one for each seat at a table.
+/// Held seats and their deadlines, at most one for each seat at a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldSeats {
     // Indexed by host and name, for the look-up when a player joins.
