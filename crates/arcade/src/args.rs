@@ -59,7 +59,7 @@ pub(crate) struct Args {
     pub(crate) database: Option<String>,
 
     /// NATS servers that connect several hubs to one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see
-    /// docs/fleet.md. Pass addresses with a password, as in `nats://USER:PASSWORD@HOST:4222`, in ARCADE_NATS
+    /// docs/fleet.md. Pass addresses with a password, as in `nats://USER:PASSWORD@HOST:4222`, in `ARCADE_NATS`
     #[arg(
         long,
         env = "ARCADE_NATS",

@@ -50,7 +50,10 @@ impl From<Message> for Value {
 /// Makes a [`Message`] from a code, a text with values in braces, and these values: `message!("full", "all {count} seats are taken", count = 4)`.
 macro_rules! message {
     ($code:literal, $text:literal $(, $name:ident = $value:expr)* $(,)?) => {{
-        $(let $name = $value;)*
+        $(
+            #[allow(clippy::redundant_locals, reason = "a value may be a variable of the same name")]
+            let $name = $value;
+        )*
         $crate::message::Message::new($code, format!($text))$(.with(stringify!($name), $name))*
     }};
 }

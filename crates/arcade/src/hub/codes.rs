@@ -66,7 +66,7 @@ impl Hub {
         if let Some(found) = found.await {
             return Tried::Right(found);
         }
-        self.tries.charge(host, purpose);
+        self.tries.charge(host, &purpose);
         Tried::Wrong
     }
 
@@ -86,7 +86,7 @@ impl Hub {
     async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
         match read_code(typed) {
             None => Tried::Wrong,
-            Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, Purpose::ShortRoomCode, || find(&code)),
+            Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, &Purpose::ShortRoomCode, || find(&code)),
             Some(code) => self.look_up(host, Purpose::RoomCode, async { find(&code) }).await,
         }
     }
@@ -100,7 +100,7 @@ impl Hub {
         if let Some(Access::Word(mac)) = room.map(|room| &room.access) {
             let Some(word) = &proof.word else { return Tried::Wrong };
             let is_right = || self.secret().verify_word(id, word, mac);
-            return self.tries.attempt(host, Purpose::Word(id.to_owned()), || is_right().then_some(()));
+            return self.tries.attempt(host, &Purpose::Word(id.to_owned()), || is_right().then_some(()));
         }
         let Some(typed) = &proof.code else { return Tried::Wrong };
         let code = room.and_then(|room| room.access.code());
@@ -161,7 +161,7 @@ impl Default for Tries {
 
 impl Tries {
     /// Checks a try, unless the host has to wait. Only wrong tries are counted.
-    pub(crate) fn attempt<T>(&self, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+    pub(crate) fn attempt<T>(&self, host: HostId, purpose: &Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
         self.attempt_at(self.now(), host, purpose, look)
     }
 
@@ -171,19 +171,19 @@ impl Tries {
     }
 
     /// Counts a wrong try that the caller has checked.
-    pub(crate) fn charge(&self, host: HostId, purpose: Purpose) {
-        charge(&mut self.counters(), self.now(), host, &purpose);
+    pub(crate) fn charge(&self, host: HostId, purpose: &Purpose) {
+        charge(&mut self.counters(), self.now(), host, purpose);
     }
 
-    fn attempt_at<T>(&self, now: Time, host: HostId, purpose: Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+    fn attempt_at<T>(&self, now: Time, host: HostId, purpose: &Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
         let mut counters = self.counters();
-        if let Some(wait) = wait(&mut counters, now, host, &purpose) {
+        if let Some(wait) = wait(&mut counters, now, host, purpose) {
             return Tried::TooMany(wait);
         }
         if let Some(found) = look() {
             return Tried::Right(found);
         }
-        charge(&mut counters, now, host, &purpose);
+        charge(&mut counters, now, host, purpose);
         Tried::Wrong
     }
 
@@ -245,8 +245,8 @@ mod tests {
         let (eve, ann) = (HostId::of("10.0.0.9:1"), HostId::of("10.0.0.1:1"));
         let at = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
         let word = |room: &str| Purpose::Word(room.to_owned());
-        let right = |now, host, purpose| tries.attempt_at(now, host, purpose, || Some(7));
-        let wrong = |now, host, purpose| tries.attempt_at(now, host, purpose, || None::<u32>);
+        let right = |now, host, purpose: Purpose| tries.attempt_at(now, host, &purpose, || Some(7));
+        let wrong = |now, host, purpose: Purpose| tries.attempt_at(now, host, &purpose, || None::<u32>);
         for _ in 0..100 {
             assert_eq!(right(at(0), eve, word("nuggets-1")), Tried::Right(7));
         }
@@ -269,7 +269,7 @@ mod tests {
     fn crowd_of_hosts_fills_the_counters_and_locks_out_no_other_host() {
         let tries = Tries::default();
         let eve = HostId::of("10.0.0.9:1");
-        let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
         while wrong(eve) == Tried::Wrong {}
         // Each host is in a network of its own.
         let crowd = |number: usize| HostId::V6Network((number as u64) << 16);
@@ -284,8 +284,8 @@ mod tests {
     #[test]
     fn large_network_has_the_wrong_tries_of_a_few_hosts() {
         let tries = Tries::default();
-        let wrong = |host| tries.attempt_at(Time::ZERO, host, Purpose::ShortRoomCode, || None::<()>);
-        let flood = (0..1_000).map(|number| wrong(HostId::V6Network(number % 250 << 8)));
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
+        let flood = (0..1_000).map(|number| wrong(HostId::V6Network((number % 250) << 8)));
         assert_eq!(flood.filter(|tried| *tried == Tried::Wrong).count(), 320);
         assert_eq!(wrong(HostId::V6Network(1 << 16)), Tried::Wrong, "another customer");
     }

@@ -193,7 +193,7 @@ async fn leave(
         devices::forget(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    hub.tries.charge(host, purpose);
+    hub.tries.charge(host, &purpose);
     Err(wrong())
 }
 

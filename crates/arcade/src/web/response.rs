@@ -76,13 +76,10 @@ pub(crate) fn counted(kind: Kind, mut response: Response) -> Response {
 const ANSWER: Duration = Duration::from_mins(1);
 /// Bounds the time of a response, also if the body of the request does not arrive.
 pub(super) async fn in_time(response: impl Future<Output = Response>) -> Response {
-    match timeout(ANSWER, response).await {
-        Ok(response) => response,
-        Err(_) => {
-            let slow = message!("too_slow", "the request took too long; try again");
-            later(error(StatusCode::REQUEST_TIMEOUT, &slow), 1)
-        }
-    }
+    timeout(ANSWER, response).await.unwrap_or_else(|_| {
+        let slow = message!("too_slow", "the request took too long; try again");
+        later(error(StatusCode::REQUEST_TIMEOUT, &slow), 1)
+    })
 }
 
 /// The response to a client with too many wrong codes, words or keys.

@@ -1,4 +1,4 @@
-//! Tests of the hub as a process, with WebSockets of browsers and native clients.
+//! Tests of the hub as a process, with WebSocket connections of browsers and native clients.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[cfg(unix)]

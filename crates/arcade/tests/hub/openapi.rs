@@ -1,4 +1,4 @@
-//! The OpenAPI description of the hub, and a check of responses against it.
+//! The description in `openapi.json` of the hub, and a check of responses against it.
 
 use std::collections::BTreeSet;
 

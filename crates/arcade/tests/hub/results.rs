@@ -42,7 +42,7 @@ fn key(number: u8) -> String {
     URL_SAFE_NO_PAD.encode([number; 32])
 }
 
-/// Sends a request, and checks the response against the OpenAPI description.
+/// Sends a request, and checks the response against the description in `openapi.json`.
 fn ask(hub: &Hub, method: &str, path: &str, body: &str) -> (u16, Value) {
     let (head, text) = hub.request(method, path, body);
     let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();

@@ -10,7 +10,7 @@ use crate::{
     support::{Browser, Hub, native},
 };
 
-/// Sends a request, and checks the response against the OpenAPI description.
+/// Sends a request, and checks the response against the description in `openapi.json`.
 pub(crate) fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let (head, text) = hub.request(method, path, &if body.is_null() { String::new() } else { body.to_string() });
     let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();

@@ -215,6 +215,22 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     Ok(())
 }
 
+// Rejects each message until the client waits or leaves.
+fn reject(judge: &mut Judge, host: &mut Host) -> Played {
+    for count in 0.. {
+        let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
+        if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
+            break;
+        }
+        judge.require(&REFUSED, count < AFTER_NO, || {
+            format!("expected fewer than {AFTER_NO} messages after NO, received {count}")
+        })?;
+        host.say("NO wait a moment");
+    }
+    judge.check(&REFUSED, true, String::new);
+    Ok(())
+}
+
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let welcome = |judge: &mut Judge, delivery, name: &str, lines: &[&str]| {
         Host::welcome(judge, launcher, *options, delivery, name, lines)
@@ -289,18 +305,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
-            for count in 0.. {
-                let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
-                if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
-                    break;
-                }
-                judge.require(&REFUSED, count < AFTER_NO, || {
-                    format!("expected fewer than {AFTER_NO} messages after NO, received {count}")
-                })?;
-                host.say("NO wait a moment");
-            }
-            judge.check(&REFUSED, true, String::new);
-            Ok(())
+            reject(judge, &mut host)
         })
         .shows([&REFUSED]),
         scene("BYE in the middle of a game", |judge| {

@@ -65,6 +65,7 @@ impl Node {
     }
 
     /// Returns when this node acts on a room without an owner.
+    #[expect(clippy::match_same_arms, reason = "an arm between them has a condition")]
     pub(super) fn orphan_due(&self, name: &Name, since: Time) -> Option<Time> {
         self.life.as_ref()?;
         let entry = self.view.room(name)?;

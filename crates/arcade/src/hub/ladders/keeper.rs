@@ -122,7 +122,7 @@ impl Keeper {
             } else {
                 continue;
             };
-            order(newcomer, Order::Away(why.into()));
+            order(newcomer, Order::Away(why));
             gone.push(Input::Gone(*program));
         }
         gone

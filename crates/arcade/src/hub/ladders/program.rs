@@ -247,7 +247,7 @@ impl Door {
         let owned = store.names_of(&hash(&key)).await.map_err(away)?;
         if !owned.contains(&name) {
             if is_charged {
-                hub.tries.charge(host, purpose);
+                hub.tries.charge(host, &purpose);
             }
             return Err(format!(
                 "this key does not prove the name {name}; `arcade ladder join` gives a key for a name"

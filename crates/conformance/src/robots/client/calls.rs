@@ -97,7 +97,7 @@ pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static
         match Stage::attempt(context, call, &messages)? {
             Ok(shows) if shows || call.gui == CALL.gui => return judge.require(rule, true, String::new),
             Ok(_) => {
-                wrong.push(format!("with -d {} and a port: expected a picture at the GUI, received none", call.gui))
+                wrong.push(format!("with -d {} and a port: expected a picture at the GUI, received none", call.gui));
             }
             Err(why) => wrong.push(why),
         }
