@@ -445,7 +445,7 @@ export const sentences = {
   'the puzzle of the day, {length} pegs, {repeats}': 'daily puzzle, {length} pegs, {repeats}',
 
   // Rooms and their owners.
-  'nobody was in the room for {minutes} minutes': 'no players for {minutes} minutes',
+  'the room was empty for {minutes} minutes': 'no players for {minutes} minutes',
   'the owner of this room has closed it': 'the owner closed it',
   'the host of this hub has removed you from this room': 'the host of this arcade removed you from the room',
   'the owner of this room has removed you': 'the owner removed you from the room',

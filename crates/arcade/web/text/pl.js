@@ -470,7 +470,7 @@ export const sentences = {
   'the game begins in {seconds} s': 'gra zacznie się za {seconds} s',
 
   // Why a room closed.
-  'nobody was in the room for {minutes} minutes': 'od {minutes} min nikogo tu nie było',
+  'the room was empty for {minutes} minutes': 'od {minutes} min nikogo tu nie było',
   'the owner of this room has closed it': 'zamknął go właściciel',
 
   // Why a player may not be in a room.
