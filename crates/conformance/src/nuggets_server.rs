@@ -119,11 +119,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let (test, hall, yard, closet, large) = (&on(MAP)?, &on(HALL)?, &on(YARD)?, &on(CLOSET)?, &on(&large())?);
     if let Some(address) = launcher.address() {
         // They are played one after another on the same server, as long as its game has free letters.
-        let mut letters = 0;
+        let (mut letters, mut former) = (0, Vec::new());
         for &(name, scenario, rules) in ANYWHERE {
             if letters < MAX_PLAYERS {
                 judge.play(name, |judge| {
-                    let (given, played) = test.running(judge, address, letters, scenario);
+                    let (given, played) = test.running(judge, address, letters, scenario, &mut former);
                     letters = given;
                     played
                 })?;

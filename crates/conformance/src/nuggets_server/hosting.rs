@@ -136,12 +136,15 @@ impl Test<'_> {
     }
 
     /// Plays with a running server whose game has assigned that many letters. Returns the number of letters afterwards.
+    /// Its sockets stay open in `former`: the server rejects a player who has quit, so no later client may have its
+    /// port.
     pub(super) fn running(
         &self,
         judge: &mut Judge,
         address: SocketAddr,
         letters: usize,
         scenario: Scenario,
+        former: &mut Vec<Wire>,
     ) -> (usize, Played) {
         let mut party = Party::new(judge, self.options, Wire::new(address), false);
         party.letters = letters;
@@ -152,7 +155,9 @@ impl Test<'_> {
             // The players leave. The reason for the end of the scenario was recorded before.
             let _ = leave_all(&mut party);
         }
-        (party.letters, played)
+        let letters = party.letters;
+        former.push(party.into_wire());
+        (letters, played)
     }
 
     /// Starts a server and plays with it.

@@ -219,6 +219,11 @@ impl<'a> Party<'a> {
         }
     }
 
+    /// The sockets of its clients.
+    pub(super) fn into_wire(self) -> Wire {
+        self.wire
+    }
+
     /// Opens a client that is unknown to the server.
     pub(super) fn stranger(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
