@@ -381,7 +381,7 @@ fn while_the_broker_is_away_matches_go_on_and_on_its_return_all_is_told_once() {
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");
     let (head, body) = ann.request("POST", "/api/rooms", &json!({ "game": "robots" }).to_string());
-    assert!(head.starts_with("HTTP/1.1 503") && body.contains("does not answer"), "{head} {body}");
+    assert!(head.starts_with("HTTP/1.1 503") && body.contains("no_lease"), "{head} {body}");
     broker.restart();
     for hub in [&ann, &bob] {
         hub.wait("green light", |_| is_ready(hub).then_some(()));
