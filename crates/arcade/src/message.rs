@@ -1,6 +1,6 @@
 //! Messages to users.
 
-use std::{borrow::Cow, error::Error, fmt};
+use std::{error::Error, fmt};
 
 use serde_json::{Map, Value};
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     code: &'static str,
-    text: Cow<'static, str>,
+    text: String,
     values: Vec<(&'static str, Value)>,
 }
 
 impl Message {
     /// A message with a code for pages and programs.
-    pub(crate) fn new(code: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: &'static str, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), values: vec![] }
     }
 
@@ -41,13 +41,8 @@ impl fmt::Display for Message {
 
 impl Error for Message {}
 
-impl From<Message> for Value {
-    fn from(message: Message) -> Self {
-        message.to_json()
-    }
-}
-
-/// Makes a [`Message`] from a code, a text with values in braces, and these values: `message!("full", "all {count} seats are taken", count = 4)`.
+/// Makes a [`Message`] from a code, a text with values in braces, and these values:
+/// `message!("full", "all {count} seats are taken", count = 4)`.
 macro_rules! message {
     ($code:literal, $text:literal $(, $name:ident = $value:expr)* $(,)?) => {{
         $(

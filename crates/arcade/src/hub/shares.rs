@@ -238,6 +238,49 @@ impl Refusal {
         matches!(self.full, Full::Share(_))
     }
 
+    /// The message to the caller.
+    pub(crate) fn message(self) -> Message {
+        let (count, is_of_host) = match self.full {
+            Full::Share(count) => (count, true),
+            Full::All(count) => (count, false),
+        };
+        match self.kind {
+            Kind::Rooms if is_of_host => message!(
+                "too_many_rooms",
+                "your address has opened {count} rooms already; join one of them, or close one",
+                count = count
+            ),
+            Kind::Maps if is_of_host => message!(
+                "too_many_maps",
+                "your address has too many rooms with maps of their own; close one and try again"
+            ),
+            Kind::Rooms | Kind::Maps => {
+                message!("hub_has_no_room", "the hub has no space for another room; join one of those that are open")
+            }
+            Kind::Bots if is_of_host => {
+                message!("too_many_bots", "your address has too many bots; remove some and try again")
+            }
+            Kind::Bots => message!("hub_has_no_bot", "all bots of the hub are playing; try again later"),
+            Kind::Connections | Kind::Handshakes | Kind::Files | Kind::Sockets if is_of_host => message!(
+                "too_many_connections",
+                "your address has too many open connections; close some pages and try again"
+            ),
+            Kind::Bodies | Kind::Answers | Kind::Queries if is_of_host => {
+                message!(
+                    "too_many_requests",
+                    "too many requests from your address are in progress; try again in a moment"
+                )
+            }
+            Kind::Replays if is_of_host => {
+                message!("too_many_replays", "your address watches too many replays; try again in a moment")
+            }
+            Kind::Learners | Kind::Slices if is_of_host => {
+                message!("too_many_learners", "your address has too many training sessions; close one and try again")
+            }
+            kind => kind.message(),
+        }
+    }
+
     /// When the caller may try again.
     pub(crate) const fn after(self) -> Duration {
         Duration::from_secs(match self.kind {
@@ -246,65 +289,6 @@ impl Refusal {
             Kind::Rooms | Kind::Maps => 60,
             _ => 30,
         })
-    }
-}
-
-impl Refusal {
-    /// The message to the caller.
-    pub(crate) fn message(self) -> Message {
-        if self.is_of_host() { self.message_of_host() } else { self.message_of_hub() }
-    }
-
-    fn message_of_host(self) -> Message {
-        let (Full::All(count) | Full::Share(count)) = self.full;
-        match self.kind {
-            Kind::Connections | Kind::Handshakes | Kind::Files | Kind::Sockets => {
-                message!(
-                    "too_many_connections",
-                    "your address has too many open connections; close some pages and try again"
-                )
-            }
-            Kind::Bodies | Kind::Answers | Kind::Queries => {
-                message!(
-                    "too_many_requests",
-                    "too many requests from your address are in progress; try again in a moment"
-                )
-            }
-            Kind::Replays => {
-                message!("too_many_replays", "your address watches too many replays; try again in a moment")
-            }
-            Kind::Learners | Kind::Slices => {
-                message!("too_many_learners", "your address has too many training sessions; close one and try again")
-            }
-            Kind::Bots => message!("too_many_bots", "your address has too many bots; remove some and try again"),
-            Kind::Maps => {
-                message!(
-                    "too_many_maps",
-                    "your address has too many rooms with maps of their own; close one and try again"
-                )
-            }
-            Kind::Rooms => message!(
-                "too_many_rooms",
-                "your address has opened {count} rooms already; join one of them, or close one",
-                count = count
-            ),
-            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
-                self.kind.message()
-            }
-        }
-    }
-
-    fn message_of_hub(self) -> Message {
-        match self.kind {
-            Kind::Rooms | Kind::Maps => {
-                message!("hub_has_no_room", "the hub has no space for another room; join one of those that are open")
-            }
-            Kind::Bots => message!("hub_has_no_bot", "all bots of the hub are playing; try again later"),
-            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
-                self.kind.message()
-            }
-            _ => message!("busy", "the hub is busy; try again in a moment"),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Error responses.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use axum::{
     Json,
@@ -20,7 +20,7 @@ pub(crate) fn error(status: StatusCode, message: &Message) -> Response {
 }
 
 /// The message about a request that no page sends, such as one with a wrong field.
-pub(crate) fn invalid(text: impl Into<Cow<'static, str>>) -> Message {
+pub(crate) fn invalid(text: impl Into<String>) -> Message {
     Message::new("invalid_request", text)
 }
 

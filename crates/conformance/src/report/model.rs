@@ -184,7 +184,7 @@ impl Finding {
         if self.why.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.why) }
     }
 
-    fn add(&mut self, other: Self, told: usize) {
+    fn add(&mut self, other: Self, max_breaches: usize) {
         self.tested_in += other.tested_in;
         self.failed_in += other.failed_in;
         match (self.verdict, other.verdict) {
@@ -193,7 +193,7 @@ impl Finding {
             (_, new) => (self.verdict, self.why, self.count) = (new, String::new(), other.count),
         }
         self.breaches.extend(other.breaches);
-        self.breaches.truncate(told);
+        self.breaches.truncate(max_breaches);
     }
 }
 
@@ -351,12 +351,12 @@ impl Report {
         self.rules.iter().filter(|rule| rule.word() == word).count()
     }
 
-    /// Adds the results of another run of the same test. Keeps at most `told` breaches of a rule.
-    pub(crate) fn add(&mut self, other: Self, told: usize) {
+    /// Adds the results of another run of the same test. Keeps at most `max_breaches` breaches of a rule.
+    pub(crate) fn add(&mut self, other: Self, max_breaches: usize) {
         self.runs += other.runs;
         self.trouble = self.trouble.take().or(other.trouble);
         for (own, new) in self.rules.iter_mut().zip(other.rules) {
-            own.add(new, told);
+            own.add(new, max_breaches);
         }
         self.scenarios.extend(other.scenarios);
     }

@@ -1,7 +1,5 @@
 //! Error responses of the interface for programs.
 
-use std::borrow::Cow;
-
 use axum::{
     extract::rejection::{JsonRejection, QueryRejection},
     http::StatusCode,
@@ -37,7 +35,7 @@ pub(crate) enum ApiError {
 
 impl ApiError {
     /// The request itself is invalid, which no page causes.
-    pub(crate) fn bad(text: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::Wrong(StatusCode::BAD_REQUEST, invalid(text))
     }
 
