@@ -1,4 +1,4 @@
-# Every recipe is one line, which CONTRIBUTING.md lists too; `just --list` shows them.
+# CONTRIBUTING.md lists the recipes too.
 
 # Host a game of nuggets.
 play-nuggets:
@@ -20,7 +20,7 @@ check:
 bench-nuggets:
     cargo bench -p nuggets-server --bench wire
 
-# How often a person beats the bots of nuggets, level by level, on four maps; two minutes.
+# How often a simulated person beats each level of the nuggets bots, on four maps; two minutes.
 measure-bots:
     cargo test -p nuggets --test levels -- --ignored --nocapture
 
@@ -52,7 +52,7 @@ league:
 simulate:
     cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture
 
-# Many fleets of hubs, with lossy networks, pauses and deaths.
+# Many fleets of hubs, with lossy networks, pauses and crashes.
 simulate-fleets:
     cargo test --release -p mesh --test tests simulate_for_long -- --ignored
 
@@ -64,7 +64,7 @@ mutants name="":
 simulate-ladder:
     cargo test --release -p ladder -- --ignored
 
-# Interleavings of the threads that write journals, tried by shuttle.
+# Interleavings of the threads that write journals, explored by shuttle.
 interleave:
     RUSTFLAGS="--cfg shuttle" cargo test -p journal-core --test threads --target-dir target/shuttle
 
