@@ -1,19 +1,18 @@
-//! The command line.
+//! The command lines of a test and of `conformance limits`.
 
-use std::{fs::File, num::NonZero, path::PathBuf, time::Duration};
+use std::{fs::File, num::NonZero, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::{
-    Parser,
+    Parser, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{Format, Launcher, Options, Plan, Program, Remote, Rule, Seed, TESTERS, Tester, USUAL_SEED};
-
-use crate::{
-    confinement::{AtTerminal, LimitArgs},
-    secret::Secret,
+use cmdkit::{HostPort, UsageError, byte_count, host_port, whole_number};
+use conformance::{
+    Format, Launcher, Limits, Options, Plan, Program, Remote, Rule, Seed, TESTERS, Terminal, Tester, USUAL_SEED,
 };
+
+use crate::secret::Secret;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -177,4 +176,76 @@ impl Args {
         let file = File::create(path).with_context(|| format!("cannot write the report to {}", path.display()))?;
         Ok(Some(file))
     }
+}
+
+/// What programs under test may take.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct LimitArgs {
+    /// Change a limit of the programs, as in memory=512M; `conformance limits` lists all
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    limits: Vec<String>,
+
+    /// Let programs use the network; otherwise they have only loopback, if the system supports it
+    #[arg(long)]
+    pub(crate) network: bool,
+}
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Result<Limits, UsageError> {
+        let mut limits = Limits::default();
+        for typed in &self.limits {
+            limits.set(typed, byte_count).map_err(|error| UsageError(format!("--limit {typed}: {error}")))?;
+        }
+        Ok(limits)
+    }
+
+    /// Disconnects this process from the network, unless programs may use it. No other thread may run yet.
+    pub(crate) fn confine(&self) {
+        if !self.network {
+            conformance::confine();
+        }
+    }
+}
+
+/// Which of a program's standard streams are at a pseudo-terminal.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AtTerminal {
+    /// As usual for its kind
+    Auto,
+    /// Standard input and output
+    Yes,
+    /// Nothing
+    No,
+}
+
+impl AtTerminal {
+    pub(crate) fn of(self, program: Program) -> Program {
+        match self {
+            Self::Auto => program,
+            Self::Yes => program.with_terminal(Terminal::Whole),
+            Self::No => program.with_terminal(Terminal::No),
+        }
+    }
+}
+
+const LIMITS_AFTER_HELP: &str = "\
+Limits apply to one program under test with all processes that it starts. \
+memory, file-size and output are in bytes, optionally with a suffix K, M, G or \
+T; cpu and time are in seconds.";
+
+/// Show the limits of programs under test and how this system enforces them
+#[derive(Debug, Parser)]
+#[command(name = "conformance", version, after_help = LIMITS_AFTER_HELP, override_usage = "conformance limits [OPTIONS]")]
+pub(crate) struct LimitsCommand {
+    #[arg(value_parser = ["limits"], hide = true)]
+    word: String,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(crate) fn limits(args: &LimitsCommand) -> anyhow::Result<ExitCode> {
+    args.limits.confine();
+    let program = Program::new(vec![args.word.clone()], "", &[], &[])?.with_limits(args.limits.limits()?);
+    crate::print(&format!("{}\n", program.limits().join("\n")))
 }

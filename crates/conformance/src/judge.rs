@@ -1,15 +1,12 @@
 //! Collects observations.
 
-mod scene;
-mod untested;
-
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
     iter,
     num::NonZero,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -19,14 +16,11 @@ use anyhow::anyhow;
 use crate::{
     group,
     launch::{Exit, Launcher, Run, Values},
-    report::{Breach, Scenario, Sender, clean, shortened},
+    report::{Breach, Finding, Scenario, Sender, Verdict, clean, shortened},
     rule::Rule,
     tape::{Channel, TERMINAL, Talk, Tape, Transcripts},
     terminal::Terminal,
-    witness::{QUOTED, Remains, Witness, watched},
 };
-
-pub(crate) use scene::{Scene, scene};
 
 /// The maximum number of breaches of one rule that are reported in full. Further breaches are counted.
 pub(crate) const TOLD: usize = 3;
@@ -474,4 +468,242 @@ impl Judge {
 fn fault(panic: &(dyn Any + Send)) -> anyhow::Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
+}
+
+type Play<'s> = Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>;
+
+/// A scenario for [`Judge::side_by_side`].
+pub(crate) struct Scene<'s> {
+    name: &'static str,
+    /// The rules that it is designed to observe. If there are none, it may observe any rule.
+    meant_for: Vec<&'static str>,
+    run: Play<'s>,
+}
+
+/// A scenario with this name that may observe any rule.
+pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> Played + Send + 's) -> Scene<'s> {
+    Scene { name, meant_for: Vec::new(), run: Box::new(run) }
+}
+
+impl Scene<'_> {
+    /// Sets the rules that the scenario is designed to observe. With `--only`, it is skipped unless one of them is
+    /// selected.
+    pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
+        self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
+        self
+    }
+}
+
+impl Judge {
+    /// Records that the scenarios for these rules are skipped, with the reason.
+    pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, why: &str) {
+        self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.to_owned())));
+    }
+
+    /// Like [`Judge::leave_out`], because this rule is broken.
+    pub(crate) fn leave_out_for(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
+        self.leave_out(rules, &format!("because {} failed", broken.id));
+    }
+
+    // Decides the results of the variants. A variant that was played to its end is an observation of `rule`, even if it
+    // contains an error that other scenarios also show.
+    fn close_variants(&mut self) {
+        let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
+        let mut kept: BTreeMap<_, u64> = BTreeMap::new();
+        for Variant { rule, mut notes, is_complete } in std::mem::take(&mut self.variants) {
+            let broken: Vec<_> = notes
+                .iter()
+                .filter(|(id, notes)| notes.broken > 0 && self.is_required(id))
+                .map(|(id, _)| *id)
+                .collect();
+            let new: Vec<_> = broken.iter().copied().filter(|id| !known.contains(id)).collect();
+            if let Some(first) = new.first().and_then(|id| notes.remove(id)) {
+                let breaches = first.breaches.into_iter().take(1).collect();
+                self.notes.entry(rule.id).or_default().extend(Notes { observed: 0, breaches, broken: 1 });
+            } else if is_complete {
+                *kept.entry(rule.id).or_default() += 1;
+            } else if let Some(id) = broken.first() {
+                self.left_out.entry(rule.id).or_insert_with(|| format!("because {id} failed in its scenario"));
+            }
+            notes.retain(|id, _| !new.contains(id));
+            for (id, notes) in notes {
+                self.notes.entry(id).or_default().extend(notes);
+            }
+        }
+        for (id, count) in kept {
+            self.notes.entry(id).or_default().observed += count;
+        }
+    }
+
+    /// The findings in the order of the selected rules, and the scenarios. If no rule of `takes_part` was kept, the
+    /// program took part in no game, and no other rule counts as kept.
+    pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
+        self.close_variants();
+        self.name_ends();
+        // If rules were selected, there may be no scenario that shows whether the program takes part.
+        let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
+        let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
+        let is_idle =
+            !takes_part.is_empty() && !signs.contains(&true) && (self.choice.only.is_none() || signs.contains(&false));
+        let asked_for = |rule: &&&Rule| self.choice.only.as_ref().is_none_or(|only| only.contains(rule.id));
+        let finding = |rule: &&'static Rule| {
+            let mut finding = Finding::new(rule);
+            let Some(notes) = self.notes.remove(rule.id) else {
+                let left_out = self.left_out.remove(rule.id);
+                finding.why = left_out.unwrap_or_else(|| unseen(&self.scenarios, rule.id));
+                return finding;
+            };
+            (finding.verdict, finding.count) = match notes.broken {
+                0 => (Verdict::Passed, notes.observed),
+                broken => (Verdict::Failed, broken),
+            };
+            (finding.tested_in, finding.failed_in) = (1, u32::from(notes.broken > 0));
+            finding.breaches = notes.breaches;
+            finding
+        };
+        let mut findings: Vec<_> = self.rules.iter().filter(asked_for).map(finding).collect();
+        if is_idle {
+            for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::Passed) {
+                (finding.verdict, finding.count, finding.tested_in) = (Verdict::NotTested, 0, 0);
+                "the program joined no game".clone_into(&mut finding.why);
+            }
+        }
+        (findings, self.scenarios)
+    }
+
+    // A scenario that ended in a variant ended because of the rule that the variant has broken.
+    fn name_ends(&mut self) {
+        let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
+        for scenario in &mut self.scenarios {
+            if scenario.ended_by.as_ref().is_some_and(|id| !is_broken(id))
+                && let Some(id) = scenario.observed.iter().find(|id| is_broken(id))
+            {
+                scenario.ended_by = Some(id.clone());
+            }
+        }
+    }
+}
+
+// Why no scenario observed a rule.
+fn unseen(scenarios: &[Scenario], id: &str) -> String {
+    let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
+    let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
+    let meant = scenarios.iter().filter(is_meant).find_map(Scenario::why);
+    let why = meant.or_else(|| scenarios.iter().filter(is_any).find_map(Scenario::why));
+    why.unwrap_or_else(|| "no scenario reached this rule".to_owned())
+}
+
+/// The number of the last lines of standard error that a breach quotes.
+pub(crate) const QUOTED: usize = 6;
+
+/// The observations of one program.
+#[derive(Clone, Default)]
+pub(crate) struct Remains {
+    /// How the program ended, if it did so before the tester ended it.
+    pub(crate) exit: Option<Exit>,
+    pub(crate) errors: Vec<String>,
+    /// The limit for which the program was ended.
+    pub(crate) limit: Option<String>,
+}
+
+impl Remains {
+    /// How the program crashed, if it did.
+    pub(crate) fn crash(&self) -> Option<String> {
+        if let Some(limit) = &self.limit {
+            return Some(beyond(limit));
+        }
+        let exit = self.exit.as_ref().filter(|exit| exit.is_crash(&self.errors))?;
+        Some(format!("the program ended with {exit}"))
+    }
+
+    /// Lines that explain the error, with at most the given number of lines of standard error.
+    pub(crate) fn told(&self, most: usize) -> Vec<String> {
+        let ended = self.exit.as_ref().filter(|exit| exit.code != Some(0));
+        let ended = ended.map(|exit| format!("the program ended with {exit}"));
+        let ended = self.limit.as_deref().map(beyond).or(ended);
+        let last = self.errors.len().saturating_sub(most);
+        let errors = self.errors.iter().skip(last).map(|line| format!("standard error: {}", clean(line)));
+        ended.into_iter().chain(errors).collect()
+    }
+}
+
+fn beyond(limit: &str) -> String {
+    format!("the tester ended the program because it exceeded the limit {limit}")
+}
+
+/// The storage for the remains of a program after it is dropped.
+pub(crate) type Witness = Arc<Mutex<Remains>>;
+
+/// Watches a program and records the data on its `terminal`.
+pub(crate) fn watched(run: Box<dyn Run>, terminal: Channel) -> (Box<dyn Run>, Witness) {
+    let witness = Witness::default();
+    (Box::new(Watched { run, terminal, witness: Arc::clone(&witness) }), witness)
+}
+
+struct Watched {
+    run: Box<dyn Run>,
+    terminal: Channel,
+    witness: Witness,
+}
+
+impl Run for Watched {
+    fn line(&mut self, by: Instant) -> Option<String> {
+        let line = self.run.line(by)?;
+        self.terminal.came(line.as_bytes());
+        Some(line)
+    }
+
+    fn partial_line(&mut self) -> String {
+        self.run.partial_line()
+    }
+
+    fn screen(&self) -> Option<Vec<String>> {
+        self.run.screen()
+    }
+
+    fn type_bytes(&mut self, bytes: &[u8]) {
+        self.terminal.sent(bytes);
+        self.run.type_bytes(bytes);
+    }
+
+    fn end_input(&mut self) -> bool {
+        let ended = self.run.end_input();
+        if ended {
+            self.terminal.note(Sender::Tester, "ends standard input");
+        }
+        ended
+    }
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        self.run.exit(by)
+    }
+
+    fn errors(&self) -> Vec<String> {
+        self.run.errors()
+    }
+
+    fn limit(&self) -> Option<String> {
+        self.run.limit()
+    }
+
+    fn first_output(&self) -> Option<Instant> {
+        self.run.first_output()
+    }
+
+    fn udp_ports(&self) -> Option<Vec<u16>> {
+        self.run.udp_ports()
+    }
+
+    fn id(&self) -> Option<u32> {
+        self.run.id()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let exit = self.run.exit(Instant::now());
+        let errors = self.run.errors();
+        let limit = self.run.limit();
+        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = Remains { exit, errors, limit };
+    }
 }

@@ -16,7 +16,6 @@ mod dealer;
 mod group;
 #[cfg(target_os = "linux")]
 mod guard;
-mod holds;
 mod judge;
 mod launch;
 mod limits;
@@ -24,8 +23,6 @@ mod mastermind;
 mod net;
 mod nuggets_client;
 mod nuggets_server;
-mod output;
-mod pages;
 mod player;
 mod ports;
 mod processes;
@@ -33,34 +30,30 @@ mod refusal;
 mod report;
 mod robots;
 mod rule;
-mod screen;
 mod sockets;
 mod tape;
 mod terminal;
 mod tester;
-mod witness;
 mod words;
 
 pub use crate::{
     command::{CannotStart, Program},
     dealer::TESTER as DEALER,
     group::stop_on_signal,
-    holds::{Network, confine},
     launch::{Exit, Launcher, Remote, Run, Values},
-    limits::Limits,
+    limits::{Limits, Network, confine},
     mastermind::{
         client::TESTER as MASTERMIND_CLIENT, server::TESTER as MASTERMIND_SERVER, text::TESTER as MASTERMIND_TEXT,
     },
     nuggets_client::TESTER as NUGGETS_CLIENT,
     nuggets_server::TESTER as NUGGETS_SERVER,
-    pages::section,
     player::TESTER as PLAYER,
     report::{
         Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Style, Trouble, Verdict,
         WrongByte, clean, html_page, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
-    rule::{Basis, Rule},
+    rule::{Basis, Rule, section},
     sockets::Owner,
     terminal::Terminal,
     tester::{Options, Plan, Seed, Tester, USUAL_SEED},

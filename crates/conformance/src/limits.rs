@@ -1,6 +1,7 @@
-//! The resource limits of a program under test.
+//! The resource limits of a program under test, and how this system enforces them.
 
-use std::fmt;
+use std::{fmt, io, sync::OnceLock};
+
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
@@ -123,6 +124,131 @@ pub(crate) fn parse(word: &str) -> Option<Limits> {
         *place(&mut limits) = values.next()?.parse().ok()?;
     }
     values.next().is_none().then_some(limits)
+}
+
+/// Whether programs have no network, or why they have one.
+static NETWORK: OnceLock<Result<(), String>> = OnceLock::new();
+
+/// Disconnects this process, and with it all programs under test, from all networks but loopback, if the system allows
+/// it. No other thread may run yet. Reports state whether it worked.
+pub fn confine() {
+    // The change is permanent.
+    NETWORK.get_or_init(confined);
+}
+
+#[cfg(target_os = "linux")]
+fn confined() -> Result<(), String> {
+    if crate::guard::has_guards() {
+        crate::guard::confine_network()
+    } else {
+        Err("no guard process is available".to_owned())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn confined() -> Result<(), String> {
+    Err("only supported on Linux".to_owned())
+}
+
+/// The network of a program and of the sockets that it may reach.
+#[derive(Debug, Default)]
+pub struct Network {
+    // `None` is the network of this process.
+    #[cfg(target_os = "linux")]
+    own: Option<crate::guard::Namespace>,
+}
+
+impl Network {
+    /// Creates a network that no other program can reach. It consists of loopback only. If [`confine`] was not called,
+    /// or the system did not allow it, the network is that of this process, which all programs share.
+    ///
+    /// # Errors
+    /// If the system has no room for another network.
+    pub fn new() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if matches!(NETWORK.get(), Some(Ok(()))) {
+            return Ok(Self { own: Some(crate::guard::Namespace::new()?) });
+        }
+        Ok(Self::default())
+    }
+
+    /// Whether this is the network of the process.
+    pub const fn is_shared(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            self.own.is_none()
+        }
+        #[cfg(not(target_os = "linux"))]
+        true
+    }
+
+    /// Runs `work` in this network, in a separate thread unless the network is that of this process. Sockets, threads
+    /// and programs that `work` creates are in this network too.
+    ///
+    /// # Errors
+    /// If the system does not start the thread, or does not let it enter the network.
+    pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        #[cfg(target_os = "linux")]
+        if let Some(own) = &self.own {
+            return own.enter(work);
+        }
+        Ok(work())
+    }
+}
+
+fn network_report() -> String {
+    match NETWORK.get() {
+        Some(Ok(())) => "network: only loopback".to_owned(),
+        Some(Err(error)) => format!("network: not limited (the system does not support it: {error})"),
+        None => "network: not limited".to_owned(),
+    }
+}
+
+/// Each limit with its enforcement on this system, as text.
+pub(crate) fn report(limits: &Limits) -> Vec<String> {
+    let mut lines = vec![network_report()];
+    lines.extend(enforcement(limits));
+    lines
+}
+
+#[cfg(target_os = "linux")]
+fn enforcement(limits: &Limits) -> Vec<String> {
+    use crate::guard::{self, Mode, has_guards};
+
+    if !has_guards() {
+        return vec!["all other limits: not enforced".to_owned()];
+    }
+    let mode = guard::mode();
+    let end = match mode {
+        Mode::Root | Mode::User => "end of the program: all its processes end with it (PID namespace)",
+        Mode::Plain => {
+            "end of the program: the tester finds and kills its remaining processes (the system supports no PID namespace)"
+        }
+    };
+    let processes =
+        if mode == Mode::User { "the system refuses to start more" } else { "the program is ended if it exceeds this" };
+    let how = |name| match name {
+        "memory" => "for all processes together; they are ended if they exceed this",
+        "processes" => processes,
+        "files" => "open at the same time, for each process",
+        "file-size" => "for each file",
+        _ => "the program is ended if it exceeds this",
+    };
+    let rows = limits.rows().into_iter().map(|(name, value)| format!("{name}: {value} ({})", how(name)));
+    let mut lines: Vec<String> = rows.collect();
+    lines.push(end.to_owned());
+    if rustix::process::geteuid().is_root() {
+        lines.push("user: root (run the tester as another user to protect files)".to_owned());
+    }
+    lines
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enforcement(limits: &Limits) -> Vec<String> {
+    vec![
+        format!("output: {} (the program is ended if it exceeds this)", limits.value("output")),
+        "all other limits: not enforced (only supported on Linux)".to_owned(),
+    ]
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod args;
 mod class;
-mod confinement;
 mod secret;
 
 use std::{
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
     conformance::guard();
     match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
         Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
-        Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
+        Some("limits") => cmdkit::run(LIMITS, |args| args::limits(&args)),
         // An error differs from a broken rule.
         _ => cmdkit::run_or(EXIT_UNFINISHED, USAGE, |args| program(&args)),
     }

@@ -1,31 +1,33 @@
 //! Tests servers of nuggets.
 
-mod displays;
-mod ending;
-mod hosting;
-mod map;
-mod options;
 mod party;
-mod reading;
 mod rules;
 mod scenarios;
 mod settle;
-mod views;
 mod wire;
 mod world;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    thread,
+    time::{Duration, Instant},
+};
 
 use nuggets::game::MAX_PLAYERS;
 
 use self::{
-    hosting::{Scenario, Test},
-    map::{CLOSET, HALL, MAP, MapFile, YARD, large},
     party::Party,
-    scenarios::{game, hostile, joining, moves},
+    rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, INPUT, NO_SEED, OTHER_SEED, SAYS_WHY},
+    scenarios::leave_all,
+    wire::Wire,
+    world::{CLOSET, HALL, MAP, MapFile, YARD, large},
 };
+
 use crate::{
-    judge::{Judge, Played, scene},
-    launch::{Launcher, Run},
+    judge::{Judge, Played, Scene, scene},
+    launch::{EXTRA, Launcher, Run, Values},
     rule::Rule,
+    terminal::Terminal,
     tester::{Options, Tester},
 };
 
@@ -44,27 +46,27 @@ pub static TESTER: Tester = Tester {
 /// The scenarios that also work with a running server: the name, the scenario, and the rules that it is designed to
 /// observe, if not all.
 const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
-    ("joining", joining::players, &[]),
-    ("moves", moves::play, &[]),
-    ("PLAY without a name", joining::nameless, &[&rules::NAMELESS]),
-    ("names without letters", joining::names, &[&rules::ANY_NAME]),
-    ("two players with the same name", joining::namesakes, &[&rules::EQUAL_NAMES]),
-    ("PLAY of a player", joining::second_seat, &[&rules::ONCE]),
-    ("PLAY of a player who has quit", joining::comes_back, &[&rules::RETURN]),
-    ("a game without remaining players", joining::all_leave, &[&rules::RUNS]),
-    ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
-    ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
-    ("SPECTATE of the spectator", joining::watches_again, &[&rules::WATCH_AGAIN]),
-    ("SPECTATE of a player", joining::player_watches, &[&rules::PLAYER_WATCHES]),
-    ("malformed messages", hostile::malformed, &[&rules::MALFORMED, &rules::RUNS]),
-    ("answers to malformed messages", hostile::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
-    ("messages of another server", hostile::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED, &rules::RUNS]),
-    ("an empty datagram", hostile::empty, &[&rules::EMPTY, &rules::RUNS]),
-    ("zero bytes", hostile::zero_bytes, &[&rules::ZERO_BYTES, &rules::RUNS]),
-    ("the longest datagram", hostile::longest, &[&rules::LONGEST, &rules::RUNS]),
-    ("KEY q", hostile::small_q, &[&rules::SMALL_Q, &rules::RUNS]),
-    ("keys of clients without a player", hostile::strangers, &[&rules::STRANGER, &rules::RUNS]),
-    ("keys of the spectator", hostile::watcher_keys, &[&rules::WATCHER, &rules::RUNS]),
+    ("joining", scenarios::players, &[]),
+    ("moves", scenarios::movement, &[]),
+    ("PLAY without a name", scenarios::nameless, &[&rules::NAMELESS]),
+    ("names without letters", scenarios::names, &[&rules::ANY_NAME]),
+    ("two players with the same name", scenarios::namesakes, &[&rules::EQUAL_NAMES]),
+    ("PLAY of a player", scenarios::second_seat, &[&rules::ONCE]),
+    ("PLAY of a player who has quit", scenarios::comes_back, &[&rules::RETURN]),
+    ("a game without remaining players", scenarios::all_leave, &[&rules::RUNS]),
+    ("spectators", scenarios::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
+    ("a spectator who quits", scenarios::spectator_quits, &[&rules::SPECTATOR_QUITS]),
+    ("SPECTATE of the spectator", scenarios::watches_again, &[&rules::WATCH_AGAIN]),
+    ("SPECTATE of a player", scenarios::player_watches, &[&rules::PLAYER_WATCHES]),
+    ("malformed messages", scenarios::malformed, &[&rules::MALFORMED, &rules::RUNS]),
+    ("answers to malformed messages", scenarios::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
+    ("messages of another server", scenarios::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED, &rules::RUNS]),
+    ("an empty datagram", scenarios::empty, &[&rules::EMPTY, &rules::RUNS]),
+    ("zero bytes", scenarios::zero_bytes, &[&rules::ZERO_BYTES, &rules::RUNS]),
+    ("the longest datagram", scenarios::longest, &[&rules::LONGEST, &rules::RUNS]),
+    ("KEY q", scenarios::small_q, &[&rules::SMALL_Q, &rules::RUNS]),
+    ("keys of clients without a player", scenarios::strangers, &[&rules::STRANGER, &rules::RUNS]),
+    ("keys of the spectator", scenarios::watcher_keys, &[&rules::WATCHER, &rules::RUNS]),
 ];
 
 /// The maps of the scenarios.
@@ -83,29 +85,29 @@ type Alone = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
 /// The scenarios that need a separate server or another map.
 const ALONE: &[(&str, MapChoice, &[&Rule], Alone)] = &[
     ("a full game", MapChoice::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
-        joining::full(party, map)
+        scenarios::full(party, map)
     }),
-    ("a disconnected client", MapChoice::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
+    ("a disconnected client", MapChoice::Usual, &[&rules::LOST], |party, map, _| scenarios::lost(party, map)),
     (
         "runs in a room",
         MapChoice::Yard,
         &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
-        moves::runs,
+        scenarios::runs,
     ),
     ("sight across a hall", MapChoice::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
-        moves::look(party, map)
+        scenarios::look(party, map)
     }),
-    ("a push in a passage", MapChoice::Usual, &[&rules::PUSHED], |party, map, _| moves::push(party, map)),
+    ("a push in a passage", MapChoice::Usual, &[&rules::PUSHED], |party, map, _| scenarios::push(party, map)),
     ("the largest map", MapChoice::Large, &[&rules::LARGE_MAP], |party, map, _| scenarios::large(party, map)),
-    ("a whole game", MapChoice::Usual, &[], game::play),
+    ("a whole game", MapChoice::Usual, &[], scenarios::whole_game),
     ("a game of one player", MapChoice::Closet, &[], |party, map, run| {
-        game::alone(party, map, run, (b"Ann", &rules::WELCOME))
+        scenarios::one_player(party, map, run, (b"Ann", &rules::WELCOME))
     }),
     ("a name with unprintable bytes", MapChoice::Closet, &[&rules::NAMES], |party, map, run| {
-        game::alone(party, map, run, (ODD_NAME, &rules::NAMES))
+        scenarios::one_player(party, map, run, (ODD_NAME, &rules::NAMES))
     }),
     ("a long name", MapChoice::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
-        game::alone(party, map, run, (&LONG_NAME, &rules::NAME_LENGTH))
+        scenarios::one_player(party, map, run, (&LONG_NAME, &rules::NAME_LENGTH))
     }),
 ];
 
@@ -155,6 +157,333 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if launcher.takes("seed") {
         scenes.push(scene("the same seed twice", |judge| test.twice(judge)).shows([&rules::SEED]));
     }
-    scenes.extend(options::scenes(test, closet));
+    scenes.extend(option_scenes(test, closet));
     judge.side_by_side(scenes)
+}
+
+/// The usual seed of each game.
+const SEED: u32 = 2021;
+/// The interval at which to check whether a server listens.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A scenario with one game, on a map if it is known.
+type Scenario = fn(&mut Party<'_>, Option<&MapFile>) -> Played;
+
+/// A server under test, on one map.
+struct Test<'a> {
+    launcher: &'a dyn Launcher,
+    options: &'a Options,
+    map: MapFile,
+}
+
+impl Test<'_> {
+    fn seed(&self) -> String {
+        self.options.drawn(SEED).to_string()
+    }
+
+    fn start(&self, judge: &mut Judge, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        judge.start_at(Terminal::Output, self.launcher, values)
+    }
+
+    /// Starts a server, with this seed if there is one, and finds its port in any place where the server reports it.
+    fn server(&self, judge: &mut Judge, seed: Option<String>) -> Played<(Box<dyn Run>, SocketAddr)> {
+        let mut run = self.start(judge, &self.values(seed))?;
+        match self.options.port.or_else(|| self.find_port(&mut *run)) {
+            Some(port) => Ok((run, (Ipv4Addr::LOCALHOST, port).into())),
+            None => judge.broken(&rules::PORT, || silence(&mut *run)),
+        }
+    }
+
+    fn values(&self, seed: Option<String>) -> Vec<(&'static str, String)> {
+        [("map", self.map.path())].into_iter().chain(seed.map(|seed| ("seed", seed))).collect()
+    }
+
+    /// Judges where the server reports its port. Returns whether it has one.
+    fn announces(&self, judge: &mut Judge) -> Played<bool> {
+        let mut run = self.start(judge, &self.values(Some(self.seed())))?;
+        let printed = self.printed_port(&mut *run);
+        let open = run.udp_ports();
+        let is_right = printed.is_some_and(|printed| open.as_ref().is_none_or(|open| open.contains(&printed)));
+        let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| self.find_port(&mut *run));
+        judge.check(&rules::PORT, is_right, || match (printed, found, &open) {
+            (Some(printed), _, Some(open)) if open.is_empty() => {
+                format!(
+                    "expected the server's UDP port, received {printed}, but the server listens on no UDP port{}",
+                    run.obituary()
+                )
+            }
+            (Some(printed), _, Some(open)) => {
+                format!("expected {} as the first number on standard output, received {printed}", ports(open))
+            }
+            (_, Some(found), _) => {
+                format!("expected a line with port {found} on standard output, received no number")
+            }
+            _ => silence(&mut *run),
+        });
+        Ok(found.is_some())
+    }
+
+    // The first port on standard output. A user can read it on the screen even without a line feed. Other programs may
+    // slow down the start of a server.
+    fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
+        let mut by = self.options.deadline() + self.options.patience;
+        let mut is_listening = false;
+        loop {
+            if !is_listening && run.udp_ports().is_some_and(|open| !open.is_empty()) {
+                // It has started, so its first line needs no more time.
+                is_listening = true;
+                by = by.min(self.options.deadline());
+            }
+            let is_over = Instant::now() >= by || run.exit(Instant::now()).is_some();
+            while let Some(line) = run.line(Instant::now() + POLL) {
+                if let Some(printed) = port(&line) {
+                    return Some(printed);
+                }
+            }
+            let partial = port(&run.partial_line());
+            let is_open = partial.zip(run.udp_ports()).is_some_and(|(port, open)| open.contains(&port));
+            if is_open || is_over {
+                return partial;
+            }
+        }
+    }
+
+    // The port on which the server receives: that of its only socket, or else the first number that it writes, which
+    // may be late.
+    fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
+        let by = self.options.deadline() + 3 * self.options.patience;
+        let mut printed = None;
+        loop {
+            while let Some(line) = run.line(Instant::now() + POLL) {
+                printed = printed.or_else(|| port(&line));
+            }
+            let written = printed.or_else(|| run.errors().iter().find_map(|line| port(line)));
+            match (run.udp_ports().as_deref(), written) {
+                (Some(&[port]), _) | (None, Some(port)) => return Some(port),
+                (Some(several), Some(port)) if several.contains(&port) => return Some(port),
+                _ => {}
+            }
+            if Instant::now() >= by || run.exit(Instant::now()).is_some() {
+                // Without a socket, there is no server, whatever it writes.
+                return run.udp_ports().map_or(written, |open| open.first().copied());
+            }
+        }
+    }
+
+    fn anywhere(&self, judge: &mut Judge, scenario: Scenario) -> Played {
+        self.alone(judge, |party, map, _| scenario(party, Some(map)))
+    }
+
+    /// Plays with a running server whose game has assigned that many letters. Returns the number of letters afterwards.
+    /// Its sockets stay open in `former`: the server rejects a player who has quit, so no later client may have its
+    /// port.
+    fn running(
+        &self,
+        judge: &mut Judge,
+        address: SocketAddr,
+        letters: usize,
+        scenario: Scenario,
+        former: &mut Vec<Wire>,
+    ) -> (usize, Played) {
+        let mut party = Party::new(judge, self.options, Wire::new(address), false);
+        party.letters = letters;
+        let played = scenario(&mut party, None);
+        if played.is_ok() {
+            party.judge.check(&rules::RUNS, true, String::new);
+        } else if party.letters >= MAX_PLAYERS {
+            // The players leave. The reason for the end of the scenario was recorded before.
+            let _ = leave_all(&mut party);
+        }
+        let letters = party.letters;
+        former.push(party.into_wire());
+        (letters, played)
+    }
+
+    /// Starts a server and plays with it.
+    fn alone<T>(
+        &self,
+        judge: &mut Judge,
+        scenario: impl FnOnce(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played<T>,
+    ) -> Played<T> {
+        let (mut run, address) = self.server(judge, Some(self.seed()))?;
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        let played = scenario(&mut party, &self.map, &mut *run)?;
+        party.judge.check(&rules::RUNS, true, String::new);
+        Ok(played)
+    }
+
+    fn twice(&self, judge: &mut Judge) -> Played {
+        let first = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
+        let second = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
+        judge.check(&rules::SEED, first == second, || {
+            format!(
+                "expected equal games from the same seed and keys, received the DISPLAYs {} and {}, and the purses {} and {}",
+                wire::shown(&first.0), wire::shown(&second.0), purses(&first.1), purses(&second.1)
+            )
+        });
+        Ok(())
+    }
+}
+
+fn silence(run: &mut dyn Run) -> String {
+    match run.exit(Instant::now()) {
+        Some(_) => format!("expected a UDP port, but the server listens on none{}", run.obituary()),
+        None => "expected a UDP port, but found none; if the server has one, give it with --port".to_owned(),
+    }
+}
+
+fn ports(ports: &[u16]) -> String {
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    format!("port {}", ports.join(", "))
+}
+
+fn purses(purses: &[u32]) -> String {
+    purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+// The port in a line: the first number after the word, or else the first number that is a valid port.
+fn port(line: &str) -> Option<u16> {
+    let number = |text: &str| {
+        let mut numbers = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+        numbers.find(|&port: &u16| port > 0)
+    };
+    let behind = line.to_ascii_lowercase().find("port").and_then(|at| line.get(at..)).and_then(number);
+    behind.or_else(|| number(line))
+}
+
+/// The number of starts of a server without a seed. Such a server uses the time in seconds as the seed.
+const TRIALS: u32 = 3;
+const SECOND: Duration = Duration::from_millis(1_100);
+/// How long a server may take to detect the end of its standard input.
+const NOTICE: Duration = Duration::from_millis(500);
+
+/// The scenarios that start their own servers. `room` has a map on which a player sees all gold.
+fn option_scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
+    let mut scenes = vec![
+        scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
+        scene("a missing map", |judge| test.no_map(judge)).shows([&ARGUMENTS, &SAYS_WHY]),
+        scene("an empty map", |judge| test.empty_map(judge)).shows([&BAD_MAP]),
+    ];
+    if test.launcher.takes("seed") {
+        scenes.extend([
+            scene("invalid seeds", |judge| test.bad_seeds(judge)).shows([&BAD_SEED]),
+            scene("servers without a seed", |judge| room.without_seed(judge)).shows([&NO_SEED]),
+            scene("two seeds", |judge| room.two_seeds(judge)).shows([&OTHER_SEED]),
+        ]);
+    }
+    if test.launcher.takes(EXTRA) {
+        scenes.push(scene("an extra argument", |judge| test.extra(judge)).shows([&EXTRA_ARGUMENT]));
+    }
+    scenes
+}
+
+impl Test<'_> {
+    // Checks that a server with these values exits.
+    fn rejects(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
+        let mut run = self.start(judge, values)?;
+        // A crash is not a rejection, and one error breaks one rule.
+        if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("the server, started {how}")) {
+            let says = !run.errors().is_empty() || run.line(Instant::now() + NOTICE).is_some();
+            judge.check(&SAYS_WHY, says, || {
+                format!("the server, started {how}: expected an error message, received none")
+            });
+        }
+        Ok(())
+    }
+
+    fn no_map(&self, judge: &mut Judge) -> Played {
+        let map = format!("{}.missing", self.map.path());
+        let values = [("map", map.clone()), ("seed", self.seed())];
+        self.rejects(judge, &ARGUMENTS, &values, &format!("with the missing map {map}"))
+    }
+
+    fn empty_map(&self, judge: &mut Judge) -> Played {
+        let map = MapFile::empty()?;
+        let values = [("map", map.display().to_string()), ("seed", self.seed())];
+        self.rejects(judge, &BAD_MAP, &values, "with an empty map")
+    }
+
+    fn bad_seeds(&self, judge: &mut Judge) -> Played {
+        for seed in ["0", "-3", "abc", "12x"] {
+            let values = [("map", self.map.path()), ("seed", seed.to_owned())];
+            self.rejects(judge, &BAD_SEED, &values, &format!("with the seed {seed}"))?;
+        }
+        Ok(())
+    }
+
+    fn extra(&self, judge: &mut Judge) -> Played {
+        let values = [("map", self.map.path()), ("seed", self.seed()), (EXTRA, "extra".to_owned())];
+        self.rejects(judge, &EXTRA_ARGUMENT, &values, "with an extra argument")
+    }
+
+    // The initial positions of the piles, as offsets in the DISPLAY of a spectator, or else of a player that sees
+    // everything.
+    fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
+        let is_drawn = seed.is_none();
+        let (_run, address) = self.server(judge, seed)?;
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        // Only the results that the same seed reproduces are judged.
+        party.is_strict = !is_drawn;
+        scenarios::watch(&mut party, Some(&self.map))?;
+        let number = match party.spectator() {
+            Some(watcher) => watcher,
+            None => party.join("Ann")?,
+        };
+        let display = party.clients[number].display.iter().enumerate();
+        Ok(display.filter(|(_, byte)| **byte == b'*').map(|(at, _)| at).collect())
+    }
+
+    fn without_seed(&self, judge: &mut Judge) -> Played {
+        let mut first = None;
+        for _ in 0..TRIALS {
+            let piles = self.piles(judge, None)?;
+            if *first.get_or_insert_with(|| piles.clone()) != piles {
+                judge.check(&NO_SEED, true, String::new);
+                return Ok(());
+            }
+            thread::sleep(SECOND);
+        }
+        judge.broken(&NO_SEED, || {
+            format!("expected different piles in {TRIALS} games without a seed, received the same")
+        })
+    }
+
+    fn two_seeds(&self, judge: &mut Judge) -> Played {
+        let other = self.options.drawn(SEED) + 1;
+        let first = self.piles(judge, Some(self.seed()))?;
+        let second = self.piles(judge, Some(other.to_string()))?;
+        judge.require(&OTHER_SEED, first != second, || {
+            "expected different piles for two seeds, received the same".to_owned()
+        })
+    }
+
+    // A server that is started in the background has no input.
+    fn end_of_input(&self, judge: &mut Judge) -> Played {
+        let (mut run, address) = self.server(judge, Some(self.seed()))?;
+        if !run.end_input() {
+            return Ok(());
+        }
+        if let Some(exit) = run.exit(Instant::now() + NOTICE) {
+            return judge.broken(&INPUT, || {
+                format!("expected the server to continue after the end of standard input, but it ended with {exit}")
+            });
+        }
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        party.unwatched(&self.map.grid);
+        party.join_as(b"Ann", &INPUT)?;
+        party.judge.require(&INPUT, true, String::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_port_in_line() {
+        assert_eq!(port("Ready to play, waiting at port 12345"), Some(12345));
+        assert_eq!(port("map 3: port=5000"), Some(5000));
+        assert_eq!(port("40000"), Some(40000));
+        assert_eq!(port("Welcome, 70000 times"), None);
+    }
 }

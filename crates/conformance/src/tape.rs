@@ -3,17 +3,16 @@
 //! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it, in both directions. The tape
 //! splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
 
-mod recording;
-mod talk;
-mod transcript;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fs::{self, File},
+    io::{self, BufWriter, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use recording::Recording;
-pub(crate) use talk::{Carrier, Description, Framed, Speech, TERMINAL, Talk};
-pub(crate) use transcript::Transcripts;
-
-use crate::report::{Message, Sender};
+use crate::report::{Excerpt, Message, Sender, WrongByte, message_lines, shortened};
 
 /// The recording of all connections of one scenario.
 #[derive(Clone)]
@@ -88,5 +87,569 @@ impl Channel {
     /// Renames the connection, including its earlier messages.
     pub(crate) fn rename(&self, name: &str) {
         self.tape.recording().rename(self.channel, name);
+    }
+}
+
+/// The message formats of both sides of a connection.
+pub(crate) struct Talk {
+    /// The format of the tester's messages.
+    pub(crate) tester: Speech,
+    /// The format of the program's messages.
+    pub(crate) program: Speech,
+    /// Whether reports show the bytes beside the description.
+    pub(crate) is_binary: bool,
+}
+
+/// The message format of one side.
+pub(crate) struct Speech {
+    pub(crate) carrier: Carrier,
+    /// Describes a message, which may be invalid.
+    pub(crate) tell: fn(&[u8]) -> Description,
+}
+
+/// How messages are delimited.
+pub(crate) enum Carrier {
+    /// Each datagram is a message.
+    Datagrams,
+    /// Messages follow each other in a stream. The function finds the end of the first message.
+    Stream(fn(&[u8]) -> Framed),
+}
+
+/// The front of a stream.
+pub(crate) enum Framed {
+    /// A message of this length.
+    Whole(usize),
+    /// An incomplete message.
+    Part,
+    /// An invalid message: the offset of the byte where decoding stops, and the error.
+    Wrong(usize, String),
+}
+
+/// The description of a message.
+pub(crate) struct Description {
+    pub(crate) text: String,
+    /// The offset of the first wrong byte, and the error.
+    pub(crate) wrong: Option<(usize, String)>,
+}
+
+impl Description {
+    /// Describes a valid message.
+    pub(crate) fn right(text: impl Into<String>) -> Self {
+        Self { text: text.into(), wrong: None }
+    }
+}
+
+/// Standard input and output of a program: typed input and printed lines.
+pub(crate) static TERMINAL: Talk = Talk { tester: TYPED, program: PRINTED, is_binary: false };
+
+const TYPED: Speech = Speech {
+    carrier: Carrier::Datagrams,
+    tell: |bytes| Description::right(format!("types '{}'", bytes.escape_ascii())),
+};
+
+const PRINTED: Speech = Speech {
+    carrier: Carrier::Datagrams,
+    tell: |bytes| Description::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
+};
+
+/// The maximum number of messages that are kept of a scenario.
+const KEPT: usize = 256;
+/// The maximum number of bytes that are kept of these messages.
+const KEPT_BYTES: usize = 1 << 20;
+/// The maximum length of an incomplete message in bytes, which is the length of the longest message of any protocol.
+const LONGEST: usize = 1 << 20;
+/// An incomplete message of at least this length in bytes is parsed again only when it has grown by a quarter, not at
+/// each segment.
+const LONG: usize = 4096;
+/// The number of messages in a report, all of the connection that it is about.
+const SHOWN: usize = 12;
+/// The number of bytes of a message that a report shows. A wrong byte is shown in the middle.
+const SHOWN_BYTES: usize = 32;
+/// The number of characters of a message that a report shows for each of these bytes. A nuggets picture has several
+/// thousand.
+const LETTERS: usize = 256;
+/// The number of bytes of a message that a transcript shows.
+const WRITTEN_BYTES: usize = 1 << 16;
+
+struct Connection {
+    name: String,
+    talk: &'static Talk,
+    tester: Side,
+    program: Side,
+    /// The number of the program's messages that the tester has read, if it is known.
+    taken: Option<u64>,
+}
+
+/// The bytes that one side of a connection has sent and that do not form a complete message yet.
+#[derive(Default)]
+struct Side {
+    pending: Vec<u8>,
+    // The offset of the first byte in the stream.
+    start: u64,
+    messages: u64,
+    // The length when it was parsed last.
+    looked: usize,
+    // The bytes after a wrong byte cannot be split any more.
+    is_lost: bool,
+}
+
+struct Record {
+    channel: usize,
+    sender: Sender,
+    at: Duration,
+    // The number of the message on this side, and its offset in the stream.
+    number: u64,
+    start: u64,
+    what: Content,
+}
+
+enum Content {
+    Message(Vec<u8>),
+    /// The next bytes are not a valid message, because of the byte at this offset.
+    Wrong(Vec<u8>, usize, String),
+    /// The bytes after an invalid message.
+    Raw(Vec<u8>),
+    Note(String),
+}
+
+impl Content {
+    fn len(&self) -> usize {
+        match self {
+            Self::Message(bytes) | Self::Wrong(bytes, ..) | Self::Raw(bytes) => bytes.len(),
+            Self::Note(text) => text.len(),
+        }
+    }
+}
+
+struct Recording {
+    begin: Instant,
+    channels: Vec<Connection>,
+    records: VecDeque<Record>,
+    bytes: usize,
+    /// The connection that the next breach is about.
+    focus: Option<usize>,
+    transcript: Option<Transcript>,
+}
+
+impl Recording {
+    fn new(transcript: Option<Transcript>) -> Self {
+        Self {
+            begin: Instant::now(),
+            channels: Vec::new(),
+            records: VecDeque::new(),
+            bytes: 0,
+            focus: None,
+            transcript,
+        }
+    }
+
+    fn open(&mut self, name: &str, talk: &'static Talk) -> usize {
+        let (tester, program) = (Side::default(), Side::default());
+        self.channels.push(Connection { name: name.to_owned(), talk, tester, program, taken: None });
+        self.channels.len() - 1
+    }
+
+    fn rename(&mut self, channel: usize, name: &str) {
+        if let Some(channel) = self.channels.get_mut(channel) {
+            name.clone_into(&mut channel.name);
+        }
+    }
+
+    fn took(&mut self, channel: usize, messages: u64) {
+        self.focus = Some(channel);
+        if let Some(channel) = self.channels.get_mut(channel) {
+            *channel.taken.get_or_insert(0) += messages;
+        }
+    }
+
+    fn took_all(&mut self, channel: usize) {
+        self.focus = Some(channel);
+        self.look(channel, Sender::Program, true);
+        if let Some(channel) = self.channels.get_mut(channel) {
+            channel.taken = Some(channel.program.messages);
+        }
+    }
+
+    fn note(&mut self, channel: usize, sender: Sender, what: &str) {
+        self.look(channel, sender, true);
+        self.push(channel, sender, (u64::MAX, 0), Content::Note(format!("({what})")));
+    }
+
+    fn add(&mut self, channel: usize, sender: Sender, bytes: &[u8]) {
+        if sender == Sender::Program {
+            self.focus = Some(channel);
+        }
+        let Some((speech, side)) = self.side(channel, sender) else { return };
+        if let (Carrier::Stream(_), false) = (&speech.carrier, side.is_lost) {
+            side.pending.extend_from_slice(bytes);
+            self.look(channel, sender, false);
+            return;
+        }
+        let place = (side.messages, side.start);
+        side.start += bytes.len() as u64;
+        side.messages += 1;
+        let what = if side.is_lost { Content::Raw(bytes.to_vec()) } else { Content::Message(bytes.to_vec()) };
+        self.push(channel, sender, place, what);
+    }
+
+    fn side(&mut self, channel: usize, sender: Sender) -> Option<(&'static Speech, &mut Side)> {
+        let channel = self.channels.get_mut(channel)?;
+        Some(match sender {
+            Sender::Tester => (&channel.talk.tester, &mut channel.tester),
+            Sender::Program => (&channel.talk.program, &mut channel.program),
+        })
+    }
+
+    // Splits off whole messages. Long incomplete messages are parsed only occasionally, unless `now` is set.
+    fn look(&mut self, channel: usize, sender: Sender, now: bool) {
+        while let Some((speech, side)) = self.side(channel, sender) {
+            let Carrier::Stream(frame) = speech.carrier else { return };
+            let length = side.pending.len();
+            let is_early = length > LONG && length < side.looked + side.looked / 4;
+            if side.is_lost || length == 0 || is_early && !now {
+                return;
+            }
+            let place = (side.messages, side.start);
+            let what = match frame(&side.pending) {
+                Framed::Whole(end) => {
+                    let rest = side.pending.split_off(end.clamp(1, length));
+                    Content::Message(std::mem::replace(&mut side.pending, rest))
+                }
+                Framed::Wrong(at, why) => Content::Wrong(std::mem::take(&mut side.pending), at, why),
+                Framed::Part if length > LONGEST => Content::Raw(std::mem::take(&mut side.pending)),
+                Framed::Part => {
+                    side.looked = length;
+                    return;
+                }
+            };
+            side.is_lost = !matches!(what, Content::Message(_));
+            side.start += what.len() as u64;
+            side.messages += 1;
+            side.looked = 0;
+            self.push(channel, sender, place, what);
+        }
+    }
+
+    fn push(&mut self, channel: usize, sender: Sender, (number, start): (u64, u64), what: Content) {
+        let records = Record { channel, sender, at: self.begin.elapsed(), number, start, what };
+        if let Some(transcript) = &mut self.transcript {
+            transcript.write(&describe(&self.channels, &records, WRITTEN_BYTES));
+        }
+        self.bytes += records.what.len();
+        self.records.push_back(records);
+        while self.records.len() > KEPT || self.bytes > KEPT_BYTES && self.records.len() > 1 {
+            self.bytes -= self.records.pop_front().map_or(0, |records| records.what.len());
+        }
+    }
+
+    fn tail(&mut self) -> Vec<Message> {
+        let all = 0..self.channels.len();
+        for channel in all {
+            self.look(channel, Sender::Program, true);
+            self.look(channel, Sender::Tester, true);
+        }
+        // If the connection has carried no messages, those of the other connections explain the breach.
+        let is_about = |records: &Record| self.focus == Some(records.channel);
+        let is_silent = !self.records.iter().any(|records| is_about(records) && self.is_read(records));
+        let read =
+            self.records.iter().rev().filter(|records| self.is_read(records) && (is_silent || is_about(records)));
+        let mut shown: Vec<Message> = Vec::new();
+        for records in read.take(SHOWN) {
+            let mut message = describe(&self.channels, records, SHOWN_BYTES);
+            if !message.text.contains('\n') {
+                message.text = shortened(&message.text);
+            }
+            if message.wrong.is_none() && matches!(records.what, Content::Message(_)) {
+                // The text is sufficient.
+                message.bytes = None;
+            }
+            shown.push(message);
+        }
+        // Only the last picture is shown in full.
+        let is_picture = |message: &&mut Message| message.text.contains('\n');
+        let whole = shown.iter().position(|message| message.text.contains('\n'));
+        for (_, message) in
+            shown.iter_mut().enumerate().filter(|(at, message)| Some(*at) != whole && is_picture(message))
+        {
+            let (first, rest) = message.text.split_once('\n').unwrap_or_default();
+            message.text = format!("{first} ({} lines)", rest.lines().count());
+        }
+        shown.reverse();
+        shown.extend(self.focus.and_then(|focus| self.incomplete(focus, SHOWN_BYTES)));
+        shown
+    }
+
+    // Whether the message is relevant now. Messages of the program that the tester has not read yet are not, unless the
+    // reading stops there.
+    fn is_read(&self, records: &Record) -> bool {
+        let taken = self.channels.get(records.channel).and_then(|channel| channel.taken);
+        let is_message = matches!(records.what, Content::Message(_));
+        records.sender == Sender::Tester || !is_message || taken.is_none_or(|taken| records.number < taken)
+    }
+
+    // The start of the program's incomplete message on this connection.
+    fn incomplete(&self, number: usize, most: usize) -> Option<Message> {
+        let channel = self.channels.get(number)?;
+        let side = &channel.program;
+        if side.pending.is_empty() {
+            return None;
+        }
+        let (bytes, count) = (excerpt(&side.pending, 0, most), side.pending.len());
+        Some(Message {
+            at_ms: millis(self.begin.elapsed()),
+            channel: channel.name.clone(),
+            sender: Sender::Program,
+            text: format!("({count} bytes of an incomplete message)"),
+            bytes: Some(bytes),
+            wrong: None,
+        })
+    }
+
+    fn end(&mut self, lines: &[String]) {
+        let Some(mut transcript) = self.transcript.take() else { return };
+        for channel in 0..self.channels.len() {
+            if let Some(message) = self.incomplete(channel, WRITTEN_BYTES) {
+                transcript.write(&message);
+            }
+        }
+        transcript.end(lines);
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn describe(channels: &[Connection], records: &Record, most: usize) -> Message {
+    let channel = channels.get(records.channel);
+    let speech = channel.map(|channel| match records.sender {
+        Sender::Tester => &channel.talk.tester,
+        Sender::Program => &channel.talk.program,
+    });
+    let (mut text, wrong) = match &records.what {
+        Content::Message(bytes) => speech
+            .map(|speech| (speech.tell)(bytes))
+            .map_or_else(Default::default, |describe| (describe.text, describe.wrong)),
+        Content::Wrong(bytes, at, why) => ("(no message)".to_owned(), Some(((*at).min(bytes.len()), why.clone()))),
+        Content::Raw(bytes) => (format!("({} bytes that are not messages)", bytes.len()), None),
+        Content::Note(text) => (text.clone(), None),
+    };
+    if let Some((end, _)) = text.char_indices().nth(most * LETTERS) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    let bytes = match &records.what {
+        Content::Message(bytes) | Content::Wrong(bytes, ..) | Content::Raw(bytes) => Some(bytes),
+        Content::Note(_) => None,
+    };
+    let is_binary =
+        channel.is_some_and(|channel| channel.talk.is_binary) || !matches!(records.what, Content::Message(_));
+    let is_stream = speech.is_some_and(|speech| matches!(speech.carrier, Carrier::Stream(_)));
+    Message {
+        at_ms: millis(records.at),
+        channel: channel.map_or_else(String::new, |channel| channel.name.clone()),
+        sender: records.sender,
+        text,
+        bytes: bytes
+            .filter(|_| is_binary || wrong.is_some())
+            .map(|bytes| excerpt(bytes, wrong.as_ref().map_or(0, |(at, _)| *at), most)),
+        wrong: wrong.map(|(at, text)| WrongByte {
+            offset: at as u64,
+            stream_offset: is_stream.then_some(records.start + at as u64),
+            byte: bytes.and_then(|bytes| bytes.get(at)).copied(),
+            text,
+        }),
+    }
+}
+
+// An excerpt of at most the given number of bytes, which includes this byte.
+fn excerpt(bytes: &[u8], around: usize, most: usize) -> Excerpt {
+    let from = if around < most { 0 } else { around - most / 2 };
+    let hex: Vec<_> = bytes.iter().skip(from).take(most).map(|byte| format!("{byte:02x}")).collect();
+    Excerpt { from: from as u64, hex: hex.join(" "), of: bytes.len() as u64 }
+}
+
+/// The maximum size of a transcript in bytes.
+const MOST: usize = 32 << 20;
+/// The width of the column for names of connections.
+const WIDTH: usize = 16;
+
+/// A directory for transcripts.
+#[derive(Clone)]
+pub(crate) struct Transcripts(Arc<Inside>);
+
+struct Inside {
+    folder: PathBuf,
+    // The number of earlier scenarios with each name.
+    names: Mutex<BTreeMap<String, u32>>,
+    error: Mutex<Option<String>>,
+}
+
+impl Transcripts {
+    /// Creates the directory if it is missing.
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let (names, error) = (Mutex::default(), Mutex::default());
+        Ok(Self(Arc::new(Inside { folder: folder.to_owned(), names, error })))
+    }
+
+    /// The transcript of a scenario. `None` if its file cannot be written.
+    fn begin(&self, scenario: &str) -> Option<Transcript> {
+        let mut name: String =
+            scenario.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+        let mut names = self.0.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = names.entry(name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            name = format!("{name}-{count}");
+        }
+        drop(names);
+        let path = self.0.folder.join(format!("{name}.txt"));
+        match File::create(&path) {
+            Ok(file) => {
+                let mut transcript = Transcript { of: self.clone(), path, file: BufWriter::new(file), left: MOST };
+                transcript.line(&format!("{scenario}\n"));
+                Some(transcript)
+            }
+            Err(error) => {
+                self.fail(&path, &error);
+                None
+            }
+        }
+    }
+
+    /// The first file that could not be written, and why.
+    pub(crate) fn error(&self) -> Option<String> {
+        self.0.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, path: &Path, error: &io::Error) {
+        let mut first = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| format!("cannot write the transcript {}: {error}", path.display()));
+    }
+}
+
+/// The transcript of one scenario.
+struct Transcript {
+    of: Transcripts,
+    path: PathBuf,
+    file: BufWriter<File>,
+    left: usize,
+}
+
+impl Transcript {
+    fn write(&mut self, message: &Message) {
+        for line in message_lines(message, WIDTH) {
+            self.line(&line);
+        }
+    }
+
+    /// Writes the last lines.
+    fn end(mut self, lines: &[String]) {
+        // They are written even if there was no room for other lines.
+        self.left = self.left.max(MOST / 16);
+        self.line("");
+        for line in lines {
+            self.line(line);
+        }
+        if let Err(error) = self.file.flush() {
+            self.of.fail(&self.path, &error);
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let length = line.len() + 1;
+        if self.left == 0 {
+            return;
+        }
+        let written = if length > self.left {
+            self.left = 0;
+            writeln!(self.file, "(the transcript is truncated at {MOST} bytes)")
+        } else {
+            self.left -= length;
+            writeln!(self.file, "{line}")
+        };
+        if let Err(error) = written {
+            self.left = 0;
+            self.of.fail(&self.path, &error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Messages end with a full stop. A '!' is an error.
+    static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
+    const STOP: Speech = Speech {
+        carrier: Carrier::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
+            Some(at) if bytes.get(at) == Some(&b'!') => Framed::Wrong(at, "no '!'".into()),
+            Some(at) => Framed::Whole(at + 1),
+            None => Framed::Part,
+        }),
+        tell: |bytes| Description::right(String::from_utf8_lossy(bytes)),
+    };
+
+    fn texts(recording: &mut Recording) -> Vec<String> {
+        recording.tail().into_iter().map(|message| message.text).collect()
+    }
+
+    #[test]
+    fn messages_are_reassembled_from_any_pieces() {
+        let mut recording = Recording::new(None);
+        let channel = recording.open("a", &STOPS);
+        for bytes in ["on", "e.tw", "o.", "three.fo"] {
+            recording.add(channel, Sender::Program, bytes.as_bytes());
+        }
+        recording.add(channel, Sender::Tester, b"yes.no.");
+        recording.focus = Some(channel);
+        let beginning = "(2 bytes of an incomplete message)";
+        assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
+        // Messages that the tester has not read yet are omitted, except where reading stops.
+        recording.took(channel, 2);
+        assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
+        recording.add(channel, Sender::Program, b"ur!five.");
+        let last = recording.tail().pop().unwrap();
+        let wrong = last.wrong.unwrap();
+        assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (4, Some(18), Some(b'!')));
+        assert_eq!(last.bytes.unwrap().hex, "66 6f 75 72 21 66 69 76 65 2e");
+    }
+
+    #[test]
+    fn report_has_the_messages_of_its_connection() {
+        let mut recording = Recording::new(None);
+        let (one, other) = (recording.open("one", &STOPS), recording.open("other", &STOPS));
+        recording.add(other, Sender::Program, b"aside.");
+        recording.focus = Some(one);
+        assert_eq!(texts(&mut recording), ["aside."], "its connection has carried no data");
+        for number in 0..20 {
+            recording.add(one, Sender::Program, format!("{number}.").as_bytes());
+            recording.add(other, Sender::Program, b"aside.");
+        }
+        recording.focus = Some(one);
+        let last: Vec<String> = (20 - SHOWN..20).map(|number| format!("{number}.")).collect();
+        assert_eq!(texts(&mut recording), last);
+        // Only the last picture is complete.
+        recording.add(one, Sender::Program, b"first\npicture.second\npicture.");
+        let shown = texts(&mut recording);
+        assert_eq!(shown[SHOWN - 2..], ["first (1 lines)", "second\npicture."]);
+    }
+
+    #[test]
+    fn memory_is_bounded_for_any_input() {
+        let mut recording = Recording::new(None);
+        let channel = recording.open("a", &STOPS);
+        for _ in 0..1000 {
+            recording.add(channel, Sender::Tester, b"x.");
+        }
+        let endless = vec![b'x'; 100_000];
+        for _ in 0..40 {
+            recording.add(channel, Sender::Program, &endless);
+        }
+        let pending = recording.channels[channel].program.pending.len();
+        assert!(pending <= LONGEST + endless.len() && recording.records.len() <= KEPT, "{pending}");
+        assert!(recording.bytes <= KEPT_BYTES + LONGEST + endless.len());
+        assert!(texts(&mut recording).iter().any(|text| text.contains("that are not messages")));
     }
 }

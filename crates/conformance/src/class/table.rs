@@ -1,10 +1,13 @@
-//! The table of a class, as CSV and as JSON.
+//! The results of a class: the grades of its students, and tables as CSV, JSON and HTML.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, io, path::Path};
 
 use cmdkit::{csv_cell, printable_json};
-use conformance::{Rule, Verdict};
+use conformance::{Escaped, Report, Rule, Verdict, html_page};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::grade::{Grade, Mark};
+use super::student::file_stem;
 
 /// The results of a class, in the order of the students. A student without a result was not tested yet.
 pub(super) struct Table<'a> {
@@ -93,10 +96,207 @@ fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }
 
+/// The mark for one rule.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Mark {
+    /// The verdict on the program.
+    pub(super) verdict: Verdict,
+    /// The points that the program has earned.
+    pub(super) points: u32,
+}
+
+/// The marks of a test.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Marks {
+    pub(super) points: u32,
+    /// The marks by rule name. Empty if no rule was tested.
+    pub(super) rules: BTreeMap<String, Mark>,
+}
+
+/// The result of one student.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Grade {
+    pub(super) student: String,
+    /// A hash of the inputs of the result: the files and the test. If the key of a student differs, the student is
+    /// tested again.
+    pub(super) key: String,
+    /// The outcome as in a report, `build failed` or `not readable`.
+    pub(super) outcome: String,
+    /// The explanation of an outcome without marks: the last lines of the compiler, or an error.
+    pub(super) lines: Vec<String>,
+    pub(super) marks: Marks,
+    /// The marks of the previous result.
+    pub(super) before: Option<Marks>,
+}
+
+/// A change since the previous result.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) points: i64,
+    pub(super) kept_now: Vec<String>,
+    pub(super) broken_now: Vec<String>,
+}
+
+impl Grade {
+    /// The result of a program that was tested.
+    pub(super) fn tested(student: &str, key: &str, report: &Report) -> Self {
+        let required = report.rules.iter().filter(|rule| rule.is_required());
+        let marks = required.map(|rule| (rule.id.clone(), Mark { verdict: rule.verdict, points: rule.earned() }));
+        let (points, _) = report.points();
+        Self {
+            student: student.to_owned(),
+            key: key.to_owned(),
+            outcome: report.outcome().word().to_owned(),
+            lines: report.trouble.iter().map(ToString::to_string).collect(),
+            marks: Marks { points, rules: marks.collect() },
+            before: None,
+        }
+    }
+
+    /// The result of a program that could not be tested.
+    pub(super) fn untested(student: &str, key: &str, outcome: &str, lines: Vec<String>) -> Self {
+        let (student, key) = (student.to_owned(), key.to_owned());
+        Self { student, key, outcome: outcome.to_owned(), lines, marks: Marks::default(), before: None }
+    }
+
+    pub(super) fn load(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
+        cmdkit::replace_file(path, &serde_json::to_vec_pretty(self).map_err(io::Error::other)?)
+    }
+
+    pub(super) fn change(&self) -> Option<Change> {
+        let before = self.before.as_ref()?;
+        let keeps =
+            |marks: &Marks, rule: &str| marks.rules.get(rule).is_some_and(|mark| mark.verdict == Verdict::Passed);
+        let mut change =
+            Change { points: i64::from(self.marks.points) - i64::from(before.points), ..Change::default() };
+        let mut rules: Vec<&String> = self.marks.rules.keys().chain(before.rules.keys()).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        for rule in rules {
+            match (keeps(before, rule), keeps(&self.marks, rule)) {
+                (false, true) => change.kept_now.push(rule.clone()),
+                (true, false) => change.broken_now.push(rule.clone()),
+                _ => {}
+            }
+        }
+        Some(change)
+    }
+}
+
+const STYLE: &str = "
+:root { color-scheme: light dark }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+h1 { font-size: 1.5rem }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; margin: 1rem 0 }
+th, td { border-bottom: 1px solid #8884; padding: .25rem .6rem; text-align: left; vertical-align: top }
+th { position: sticky; top: 0; background: Canvas }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+td.mark { text-align: center; padding: .25rem }
+.pass { color: #176f3c } .fail { color: #b3261e; font-weight: 600 } .open { color: #777 }
+@media (prefers-color-scheme: dark) { .pass { color: #6fcf97 } .fail { color: #ff8a80 } .open { color: #999 } }
+th.rule { writing-mode: vertical-rl; font-weight: normal; padding: .4rem .2rem; vertical-align: bottom }
+pre { white-space: pre-wrap; overflow-wrap: anywhere }
+";
+
+// Escapes text for a page.
+fn shown(text: &str) -> String {
+    Escaped(text).to_string()
+}
+
+// Escapes a name for a URL.
+fn address(name: &str) -> String {
+    let mut address = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            address.push(char::from(byte));
+        } else {
+            // Writing into memory cannot fail.
+            let _ = write!(address, "%{byte:02X}");
+        }
+    }
+    address
+}
+
+/// The page of a student whose program could not be tested.
+pub(super) fn untested_page(student: &str, text: &str) -> String {
+    html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
+}
+
+/// The table. The students' reports are in the folder `students` beside it.
+pub(super) fn page(table: &Table<'_>) -> String {
+    let tested = table.rows.iter().filter(|(_, grade)| grade.is_some()).count();
+    let whole = table.rows.iter().filter(|(_, grade)| grade.is_some_and(|grade| grade.outcome == "passed")).count();
+    let mut body = format!("<p>{tested} of {} students tested; {whole} passed all rules.</p>\n", table.rows.len());
+    body += &students(table);
+    body += &rules(table);
+    html_page(&format!("Results: {}", table.kind), STYLE, &body)
+}
+
+fn students(table: &Table<'_>) -> String {
+    let mut text = String::from("<div class=\"wide\"><table>\n<tr><th>student<th>result<th>points<th>since last time");
+    for rule in &table.rules {
+        let _ = write!(text, "<th class=\"rule\" title=\"{}\">{}", shown(rule.text), shown(rule.id));
+    }
+    for (student, grade) in &table.rows {
+        text += "\n<tr>";
+        let name = shown(student);
+        let _ = match grade {
+            Some(_) => write!(text, "<td><a href=\"students/{}.html\">{name}</a>", address(&file_stem(student))),
+            None => write!(text, "<td>{name}"),
+        };
+        let outcome = grade.map_or(OPEN, |grade| &grade.outcome);
+        let class = match outcome {
+            "passed" => "pass",
+            OPEN => "open",
+            _ => "fail",
+        };
+        let points = grade.map_or_else(String::new, |grade| format!("{} of {}", grade.marks.points, table.of()));
+        let change = grade.and_then(Grade::change).map_or_else(String::new, |change| {
+            let kept = change.kept_now.iter().map(|rule| format!("<span class=\"pass\">{}</span>", shown(rule)));
+            let broken = change.broken_now.iter().map(|rule| format!("<span class=\"fail\">{}</span>", shown(rule)));
+            let rules: Vec<String> = kept.chain(broken).collect();
+            format!("{:+} {}", change.points, rules.join(" "))
+        });
+        let _ = write!(text, "<td class=\"{class}\">{outcome}<td class=\"number\">{points}<td>{change}");
+        for rule in &table.rules {
+            let mark = grade.and_then(|grade| grade.marks.rules.get(rule.id));
+            let (class, word) = match mark.map(|mark| mark.verdict) {
+                Some(Verdict::Passed) => ("pass", mark.map_or(0, |mark| mark.points).to_string()),
+                Some(Verdict::Failed) => ("fail", "0".to_owned()),
+                Some(Verdict::NotTested) | None => ("open", "&middot;".to_owned()),
+            };
+            let _ = write!(text, "<td class=\"mark {class}\" title=\"{}\">{word}", shown(rule.id));
+        }
+    }
+    text + "\n</table></div>\n"
+}
+
+fn rules(table: &Table<'_>) -> String {
+    let mut text =
+        String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>passed<th>failed<th>not tested<th>text");
+    for rule in &table.rules {
+        let [kept, broken, open] = table.counts(rule);
+        let _ = write!(
+            text,
+            "\n<tr><td>{}<td class=\"number\">{}<td class=\"number\">{kept}<td class=\"number\">{broken}<td class=\"number\">{open}<td>{}",
+            shown(rule.id),
+            rule.points,
+            shown(rule.text)
+        );
+    }
+    text + "\n</table>\n"
+}
+
 #[cfg(test)]
 mod tests {
+    use Verdict::{Failed, NotTested, Passed};
+
     use super::*;
-    use crate::class::grade::Marks;
 
     #[test]
     fn names_are_not_formulas_and_lost_points_are_numbers() {
@@ -132,5 +332,34 @@ mod tests {
         assert_eq!((&json["rules"][0]["kept_by"], &json["rules"][1]["not_tested_by"]), (&1.into(), &1.into()));
         assert_eq!(json["students"][0]["change"]["kept_now"][0], first);
         assert_eq!(json["students"][1]["outcome"], OPEN);
+    }
+
+    fn marks(points: u32, rules: &[(&str, Verdict)]) -> Marks {
+        let mark = |verdict| Mark { verdict, points: u32::from(verdict == Passed) };
+        Marks { points, rules: rules.iter().map(|(rule, verdict)| ((*rule).to_owned(), mark(*verdict))).collect() }
+    }
+
+    #[test]
+    fn result_lists_changes_since_the_previous_one() {
+        let mut grade = Grade::untested("anna", "k", "failed", vec![]);
+        grade.marks = marks(2, &[("a", Passed), ("b", Failed), ("c", Passed)]);
+        assert_eq!(grade.change(), None);
+        grade.before = Some(marks(1, &[("b", Passed), ("c", NotTested)]));
+        let change = Change { points: 1, kept_now: vec!["a".into(), "c".into()], broken_now: vec!["b".into()] };
+        assert_eq!(grade.change(), Some(change));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("anna.json");
+        assert!(Grade::load(&path).is_none());
+        grade.save(&path).unwrap();
+        assert_eq!(Grade::load(&path).unwrap().marks, grade.marks);
+        fs::write(&path, "{").unwrap();
+        assert!(Grade::load(&path).is_none());
+    }
+
+    #[test]
+    fn escapes_text_of_students() {
+        let page = untested_page("<b>", "build failed\n\n</pre><script>\n");
+        assert!(page.contains("<title>&lt;b&gt;</title>") && page.contains("&lt;/pre&gt;&lt;script&gt;"), "{page}");
+        assert_eq!(address("Jan Kowalski/ż"), "Jan%20Kowalski%2F%C5%BC");
     }
 }

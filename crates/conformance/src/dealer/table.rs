@@ -2,23 +2,31 @@
 
 use std::{
     collections::HashSet,
+    net::SocketAddr,
     time::{Duration, Instant},
 };
 
-use blackjack::{Card, DealerMessage, PlayerMessage};
+use blackjack::{
+    Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Verdict,
+    hand::{BEST, DEALER_STANDS},
+};
 
 use super::{
     chance::Chance,
-    questions::{Question, Seen},
     rules::{
-        ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, HIT, NOTHING_MORE, ONE_DECK, OTHERS_HIDDEN, QUIT, RESULT, RESULT_AT_END,
-        ROUND_BEGINS, ROUNDS, SAME_UPCARD, SHUFFLED,
+        ACE_ONE, ASKED_AGAIN, ASKED_AT_21, BEST_HAND, BUST, BUST_ENDS, CLOSES, DEAL, FAIR, GRAMMAR, HIT, LISTENS,
+        LOW_TIE, NATURAL, NOTHING_MORE, ONE_DECK, OTHERS_HIDDEN, QUIT, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
+        SAME_UPCARD, SHUFFLED,
     },
-    seat::{Dealer, Heard, Seat, Style},
 };
+
 use crate::{
     judge::{Halt, Judge, Played},
-    words::blackjack::cards,
+    launch::Run,
+    net::Connection,
+    rule::Rule,
+    tester::Options,
+    words::blackjack::{Reader, Text, UNTERMINATED, WITH_DEALER, cards, dealer_message, of_dealer},
 };
 
 /// How long the tester waits for one connection before it polls the next.
@@ -417,6 +425,368 @@ impl Table {
                     return Ok(());
                 }
                 _ => return Err(Halt::Broken),
+            }
+        }
+    }
+}
+
+/// The style of a player of the tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Takes cards until it is bust.
+    Greedy,
+    /// Never takes a card.
+    Modest,
+    /// Like one of the two, or like a dealer, changing from round to round.
+    Mixed,
+    /// Takes cards up to this total if the dealer may reach a soft 17, which the upcards 7 to king almost exclude.
+    /// Otherwise takes none.
+    Until(u8),
+    /// Like [`Style::Mixed`], with each byte in a separate segment.
+    Bytes,
+}
+
+impl Style {
+    /// Whether it takes a card in this round with this hand.
+    pub(super) fn hits(self, round: u32, hand: &Hand, upcard: Option<Card>) -> bool {
+        match (self, round % 3) {
+            (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
+            (Self::Until(total), _) => {
+                hand.points().total() < total && upcard.is_some_and(|card| !(7..=10).contains(&card.value()))
+            }
+            (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
+            _ => hand.points().dealer_hits(),
+        }
+    }
+}
+
+/// The result of waiting for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Message(DealerMessage),
+    Closed,
+    Nothing,
+}
+
+impl std::fmt::Display for Heard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Message(message) => write!(f, "{message}"),
+            Self::Closed => f.write_str("the end of the connection"),
+            Self::Nothing => f.write_str("nothing in time"),
+        }
+    }
+}
+
+/// A running dealer under test.
+pub(super) struct Dealer {
+    pub(super) run: Box<dyn Run>,
+    pub(super) address: SocketAddr,
+    pub(super) options: Options,
+}
+
+pub(super) struct Seat {
+    pub(super) connection: Connection,
+    pub(super) style: Style,
+    pub(super) number: usize,
+    pub(super) hand: Hand,
+    pub(super) stood: bool,
+    /// No DECISION arrived when one was due.
+    pub(super) unasked: bool,
+    /// The RESULT, if it arrived before the round was over.
+    pub(super) result: Option<Verdict>,
+    /// The dealer has ended the hand, which has been judged.
+    pub(super) is_cut: bool,
+    reader: Reader,
+    // A message that was put back.
+    pending: Option<DealerMessage>,
+}
+
+impl Seat {
+    pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
+        let Dealer { run, address, options } = dealer;
+        let opened = Connection::to_server(&mut **run, *address, options.deadline());
+        let opened = opened.map_err(|error| {
+            format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
+        });
+        let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
+        let connection = judge.expect(&LISTENS, opened)?.recorded(line);
+        Ok(Self {
+            connection,
+            style: Style::Mixed,
+            number,
+            hand: Hand::new(),
+            stood: false,
+            unasked: false,
+            result: None,
+            is_cut: false,
+            reader: of_dealer(),
+            pending: None,
+        })
+    }
+
+    /// Whether the player has no further decisions in this round.
+    pub(super) fn is_over(&self) -> bool {
+        self.stood || self.hand.points().is_bust()
+    }
+
+    /// The seat and the round, counted from 0, for the text of a breach.
+    pub(super) fn at(&self, round: u32) -> String {
+        format!("seat {}, round {}", self.number, round + 1)
+    }
+
+    pub(super) fn say(&mut self, message: &PlayerMessage) {
+        let bytes = message.to_bytes(Dialect::Text);
+        if self.style == Style::Bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else {
+            self.connection.send(&bytes);
+        }
+    }
+
+    pub(super) fn join(&mut self, name: &str) -> Played {
+        let name = Name::new(name.as_bytes());
+        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("invalid name for a tester"))?));
+        Ok(())
+    }
+
+    /// Resets the state of the previous round.
+    pub(super) fn begin_round(&mut self) {
+        (self.hand, self.stood, self.unasked, self.result, self.is_cut) = (Hand::new(), false, false, None, false);
+    }
+
+    /// Handles a RESULT that arrived when a question was due.
+    pub(super) fn end_with(&mut self, verdict: Verdict) {
+        (self.stood, self.result, self.is_cut) = (true, Some(verdict), true);
+    }
+
+    /// Puts back a message, so that it is the next one again.
+    pub(super) fn put_back(&mut self, message: DealerMessage) {
+        self.pending = Some(message);
+    }
+
+    /// The next message, if one arrives in time. A message with wrong spelling counts as the message that it resembles.
+    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Heard {
+        if let Some(message) = self.pending.take() {
+            return Heard::Message(message);
+        }
+        if matches!(self.style, Style::Until(_)) {
+            // The tester has to play many rounds.
+            self.connection.acknowledge();
+        }
+        while let Some(text) = self.reader.next(&mut self.connection, by) {
+            let (Text::Ended(bytes) | Text::Unended(bytes)) = &text;
+            let (message, is_exact) = dealer_message(bytes);
+            let is_right = is_exact && matches!(text, Text::Ended(_));
+            judge.check(&GRAMMAR, is_right, || match (&text, &message) {
+                (Text::Ended(_), _) => format!("expected a message of a dealer, received '{}'", bytes.escape_ascii()),
+                (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
+                (Text::Unended(_), None) => {
+                    let start = bytes.get(..40).unwrap_or(bytes).escape_ascii();
+                    format!("expected a NUL at the end of a message, received {} bytes without one, starting with '{start}'", bytes.len())
+                }
+            });
+            if let Some(message) = message {
+                return Heard::Message(message);
+            }
+        }
+        if !self.connection.closed {
+            return Heard::Nothing;
+        }
+        let rest = self.connection.rest();
+        if !rest.is_empty() {
+            judge.check(&GRAMMAR, false, || {
+                format!(
+                    "expected the rest of a message before the end of the connection, received only '{}'",
+                    rest.escape_ascii()
+                )
+            });
+        }
+        Heard::Closed
+    }
+}
+
+/// Events that depend on chance. Dealers that are correct for most hands are often wrong for one of these.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Event {
+    /// The first two cards total 21.
+    Dealt21,
+    /// A drawn card makes the total 21.
+    Drawn21,
+    /// An ace counts 1.
+    LowAce,
+    /// A hand of 21 received its RESULT.
+    Best,
+    Ended(Verdict),
+}
+
+/// The number of kinds of events, including one for each verdict.
+pub(super) const EVENTS: usize = 8;
+
+/// The events in the rounds so far.
+pub(super) type Seen = HashSet<Event>;
+
+/// The special properties of a hand for which a question is due.
+#[derive(Clone, Copy)]
+pub(super) struct Question {
+    is_dealt: bool,
+    is_best: bool,
+    /// An ace counts 1, since 11 would exceed 21.
+    has_low_ace: bool,
+}
+
+impl Question {
+    pub(super) fn of(hand: &Hand) -> Self {
+        let (cards, total) = (hand.cards(), hand.points().total());
+        let with_high_aces: u32 = cards.iter().map(|card| u32::from(Card::value(*card))).sum();
+        Self { is_dealt: cards.len() == 2, is_best: total == BEST, has_low_ace: with_high_aces > u32::from(total) }
+    }
+
+    /// Records that the question arrived.
+    pub(super) fn asked(self, judge: &mut Judge, seen: &mut Seen) {
+        if self.has_low_ace {
+            seen.insert(Event::LowAce);
+            judge.check(&ACE_ONE, true, String::new);
+        }
+        match (self.is_best, self.is_dealt) {
+            (true, true) => {
+                seen.insert(Event::Dealt21);
+                judge.check(&NATURAL, true, String::new);
+            }
+            (true, false) => {
+                seen.insert(Event::Drawn21);
+                judge.check(&ASKED_AT_21, true, String::new);
+            }
+            (false, false) => drop(judge.check(&ASKED_AGAIN, true, String::new)),
+            (false, true) => {}
+        }
+    }
+
+    /// The rule that is broken if this event occurred instead of the question: the `usual` one, unless the hand
+    /// explains it.
+    pub(super) fn missed(self, heard: Heard, usual: &'static Rule) -> &'static Rule {
+        match heard {
+            Heard::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,
+            Heard::Message(DealerMessage::Result(_)) if self.is_best && self.is_dealt => &NATURAL,
+            Heard::Message(DealerMessage::Result(_)) if self.is_best => &ASKED_AT_21,
+            _ => usual,
+        }
+    }
+}
+
+impl Table {
+    /// Reads the RESULTs of all players, and compares them with each other.
+    pub(super) fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
+        let mut verdicts = Vec::new();
+        let mut dealt: Vec<Card> = self.upcard.into_iter().collect();
+        for index in 0..self.seats.len() {
+            let verdict = self.result(judge, index, round)?;
+            let Some(seat) = self.seats.get(index) else { break };
+            dealt.extend(seat.hand.cards());
+            let Some(verdict) = verdict.filter(|_| !seat.is_cut) else { continue };
+            let total = seat.hand.points().total();
+            let is_bust = total > BEST;
+            let right = match total {
+                _ if is_bust => "BUST",
+                BEST => "WIN or PUSH",
+                _ if total < DEALER_STANDS => "WIN or LOOSE",
+                _ => "WIN, LOOSE or PUSH",
+            };
+            let wrong = || {
+                format!(
+                    "{}: expected RESULT {right} at a total of {total}, received RESULT {}",
+                    seat.at(round),
+                    verdict.word()
+                )
+            };
+            let mut fits =
+                judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, wrong);
+            if total == BEST {
+                fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, wrong);
+                self.seen.insert(Event::Best);
+            } else if total < DEALER_STANDS {
+                fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, wrong);
+            }
+            // A hand above 21 has lost, whatever the dealer reports.
+            let verdict = if is_bust { Verdict::Bust } else { verdict };
+            self.seen.insert(Event::Ended(verdict));
+            if fits || is_bust {
+                verdicts.push((total, verdict));
+            }
+        }
+        self.one_deck(judge, round + 1, &dealt);
+        // 22 represents a dealer that is bust.
+        let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
+        let is_fair = verdicts.is_empty()
+            || judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
+                let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
+                format!(
+                    "round {}: expected results for one total of the dealer, received {}",
+                    round + 1,
+                    told.collect::<Vec<_>>().join(" and ")
+                )
+            });
+        if let Some(upcard) = self.upcard.filter(|_| is_fair && !verdicts.is_empty()) {
+            self.chance.round(upcard, &dealt, &verdicts);
+        }
+        Ok(())
+    }
+
+    // The RESULT of a seat, or `None` if the round is over without one.
+    fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played<Option<Verdict>> {
+        let is_shared = self.seats.len() > 1;
+        loop {
+            if let Some(verdict) = self.seats.get_mut(index).and_then(|seat| seat.result.take()) {
+                return Ok(Some(verdict));
+            }
+            let heard = self.heard(judge, index);
+            let Some(seat) = self.seats.get_mut(index) else { return Ok(None) };
+            let total = seat.hand.points().total();
+            let at = seat.at(round);
+            if seat.unasked {
+                let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
+                // Each further missing question would cause a wait.
+                return judge.broken(rule, || {
+                    format!("{at}: expected DECISION at a total of {total}, received none, and later {heard}")
+                });
+            }
+            if total > BEST {
+                let asked = heard == Heard::Message(DealerMessage::Decision);
+                if !judge.check(&BUST_ENDS, !asked, || {
+                    format!("{at}: expected no DECISION at a total of {total}, received DECISION")
+                }) {
+                    seat.say(&PlayerMessage::Stand);
+                    continue;
+                }
+            }
+            if let Heard::Message(DealerMessage::Result(verdict)) = heard {
+                return Ok(Some(verdict));
+            }
+            let is_told = is_shared && matches!(heard, Heard::Message(DealerMessage::Card(_)));
+            judge.check(if is_told { &OTHERS_HIDDEN } else { &RESULT }, false, || {
+                format!("{at}: expected RESULT at a total of {total}, received {heard}")
+            });
+            match heard {
+                // After cards of another player, the RESULT is still due.
+                Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
+                Heard::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
+                    seat.put_back(message);
+                    return Ok(None);
+                }
+                _ => return Err(Halt::Broken),
+            }
+        }
+    }
+
+    /// Waits until the dealer has closed all connections.
+    pub(super) fn leave(&mut self, judge: &mut Judge) {
+        for seat in &mut self.seats {
+            let heard = seat.listen(judge, self.dealer.options.deadline());
+            let wrong =
+                || format!("seat {}: expected the end of the connection after QUIT, received {heard}", seat.number);
+            let is_silent = !matches!(heard, Heard::Message(_));
+            if judge.check(&NOTHING_MORE, is_silent, wrong) {
+                judge.check(&CLOSES, heard == Heard::Closed, wrong);
             }
         }
     }

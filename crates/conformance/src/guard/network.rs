@@ -14,7 +14,7 @@ use rustix::{
     process::{getegid, geteuid},
 };
 
-use super::words::{NETWORK, myself};
+use super::{NETWORK, myself};
 
 /// Disconnects this process and its descendants from all networks but loopback. No other thread may run yet.
 ///

@@ -1,19 +1,22 @@
 //! The scenarios with a server and their common parts.
 
-pub(super) mod game;
-pub(super) mod hostile;
-pub(super) mod joining;
-pub(super) mod moves;
-
-use nuggets::{Letter, grid::ROOM};
+use nuggets::{
+    Letter,
+    grid::{Cell, Direction, ROOM},
+};
 
 use super::{
-    map::MapFile,
-    party::{Client, Party, Role, STEPS},
-    reading::fitted,
+    party::{Client, End, Idle, Kind, Party, Role, STEPS, kinds},
     rules,
+    wire::{fitted, key_message, shown},
+    world::{MapFile, TELLING, World},
 };
-use crate::judge::Played;
+
+use crate::{
+    judge::{Halt, Played},
+    launch::{Exit, Run},
+    rule::Rule,
+};
 
 /// A spectator, which receives the true state, if the server accepts it.
 pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
@@ -99,6 +102,683 @@ pub(super) fn leave_all(party: &mut Party<'_>) -> Played {
         (0..).zip(&party.clients).filter(|(_, client)| plays(client)).map(|(number, _)| number).collect();
     for player in players {
         party.leave(player)?;
+    }
+    Ok(())
+}
+
+/// Names without letters. Each has a character that is not whitespace.
+const NAMES: [&str; 3] = ["42", "!", " . "];
+
+/// Players join, and one of them leaves.
+pub(super) fn players(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    still(party, bob)?;
+    party.leave(ann)?;
+    still(party, bob)?;
+    party.join("Cid")?;
+    leave_all(party)
+}
+
+/// PLAY without a name.
+pub(super) fn nameless(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of only white space")] {
+        let play = format!("PLAY {name}");
+        refused(party, play.as_bytes(), &rules::NAMELESS, what, "Sorry - you must provide player's name.")?;
+        still(party, ann)?;
+    }
+    leave_all(party)
+}
+
+/// Names that are unusual.
+pub(super) fn names(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    for name in NAMES {
+        party.join_as(name.as_bytes(), &rules::ANY_NAME)?;
+        party.judge.check(&rules::ANY_NAME, true, String::new);
+    }
+    leave_all(party)
+}
+
+/// PLAY from the address of a player.
+pub(super) fn second_seat(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
+    still(party, bob)?;
+    leave_all(party)
+}
+
+/// PLAY from the address of a player that has quit.
+pub(super) fn comes_back(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.leave(ann)?;
+    if party.clients[ann].quit.is_none() {
+        party.judge.leave_out_for([&rules::RETURN], &rules::LEAVE);
+        return leave_all(party);
+    }
+    party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
+    still(party, bob)?;
+    leave_all(party)
+}
+
+/// All players leave, and a new one joins.
+pub(super) fn all_leave(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still(party, ann)?;
+    party.leave(ann)?;
+    party.join_as(b"Bob", &rules::RUNS)?;
+    leave_all(party)
+}
+
+/// A spectator replaces another one.
+pub(super) fn spectators(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still(party, ann)?;
+    let second = party.stranger()?;
+    party.spectate(second, None)?;
+    for _ in 0..2 {
+        still(party, ann)?;
+    }
+    leave_all(party)
+}
+
+/// A spectator leaves, and another one connects.
+pub(super) fn spectator_quits(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let Some(watcher) = party.spectator() else {
+        party.judge.leave_out_for([&rules::SPECTATOR_QUITS], &rules::WATCH);
+        return Ok(());
+    };
+    party.quit(watcher, &rules::SPECTATOR_QUITS)?;
+    party.text(watcher, "Thanks for watching!");
+    let third = party.stranger()?;
+    party.spectate(third, None)?;
+    still(party, ann)?;
+    leave_all(party)
+}
+
+/// The spectator sends SPECTATE again.
+pub(super) fn watches_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still(party, ann)?;
+    let Some(watcher) = party.spectator() else {
+        party.judge.leave_out_for([&rules::WATCH_AGAIN], &rules::WATCH);
+        return Ok(());
+    };
+    party.idle(watcher, b"SPECTATE", &rules::WATCH_AGAIN, "a second SPECTATE of the spectator");
+    let all = [Kind::Grid, Kind::Gold, Kind::Display];
+    let is_told = |party: &Party<'_>| all.iter().all(|&kind| party.clients[watcher].has(kind));
+    let is_broken = |party: &Party<'_>| party.idle.as_ref().is_some_and(|idle| idle.is_broken);
+    party.wait(|party| is_broken(party) || is_told(party) || party.clients[watcher].has(Kind::Error));
+    party.drain();
+    if !is_broken(party) && !is_told(party) {
+        let log = kinds(&party.clients[watcher].log);
+        party.missing(&rules::WATCH_AGAIN, || {
+            format!("expected GRID, GOLD and DISPLAY after a second SPECTATE of the spectator, received {log}")
+        })?;
+    }
+    still(party, ann)?;
+    leave_all(party)
+}
+
+/// A player sends SPECTATE.
+pub(super) fn player_watches(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+    still(party, bob)?;
+    leave_all(party)
+}
+
+/// One player for each letter.
+pub(super) fn full(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    for number in 1..=26 {
+        let player = party.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
+        // A player that has quit keeps its letter.
+        if number == 5 {
+            party.leave(player)?;
+        }
+    }
+    refused(party, b"PLAY One too many", &rules::FULL, "the 27th PLAY", "Game is full: no more players can join.")?;
+    still_any(party, None)
+}
+
+/// Two players with the same name.
+pub(super) fn namesakes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    party.join_as(b"Ann", &rules::EQUAL_NAMES)?;
+    party.judge.check(&rules::EQUAL_NAMES, true, String::new);
+    still(party, ann)?;
+    leave_all(party)
+}
+
+// Sends a PLAY that the server must answer with QUIT.
+fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, wanted: &str) -> Played {
+    let number = party.stranger()?;
+    party.clients[number].leaving = true;
+    party.send(number, play);
+    party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
+    let log = party.clients[number].log.clone();
+    if party.clients[number].quit.is_none() {
+        party.missing(rule, || format!("expected QUIT after {what}, received {}", kinds(&log)))?;
+    } else {
+        party.judge.check(rule, true, String::new);
+        party.text(number, wanted);
+    }
+    party.idle = Some(Idle { rule, text: what.to_owned(), by: None, is_broken: false });
+    Ok(())
+}
+
+/// The maximum number of steps of a walk, which bounds the exploration of maps that are not ours.
+const WALK: usize = 70;
+/// The number of successive keys by which a player may fail to approach its target, such as gold.
+const PATIENT: u32 = 4;
+/// The keys of runs.
+const RUNS: &[u8] = b"HJKLYUBN";
+/// Keys that are typed one after another to check the effect of each.
+const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
+
+/// Steps, runs, swaps, and the view on the way.
+pub(super) fn movement(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for (&key, who) in KEYS.iter().zip([ann, bob, ann].into_iter().cycle()) {
+        careful(party, who, key)?;
+    }
+    for _ in 0..2 {
+        meet(party, ann, bob)?;
+        meet(party, bob, ann)?;
+    }
+    explore(party, ann)?;
+    leave_all(party)
+}
+
+/// A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
+pub(super) fn push(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    let (pusher, victim) = (party.letter(ann)?, party.letter(bob)?);
+    walk(party, ann, |world, cell| {
+        let unknown = |direction| world.grid.step(cell, direction).is_some_and(|next| !world.knows(victim, next));
+        world.is_deep(cell) && Direction::ALL.into_iter().filter(|direction| unknown(*direction)).count() > 1
+    })?;
+    let beside = |world: &World, cell: Cell| {
+        Direction::ALL.into_iter().find(|&direction| world.grid.step(cell, direction) == world.cell(pusher))
+    };
+    walk(party, bob, |world, cell| beside(world, cell).is_some())?;
+    let world = party.world()?;
+    // The direction from the pusher to the other player. After the push, it also leads the other player back.
+    let back = world.cell(victim).and_then(|cell| beside(world, cell)).and_then(opposite);
+    if let Some(back) = back {
+        let place = party.world()?.cell(pusher);
+        careful(party, ann, back.key())?;
+        if party.world()?.cell(victim) != place {
+            party.judge.leave_out_for([&rules::PUSHED], &rules::SWAP);
+            return Ok(());
+        }
+        careful(party, bob, back.key())?;
+    }
+    leave_all(party)
+}
+
+/// Two players move to spots where floating-point numbers make one wrongly see the other, or not.
+pub(super) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    let letter = party.letter(ann)?;
+    let world = party.world()?;
+    let far = |spot| world.path(letter, STEPS, |cell| at(world, cell) == spot).map_or(usize::MAX, |path| path.len());
+    let Some((spot, targets)) = TELLING.into_iter().min_by_key(|(spot, _)| far(*spot)) else { return Ok(()) };
+    walk(party, ann, |world, cell| at(world, cell) == spot)?;
+    for &target in targets {
+        walk(party, bob, |world, cell| at(world, cell) == target)?;
+    }
+    leave_all(party)
+}
+
+/// Steps and runs in all directions from the middle of a room, over gold and through another player.
+pub(super) fn runs(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for direction in Direction::ALL {
+        // With two free spots on both sides, so that a mirrored step is visible, and a run differs from a step.
+        let wide = |world: &World, cell: Cell| {
+            [Some(direction), opposite(direction)].into_iter().all(|way| {
+                let next = |from| world.grid.step(from, way?);
+                next(cell).and_then(next).is_some()
+            })
+        };
+        for key in [direction.key(), direction.key().to_ascii_uppercase()] {
+            walk(party, ann, wide)?;
+            careful(party, ann, key)?;
+        }
+    }
+    let letter = party.letter(ann)?;
+    let over = |world: &World, cell: Cell| RUNS.iter().copied().find(|&key| world.runs_over_gold(cell, key));
+    walk(party, ann, |world, cell| over(world, cell).is_some())?;
+    let world = party.world()?;
+    if let Some(key) = world.cell(letter).and_then(|cell| over(world, cell)) {
+        careful(party, ann, key)?;
+    }
+    let other = party.letter(bob)?;
+    // A player with a free spot behind it.
+    let through = |world: &World, cell: Cell| {
+        let place = world.cell(other)?;
+        let free = |direction: &Direction| {
+            world.grid.step(cell, *direction) == Some(place) && world.grid.step(place, *direction).is_some()
+        };
+        Direction::ALL.into_iter().find(free)
+    };
+    walk(party, ann, |world, cell| through(world, cell).is_some())?;
+    let world = party.world()?;
+    if let Some(direction) = world.cell(letter).and_then(|cell| through(world, cell)) {
+        careful(party, ann, direction.key().to_ascii_uppercase())?;
+    }
+    // Through the other player and over gold. One without the other may not show an error.
+    let rich = |world: &World, cell: Cell| RUNS.iter().copied().find(|&key| world.runs_through(cell, key, other));
+    if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| party.judge.has_failed(rule)) {
+        walk(party, ann, |world, cell| rich(world, cell).is_some())?;
+        let world = party.world()?;
+        if let Some(key) = world.cell(letter).and_then(|cell| rich(world, cell)) {
+            careful(party, ann, key)?;
+        }
+    }
+    // The remaining gold shows whether some was lost.
+    finish(party, &[ann, bob], run, &rules::EXIT)
+}
+
+fn at(world: &World, cell: Cell) -> (u16, u16) {
+    let place = world.grid.position(cell);
+    (place.row, place.col)
+}
+
+// Lets a player enter a passage and leave it at another end.
+fn explore(party: &mut Party<'_>, who: usize) -> Played {
+    let letter = party.letter(who)?;
+    walk(party, who, World::is_deep)?;
+    walk(party, who, |world, cell| world.grid.at(cell) == ROOM && !world.knows(letter, cell))
+}
+
+/// Lets a player move towards the nearest wanted spot, as long as it approaches it.
+fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
+    let (mut nearest, mut vain) = (usize::MAX, 0);
+    for _ in 0..WALK {
+        let world = party.world()?;
+        let path = world.path(party.letter(who)?, STEPS, |cell| wanted(world, cell)).unwrap_or_default();
+        let Some(&key) = path.first() else { break };
+        vain = if path.len() < nearest { 0 } else { vain + 1 };
+        nearest = nearest.min(path.len());
+        if vain > PATIENT {
+            break;
+        }
+        careful(party, who, key)?;
+    }
+    Ok(())
+}
+
+// Lets a player step onto another, and then run through it.
+fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
+    let (letter, target) = (party.letter(who)?, party.letter(other)?);
+    let world = party.world()?.clone();
+    let place = world.cell(target);
+    let beside =
+        |cell: Cell, direction: Direction| world.grid.step(cell, direction).filter(|&next| Some(next) == place);
+    // Preferably with a free spot behind the other player, so that a run can continue.
+    let behind = |direction| place.is_some_and(|place| world.grid.step(place, direction).is_some());
+    let best = Direction::ALL.into_iter().any(behind);
+    let good = |cell: Cell| {
+        let onto = |direction: &Direction| beside(cell, *direction).is_some() && (behind(*direction) || !best);
+        Direction::ALL.into_iter().find(onto)
+    };
+    let any = |cell: Cell| Direction::ALL.into_iter().find(|&direction| beside(cell, direction).is_some());
+    let path = world.path(letter, STEPS, |cell| good(cell).is_some());
+    let Some(path) = path.or_else(|| world.path(letter, STEPS, |cell| any(cell).is_some())) else { return Ok(()) };
+    for &key in path.iter().take(2 * WALK) {
+        let effect = party.world()?.forecast(letter, key).1;
+        careful(party, who, key)?;
+        // If a step on the path is not possible, the server has moved the player differently.
+        if effect.swaps > 0 || effect.steps == 0 {
+            return Ok(());
+        }
+    }
+    let Some(direction) = party.world()?.cell(letter).and_then(|cell| good(cell).or_else(|| any(cell))) else {
+        return Ok(());
+    };
+    careful(party, who, direction.key())?;
+    // Now the other player is behind: step back onto it, and run through it again.
+    if let Some(back) = opposite(direction) {
+        careful(party, who, back.key().to_ascii_uppercase())?;
+    }
+    Ok(())
+}
+
+fn opposite(direction: Direction) -> Option<Direction> {
+    let (row, col) = direction.delta();
+    Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
+}
+
+/// A few keys, for a comparison with the same keys in another game. Returns the spectator's last DISPLAY and the
+/// purses.
+pub(super) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
+    let board =
+        |party: &Party<'_>| party.spectator().map_or_else(Vec::new, |watcher| party.clients[watcher].display.clone());
+    watch(party, Some(map))?;
+    let mut shown = board(party);
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for (&key, who) in b"LHJKLYUBN".iter().zip([ann, bob].into_iter().cycle()) {
+        careful(party, who, key)?;
+    }
+    shown.extend(board(party));
+    Ok((shown, party.clients.iter().map(|client| client.purse).collect()))
+}
+
+/// The maximum number of keys in a game. A server that moves players correctly needs a tenth.
+const MOST_KEYS: u32 = 1000;
+/// The number of moves without an answer after which a game is aborted.
+const UNANSWERED: u32 = 8;
+
+/// Plays with several players. One of them leaves before the end.
+pub(super) fn whole_game(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann Lee")?;
+    let bob = party.join("Bob")?;
+    let cid = party.join("Cid")?;
+    // The table contains the gold of a player that has quit.
+    hunt(party, cid)?;
+    party.leave(cid)?;
+    finish(party, &[ann, bob], run, &rules::EXIT)
+}
+
+/// Plays with one player and without a spectator. Such a game needs the fewest features of the server.
+pub(super) fn one_player(
+    party: &mut Party<'_>,
+    map: &MapFile,
+    run: &mut dyn Run,
+    (name, rule): (&[u8], &'static Rule),
+) -> Played {
+    party.unwatched(&map.grid);
+    let ann = party.join_as(name, rule)?;
+    finish(party, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
+}
+
+/// Plays until no gold is left. If the server does not report that and exit, it breaks this rule.
+fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
+    let mut turn = players.iter().copied().cycle();
+    let mut keys = 0;
+    while let Some(who) = turn.next()
+        && keys < MOST_KEYS
+    {
+        keys += hunt(party, who)?;
+        if party.end == End::Judged {
+            party.judge_summary(run);
+            let exit = run.exit(party.options.deadline());
+            // Errors at the end of any game are not caused by a name.
+            let is_right = exit == Some(Exit::with(0))
+                || rule != &rules::EXIT && exit.as_ref().is_none_or(|exit| exit.code.is_some());
+            party.judge.check(rule, is_right, || {
+                format!("expected exit status 0 after the game, but {}", Exit::told(exit.as_ref(), "the server"))
+            });
+            return Ok(());
+        }
+    }
+    Err(Halt::Broken)
+}
+
+// Lets a player take a pile, which may end the game. Returns the number of keys.
+fn hunt(party: &mut Party<'_>, who: usize) -> Played<u32> {
+    let letter = party.letter(who)?;
+    let (mut nearest, mut vain) = (usize::MAX, 0);
+    for count in 0.. {
+        // Runs come first, since they may take several piles.
+        let runs =
+            [&rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD].iter().any(|rule| party.judge.has_failed(rule));
+        let keys: &[u8] = if runs { STEPS } else { b"HJKLYUBNhjklyubn" };
+        let world = party.world()?;
+        if world.piles.is_empty() {
+            // The remaining gold may be under the player.
+            still(party, who)?;
+            if party.end == End::Judged || !party.world()?.piles.is_empty() {
+                return Ok(count + 1);
+            }
+            let left = party.clients[who].left.unwrap_or_default();
+            return party.lacking(&rules::TOTAL, || {
+                format!("expected a pile for the {left} nuggets left in GOLD, received none")
+            });
+        }
+        if world.cell(letter).is_none() {
+            vain += 1;
+            if vain > PATIENT {
+                return Err(Halt::Broken);
+            }
+            party.key(who, STEPS[0])?;
+            continue;
+        }
+        let Some(keys) = world.hunt(letter, keys) else {
+            return party.lacking(&rules::PILES_IN_ROOMS, || {
+                format!("expected reachable gold, but player {letter} cannot reach any pile")
+            });
+        };
+        let Some(&key) = keys.first() else { break };
+        let effect = party.key(who, key)?;
+        if party.end == End::Judged {
+            return Ok(count + 1);
+        }
+        if party.unanswered > UNANSWERED {
+            return Err(Halt::Broken);
+        }
+        // The server may have moved the player differently.
+        vain = if keys.len() < nearest { 0 } else { vain + 1 };
+        nearest = nearest.min(keys.len());
+        if vain > PATIENT {
+            return Err(Halt::Broken);
+        }
+        if effect.piles > 0 {
+            return Ok(count + 1);
+        }
+    }
+    Ok(0)
+}
+
+/// Messages that only servers send.
+const SERVER_WORDS: [&[u8]; 6] = [b"OK A", b"GRID 1 1", b"GOLD 9 9 9", b"DISPLAY\n", b"QUIT now", b"ERROR no"];
+/// Invalid messages that resemble valid ones.
+const MALFORMED: [&[u8]; 12] = [
+    b"KEY hh",
+    b"KEY h\n",
+    b"KEY lL",
+    b"KEY",
+    b"KEY ",
+    b"KEYh",
+    b"key h",
+    b"PLAY",
+    b"PLAYAnn",
+    b"SPECTATEX",
+    b"SPECTATE x",
+    b"%s%n%s%n KEY l",
+];
+
+/// The players of a game. The display of the second shows the effects of the first.
+struct Cast {
+    ann: usize,
+    bob: usize,
+}
+
+fn cast(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<Cast> {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    Ok(Cast { ann, bob })
+}
+
+/// Malformed messages of a player and of an unknown address.
+pub(super) fn malformed(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    for datagram in MALFORMED {
+        send_both(party, (ann, stranger), datagram, &rules::MALFORMED, bob)?;
+    }
+    for key in *b"?1 \x1b\xff" {
+        let text = format!("KEY '{}' of player A", key.escape_ascii());
+        idle(party, ann, &key_message(key), &rules::MALFORMED, &text, bob)?;
+    }
+    leave_all(party)
+}
+
+/// Whether a client is notified that its message was wrong.
+pub(super) fn explained(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still_any(party, None)?;
+    for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
+        party.send(ann, datagram);
+        let is_told = party.wait(|party| party.clients[ann].has(Kind::Error));
+        party
+            .judge
+            .check(rule, is_told, || format!("expected ERROR after {} of player A, received none", shown(datagram)));
+    }
+    leave_all(party)
+}
+
+pub(super) fn empty(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    send_both(party, (ann, stranger), b"", &rules::EMPTY, bob)?;
+    leave_all(party)
+}
+
+pub(super) fn zero_bytes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    // Uses a key that can move the player.
+    let key = plain_step(party, party.letter(ann)?)?.unwrap_or(b'l');
+    for datagram in [&b"\0"[..], &[b'K', b'E', b'Y', b' ', key, 0]] {
+        send_both(party, (ann, stranger), datagram, &rules::ZERO_BYTES, bob)?;
+    }
+    leave_all(party)
+}
+
+pub(super) fn longest(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    send_both(party, (ann, stranger), &vec![b'x'; 65_507], &rules::LONGEST, bob)?;
+    leave_all(party)
+}
+
+/// Messages of another server.
+pub(super) fn server_words(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { bob, .. } = cast(party, map)?;
+    let server = party.stranger()?;
+    for word in SERVER_WORDS {
+        party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
+        still(party, bob)?;
+        let is_told = party.clients[server].log.contains(&Kind::Error);
+        party.judge.check(&rules::SILENT_WORDS, !is_told, || {
+            format!("expected no answer to {}, which only servers send, received ERROR", shown(word))
+        });
+    }
+    leave_all(party)
+}
+
+pub(super) fn small_q(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    ignored(party, (ann, "player A"), b"q", &rules::SMALL_Q, bob)?;
+    leave_all(party)
+}
+
+/// Keys from an address that never played, and from a player that has quit.
+pub(super) fn strangers(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    ignored(party, (stranger, "an unknown address"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    let cid = party.join("Cid")?;
+    let spot = party.world()?.cell(party.letter(ann)?);
+    party.leave(ann)?;
+    if party.clients[ann].quit.is_none() {
+        return leave_all(party);
+    }
+    ignored(party, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
+    // Another player is now at the position of the one that has quit.
+    walk(party, bob, |_, cell| Some(cell) == spot)?;
+    ignored(party, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)?;
+    leave_all(party)
+}
+
+pub(super) fn watcher_keys(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { bob, .. } = cast(party, map)?;
+    match party.spectator() {
+        Some(watcher) => {
+            ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)?;
+        }
+        None => party.judge.leave_out_for([&rules::WATCHER], &rules::WATCH),
+    }
+    leave_all(party)
+}
+
+/// The program of a player ends without notifying the server.
+pub(super) fn lost(party: &mut Party<'_>, map: &MapFile) -> Played {
+    let Cast { ann, bob } = cast(party, Some(map))?;
+    party.lose(ann);
+    for _ in 0..4 {
+        let text = "the port of player A was closed".to_owned();
+        party.idle = Some(Idle { rule: &rules::LOST, text, by: None, is_broken: false });
+        still(party, bob)?;
+    }
+    Ok(())
+}
+
+// Sends a datagram as a player and from an unknown address.
+fn send_both(
+    party: &mut Party<'_>,
+    (player, stranger): (usize, usize),
+    datagram: &[u8],
+    rule: &'static Rule,
+    other: usize,
+) -> Played {
+    for (who, whose) in [(player, "player A"), (stranger, "an unknown address")] {
+        idle(party, who, datagram, rule, &format!("{} of {whose}", shown(datagram)), other)?;
+    }
+    Ok(())
+}
+
+// Sends a datagram that must have no effect. Then another player moves, which shows whether it had one. After a breach,
+// further datagrams are not sent.
+fn idle(party: &mut Party<'_>, who: usize, datagram: &[u8], rule: &'static Rule, text: &str, other: usize) -> Played {
+    if party.judge.has_failed(rule) {
+        return Ok(());
+    }
+    party.idle(who, datagram, rule, text);
+    still(party, other)
+}
+
+// Sends keys that must have no effect.
+fn ignored(
+    party: &mut Party<'_>,
+    (who, whose): (usize, &str),
+    keys: &[u8],
+    rule: &'static Rule,
+    other: usize,
+) -> Played {
+    for &key in keys {
+        idle(party, who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)), other)?;
     }
     Ok(())
 }

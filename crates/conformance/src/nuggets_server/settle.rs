@@ -1,21 +1,25 @@
-//! The effects that an action must have.
+//! The effects that an action must have, and the end of a game.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Instant,
 };
 
-use nuggets::{Letter, grid::Cell};
+use nuggets::{
+    Letter,
+    grid::{Cell, PASSAGE, ROCK, ROOM},
+};
 
 use super::{
-    displays::{differences, shown},
-    party::{Client, Deed, End, Idle, Kind, Party, Role},
+    party::{Client, Deed, End, GOLD, Idle, Kind, Party, Role, kinds},
     rules,
-    wire::key_message,
+    wire::{Row, differences, key_message, row, shown},
     world::{Effect, World},
 };
+
 use crate::{
     judge::{Halt, Played},
+    launch::Run,
     rule::Rule,
 };
 
@@ -648,4 +652,269 @@ pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
 // The positions of the players in a spectator's DISPLAY.
 fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {
     cells(text).filter_map(|(cell, byte)| Some((Letter::from_byte(byte)?, cell))).collect()
+}
+
+/// A rule that cells of a view break, and the rule that they break instead unless another observation breaks the first.
+type Breach = (&'static Rule, Option<&'static Rule>);
+
+/// A rule with the number of cells that break it, and the first of them with the expected and the shown byte.
+type Differences = (Breach, u32, (Cell, u8, u8));
+
+impl Party<'_> {
+    /// Judges the last DISPLAY of a player at `own`. One error of sight has many effects. It breaks the other rules of
+    /// this picture only if no other observation shows that sight is wrong.
+    pub(super) fn observe_view(
+        &self,
+        found: &mut Vec<Observation>,
+        deed: &Deed<'_>,
+        text: &str,
+        world: &World,
+        (letter, own, number): (Letter, Cell, usize),
+    ) {
+        let display = &self.clients[number].display;
+        let (board, truth) = (world.board(), self.true_board());
+        let is_true = |cell: Cell, byte: u8| truth.is_some_and(|truth| truth.get(cell.index()) == Some(&byte));
+        let is_pushed = deed.pushed.contains(&letter);
+        let in_passage = world.grid.at(own) == PASSAGE;
+        let of_passages: Breach = (&rules::SIGHT, Some(&rules::PASSAGE_SIGHT));
+        let of_rooms: Breach = (&rules::SIGHT, None);
+        let sight = if in_passage { of_passages } else { of_rooms };
+        // Cells that are out of sight here may have been seen on the way, or past a player in a passage.
+        let is_by_passage = world.came_by_passage(letter) || world.is_other_in_passage(letter);
+        let afar = if is_by_passage { of_passages } else { of_rooms };
+        // A server that hides a pile which is out of sight considers the cells that it shows visible.
+        let hides = world.piles.iter().any(|&pile| {
+            world.knows(letter, pile) && !world.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')
+        });
+        let mut wrong: Vec<Differences> = Vec::new();
+        for ((cell, right), &got) in cells(&board).zip(display).filter(|((_, right), _)| *right != b'\n') {
+            let (ground, trace) = (world.grid.at(cell), world.trace(letter, cell));
+            let (right, breach): (u8, Option<Breach>) = if cell == own {
+                let is_covered =
+                    got == b'*' || Letter::from_byte(got).is_some_and(|other| world.cell(other) == Some(own));
+                let is_drawn = truth.is_some_and(|truth| truth.get(own.index()) == Some(&letter.byte()));
+                (
+                    b'@',
+                    (got != b'@' && (!is_covered || is_drawn && !world.piles.contains(&own)))
+                        .then_some((&rules::OWN, None)),
+                )
+            } else if got == b'@' {
+                (right, Some((&rules::OWN, None)))
+            } else if world.sees(letter, cell) {
+                // Without a spectator, gold and other players are known only from this DISPLAY.
+                let is_new = truth.is_none() && is_occupant(got) && right == ROOM;
+                let is_right = got == right || is_true(cell, got) || is_new;
+                let breach = if is_pushed && got == ROCK { (&rules::SIGHT, Some(&rules::PUSHED)) } else { sight };
+                (right, (!is_right).then_some(breach))
+            } else if got == ROCK {
+                let breach = if ground == ROCK || !trace.is_known() {
+                    None
+                } else if trace.is_new {
+                    Some((&rules::SIGHT, Some(if trace.is_by_push { &rules::PUSHED } else { &rules::MEMORY })))
+                } else if trace.is_by_push {
+                    Some((&rules::MEMORY, Some(&rules::PUSHED)))
+                } else {
+                    Some((&rules::MEMORY, None))
+                };
+                (ground, breach)
+            } else if !trace.is_known() && !trace.was_shown {
+                (ROCK, Some(afar))
+            } else if is_occupant(got) {
+                let is_there = is_true(cell, got) || truth.is_none() && board.get(cell.index()) == Some(&got);
+                let breach = if !is_there {
+                    Some((&rules::STALE, None))
+                } else if trace.shown != got && hides {
+                    Some(afar)
+                } else {
+                    (!in_passage).then_some((&rules::SIGHT, Some(&rules::STALE)))
+                };
+                (ground, breach)
+            } else {
+                (ground, (got != ground).then_some((&rules::MEMORY, None)))
+            };
+            let Some(breach) = breach else { continue };
+            match wrong.iter_mut().find(|(other, ..)| *other == breach) {
+                Some((_, count, _)) => *count += 1,
+                None => wrong.push((breach, 1, (cell, right, got))),
+            }
+        }
+        let mut kept = vec![&rules::OWN, if in_passage { &rules::PASSAGE_SIGHT } else { &rules::SIGHT }];
+        if world.remembers(letter) {
+            kept.extend([&rules::MEMORY, &rules::STALE]);
+        }
+        if is_pushed {
+            kept.push(&rules::PUSHED);
+        }
+        kept.retain(|rule| wrong.iter().all(|((broken, instead), ..)| broken != rule && *instead != Some(*rule)));
+        found.extend(kept.into_iter().map(|rule| Observation::new(rule, number, true, String::new)));
+        found.extend(wrong.into_iter().map(|((rule, instead), count, (cell, right, got))| {
+            let more = if count > 1 { format!(" ({count} such spots)") } else { String::new() };
+            let wrong = format!(
+                "player {letter} at {}, after {text}: expected '{}' at {}, received '{}'{more}",
+                world.grid.position(own),
+                right.escape_ascii(),
+                world.grid.position(cell),
+                got.escape_ascii()
+            );
+            Observation::either(rule, instead, number, wrong)
+        }));
+    }
+}
+
+const fn is_occupant(byte: u8) -> bool {
+    matches!(byte, b'*' | b'A'..=b'Z')
+}
+
+/// The phrase at the start of the summary.
+const OVER: &str = "GAME OVER:";
+/// The number of bytes of a name that are kept.
+const LONGEST_NAME: usize = 50;
+
+impl Party<'_> {
+    /// Judges the end of the game after an action that took the last nugget.
+    pub(super) fn end(&mut self, after: &str, before: &Before) -> Played {
+        let told = &before.active;
+        self.end = End::Due;
+        self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
+        // Messages after QUIT are judged too.
+        self.drain();
+        if told.iter().all(|&number| self.clients[number].quit.is_none()) {
+            return self.lacking(&rules::OVER, || {
+                format!("expected QUIT after {after}, which took the last nugget, but no client received it")
+            });
+        }
+        self.end = End::Judged;
+        let taken: Vec<Cell> = match &self.world {
+            Some(world) => before.world.piles.difference(&world.piles).copied().collect(),
+            None => Vec::new(),
+        };
+        let remaining = self.world.as_ref().map_or(0, |world| {
+            let piles: Vec<Cell> = match self.true_board() {
+                Some(board) => cells(board).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect(),
+                None => world.piles.iter().copied().collect(),
+            };
+            piles.into_iter().filter(|cell| !world.was_taken(*cell)).count()
+        });
+        self.judge.check(&rules::TOTAL, remaining == 0, || {
+            format!("expected no pile after {after}, which took the last nugget, received {remaining}")
+        });
+        for &number in told {
+            self.attend(number);
+            let who = self.who(number);
+            let client = &self.clients[number];
+            let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
+            let Some(text) = text else {
+                self.judge.check(&rules::OVER, false, || {
+                    format!("{who}: expected QUIT after the last nugget, received none")
+                });
+                continue;
+            };
+            // DISPLAYs of earlier steps of a run still show the pile.
+            let sees = client.role == Role::Spectator || self.last_sender == Some(number);
+            let is_shown = !sees || !taken.iter().any(|cell| client.display.get(cell.index()) == Some(&b'*'));
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let begins = text.trim_start().starts_with(OVER);
+            self.judge.check(&rules::OVER, begins, || {
+                format!("{who}: expected QUIT {OVER} after the last nugget, received QUIT {}", shown(text.as_bytes()))
+            });
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let table = self.table();
+            self.judge_table(&who, &lines, &table);
+            let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
+            let last = left == Some(0) && before.contains(&Kind::Gold);
+            self.judge.check(&rules::LAST, last, || {
+                format!("{who}: expected GOLD with 0 left before QUIT, received {}", kinds(&log))
+            });
+            let shown = before.contains(&Kind::Display);
+            self.judge.check(&rules::SHOW, shown, || {
+                format!("{who}: expected DISPLAY before QUIT, received {}", kinds(&log))
+            });
+            if shown && !is_shown {
+                // Alternatively, the server leaves piles where they were.
+                let wrong = || format!("{who}: expected a DISPLAY without the last pile, received {}", kinds(&log));
+                self.judge.under(&rules::SHOW, |judge| {
+                    judge.check(&rules::TAKEN, false, wrong);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of the final table in the order of joining, with the purses that the server has reported to its
+    /// clients. The player of the last key has the gold that is missing in them.
+    pub(super) fn table(&self) -> Vec<Row> {
+        let purses: u32 = self.joined.iter().map(|(.., number)| self.clients[*number].purse).sum();
+        let rest = self.total.unwrap_or(GOLD).saturating_sub(purses);
+        let is_last = |number: usize| self.clients[number].left != Some(0) && self.last_sender == Some(number);
+        let row = |(letter, name, number): &(Letter, nuggets::Name, usize)| Row {
+            letter: letter.byte(),
+            purse: self.clients[*number].purse + if is_last(*number) { rest } else { 0 },
+            name: name.to_string(),
+        };
+        self.joined.iter().map(row).collect()
+    }
+
+    // Judges the rows of a table, regardless of the form of its columns.
+    fn judge_table(&mut self, who: &str, lines: &[String], table: &[Row]) {
+        let rows: Vec<(Row, &String)> = lines.iter().filter_map(|line| row(line).map(|row| (row, line))).collect();
+        for right in table {
+            let letter = char::from(right.letter);
+            let has_left =
+                self.joined.iter().any(|(of, _, number)| of.byte() == right.letter && self.clients[*number].has_left);
+            let found = rows.iter().find(|(row, _)| row.letter == right.letter);
+            if has_left {
+                self.judge.check(&rules::QUITTER_ROW, found.is_some(), || {
+                    format!("{who}: expected a row of player {letter}, who has quit, received none")
+                });
+            }
+            let Some((row, line)) = found else {
+                if !has_left {
+                    self.judge.check(&rules::TABLE, false, || {
+                        let first = lines.get(1).map_or_else(|| "no row".to_owned(), |row| shown(row.as_bytes()));
+                        format!("{who}: expected a row of player {letter}, received none; the first row is {first}")
+                    });
+                }
+                continue;
+            };
+            let told = |what: &str| {
+                let purse = right.purse;
+                format!(
+                    "{who}: expected the row '{letter} {purse:>10} {}'{what}, received {}",
+                    right.name,
+                    shown(line.as_bytes())
+                )
+            };
+            self.judge.check(&rules::TABLE, row.purse == right.purse, || told(""));
+            self.judge.check(&rules::TABLE_FORM, line.starts_with(&format!("{letter} {:>10} ", row.purse)), || {
+                told(", as in the example of the task")
+            });
+            let rule = if right.name.len() == LONGEST_NAME { &rules::NAME_LENGTH } else { &rules::NAMES };
+            self.judge.check(rule, row.name.trim() == right.name.trim(), || told(""));
+        }
+    }
+
+    /// Judges the table that the server prints to standard output.
+    pub(super) fn judge_summary(&mut self, run: &mut dyn Run) {
+        let wanted: Vec<String> =
+            self.table().iter().map(|row| format!("{} {}", char::from(row.letter), row.purse)).collect();
+        let by = self.options.deadline();
+        // Rows may be in any order, and names are judged elsewhere.
+        let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        while !open.is_empty()
+            && let Some(line) = run.line(by)
+        {
+            if let Some(found) = row(&line) {
+                let found = format!("{} {}", char::from(found.letter), found.purse);
+                open.retain(|row| *row != found);
+            }
+        }
+        let missing = open.first().map(|row| (*row).to_owned());
+        self.judge.check(&rules::SUMMARY, missing.is_none(), || {
+            format!(
+                "expected a line with the letter and the purse '{}' on standard output, received none",
+                missing.unwrap_or_default()
+            )
+        });
+    }
 }

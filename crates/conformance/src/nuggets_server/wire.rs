@@ -1,7 +1,10 @@
-//! Several UDP clients of one server.
+//! Several UDP clients of one server, and the messages that they receive. Messages are read leniently. Rules about their
+//! form are judged separately.
 
 use std::{
+    collections::VecDeque,
     io::{self, ErrorKind},
+    iter,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
         Arc,
@@ -12,7 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::protocol::MAX_DATAGRAM;
+use nuggets::{
+    Letter,
+    grid::{Cell, Grid},
+    protocol::{MAX_DATAGRAM, printable},
+};
 
 /// The interval at which a reader checks whether it should stop.
 const BREATH: Duration = Duration::from_millis(50);
@@ -68,7 +75,7 @@ impl Wire {
         let reader = thread::spawn({
             let (socket, over, pauses) = (Arc::clone(&socket), Arc::clone(&over), Arc::clone(&pauses));
             let sender = self.sender.clone();
-            move || read(number, &socket, &over, &pauses, &sender)
+            move || receive(number, &socket, &over, &pauses, &sender)
         });
         self.ends.push(Some(End { socket, over, pauses, reader }));
         Ok(number)
@@ -91,7 +98,7 @@ impl Wire {
     }
 
     /// The number of pauses of each client without a datagram. When all of these numbers have increased, all datagrams
-    /// that had arrived before were read.
+    /// that had arrived before were receive.
     pub(super) fn pauses(&self) -> Vec<u64> {
         self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
     }
@@ -110,7 +117,7 @@ impl Drop for Wire {
     }
 }
 
-fn read(
+fn receive(
     number: usize,
     socket: &UdpSocket,
     over: &AtomicBool,
@@ -137,5 +144,168 @@ fn read(
         if let Err(TrySendError::Disconnected(_)) = sender.try_send((number, arrival)) {
             return;
         }
+    }
+}
+
+/// The content of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading<'a> {
+    Ok(Letter),
+    Grid { rows: u16, cols: u16 },
+    Gold { collected: u32, purse: u32, remaining: u32 },
+    Display(&'a [u8]),
+    Quit(&'a [u8]),
+    Error,
+}
+
+/// Reads a message leniently: its kind and values must be recognizable.
+pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
+    let end = datagram.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
+    let text = &datagram[..end];
+    let (kind, rest) = text.split_at(text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count());
+    let words = || rest.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-').filter(|word| !word.is_empty());
+    let numbers: Vec<u32> = words().map_while(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect();
+    let size = |number: &u32| u16::try_from(*number).ok();
+    match (kind.to_ascii_uppercase().as_slice(), &numbers[..]) {
+        (b"OK", _) => words().next()?.first().map(u8::to_ascii_uppercase).and_then(Letter::from_byte).map(Reading::Ok),
+        (b"GRID", [rows, cols, ..]) => Some(Reading::Grid { rows: size(rows)?, cols: size(cols)? }),
+        (b"GOLD", &[collected, purse, remaining, ..]) => Some(Reading::Gold { collected, purse, remaining }),
+        (b"DISPLAY", _) => {
+            let start = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
+            Some(Reading::Display(&rest[start..]))
+        }
+        (b"QUIT", _) => Some(Reading::Quit(rest.strip_prefix(b" ").unwrap_or(rest))),
+        (b"ERROR", _) => Some(Reading::Error),
+        _ => None,
+    }
+}
+
+/// The text of a DISPLAY in the given shape. Rows are truncated or padded with blanks.
+pub(super) fn fitted(text: &[u8], rows: u16, cols: u16) -> Vec<u8> {
+    let mut lines: VecDeque<&[u8]> = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect();
+    // If the text begins with an additional newline, there is one row too many.
+    while lines.len() > usize::from(rows) && lines.front().is_some_and(|line| line.is_empty()) {
+        lines.pop_front();
+    }
+    let mut fitted = Vec::new();
+    for _ in 0..rows {
+        let line = lines.pop_front().unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        fitted.extend(line.iter().copied().chain(iter::repeat(b' ')).take(usize::from(cols)));
+        fitted.push(b'\n');
+    }
+    fitted
+}
+
+/// A row of the final table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) letter: u8,
+    pub(super) purse: u32,
+    pub(super) name: String,
+}
+
+/// Parses a row with a letter, a purse and a name, separated by any blanks.
+pub(super) fn row(line: &str) -> Option<Row> {
+    let line = line.trim_start();
+    let letter = line.bytes().next().filter(u8::is_ascii_uppercase)?;
+    let rest = line.get(1..)?.trim_start_matches([':', ',', ' ', '\t']);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let purse = rest.get(..digits)?.parse().ok()?;
+    let name = rest.get(digits..)?;
+    Some(Row { letter, purse, name: name.strip_prefix([' ', '\t']).unwrap_or(name).to_owned() })
+}
+
+/// The number of bytes of a message that a report shows.
+const SHOWN: usize = 60;
+/// The number of cells that a report names.
+const NAMED: usize = 4;
+
+/// A message as a report shows it.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let text = printable(bytes.get(..SHOWN).unwrap_or(bytes), b"");
+    if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
+}
+
+/// Explains why a text does not have that many rows and columns.
+pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
+    if text.starts_with(b"\n") && cols > 0 {
+        return Some("starts with an empty row".to_owned());
+    }
+    let Some(lines) = text.strip_suffix(b"\n") else {
+        return Some("has no newline after its last row".to_owned());
+    };
+    let lines: Vec<&[u8]> = lines.split(|&byte| byte == b'\n').collect();
+    if lines.len() != usize::from(rows) {
+        return Some(format!("has {} rows", lines.len()));
+    }
+    let (number, line) = (1..).zip(lines).find(|(_, line)| line.len() != usize::from(cols))?;
+    Some(format!("has {} bytes in row {number}", line.len()))
+}
+
+/// The differences between two texts of DISPLAYs.
+pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> String {
+    if display.is_empty() {
+        return format!("expected {} bytes, received nothing", expected.len());
+    }
+    if expected.len() != display.len() {
+        return format!("expected {} bytes, received {}", expected.len(), display.len());
+    }
+    let all =
+        (0..=u16::MAX).map(Cell).zip(expected.iter().zip(display)).filter(|(_, (expected, shown))| expected != shown);
+    let count = all.clone().count();
+    let named = all.take(NAMED).map(|(cell, (expected, shown))| {
+        format!(
+            "expected '{}' at {}, received '{}'",
+            printable(&[*expected], b""),
+            grid.position(cell),
+            printable(&[*shown], b"")
+        )
+    });
+    let text = named.collect::<Vec<_>>().join("; ");
+    match count.saturating_sub(NAMED) {
+        0 => text,
+        more => format!("{text}; and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_wrong_forms_leniently() {
+        assert_eq!(read(b"GRID 3  9\n\0"), Some(Reading::Grid { rows: 3, cols: 9 }));
+        assert_eq!(read(b"GOLD 1, 2, 3\n"), Some(Reading::Gold { collected: 1, purse: 2, remaining: 3 }));
+        assert_eq!(read(b"ERROR. Invalid keystroke.\n"), Some(Reading::Error));
+        assert_eq!(read(b"DISPLAY \n..\n"), Some(Reading::Display(b"..\n")));
+        assert_eq!(read(b"QUIT"), Some(Reading::Quit(b"")));
+        assert_eq!([&b"OK B\n"[..], b"OK b"].map(read), [Letter::from_byte(b'B').map(Reading::Ok); 2]);
+        assert_eq!([&b""[..], b"\0", b"HELLO", b"GOLD -1 x"].map(read), [None, None, None, None]);
+    }
+
+    #[test]
+    fn truncates_and_pads_rows() {
+        assert_eq!(fitted(b"abc\r\nd", 3, 2), b"ab\nd \n  \n");
+        assert_eq!(fitted(b"\nab\ncd\n", 2, 2), b"ab\ncd\n");
+    }
+
+    #[test]
+    fn reads_table_rows() {
+        let wanted = Row { letter: b'A', purse: 39, name: "Ann B".to_owned() };
+        for line in ["A         39 Ann B", "A   39 Ann B", " A: 39\tAnn B"] {
+            assert_eq!(row(line), Some(wanted.clone()), "{line}");
+        }
+        assert_eq!(["GAME OVER:", "", "a 3 x"].map(row), [None, None, None]);
+    }
+
+    #[test]
+    fn explains_wrong_shapes() {
+        let wrong = |text: &[u8]| misshape(text, 2, 3).unwrap_or_default();
+        assert_eq!(wrong(b"abc\ndef\n"), "");
+        assert_eq!(wrong(b"abc\ndef"), "has no newline after its last row");
+        assert_eq!(wrong(b"\nabc\ndef"), "starts with an empty row");
+        assert_eq!(wrong(b"abc\ndef\nghi\n"), "has 3 rows");
+        assert_eq!(wrong(b"abc\ndefg\n"), "has 4 bytes in row 2");
     }
 }

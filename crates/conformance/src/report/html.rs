@@ -2,12 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{
-    clean::Escaped,
-    lines,
-    markdown::points,
-    model::{Breach, Finding, Report, Verdict},
-};
+use super::{Breach, Escaped, Finding, Report, Verdict, markdown::points, text};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --good: #1a7f37; --bad: #cf222e; --note: #9a6700; }
@@ -52,8 +47,8 @@ fn body(report: &Report, out: &mut String) -> fmt::Result {
     if let Some(trouble) = &report.trouble {
         writeln!(out, "<p class=\"trouble\">The report is not complete: {}</p>", Escaped(&trouble.to_string()))?;
     }
-    writeln!(out, "<p class=\"score\">{}</p>", Escaped(&lines::summary(report)))?;
-    writeln!(out, "<p>{}</p>", Escaped(&lines::settings(report)))?;
+    writeln!(out, "<p class=\"score\">{}</p>", Escaped(&text::summary(report)))?;
+    writeln!(out, "<p>{}</p>", Escaped(&text::settings(report)))?;
     for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
         broken(report, rule, out)?;
     }
@@ -66,7 +61,7 @@ fn body(report: &Report, out: &mut String) -> fmt::Result {
         row(report, rule, out)?;
     }
     writeln!(out, "</tbody>\n</table>")?;
-    if let Some(limits) = lines::limits(report) {
+    if let Some(limits) = text::limits(report) {
         writeln!(out, "<p>{}</p>", Escaped(&limits))?;
     }
     Ok(())
@@ -85,7 +80,7 @@ fn row(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
 }
 
 fn often(report: &Report, rule: &Finding) -> String {
-    lines::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" {often}"))
+    text::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" {often}"))
 }
 
 fn broken(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
@@ -108,10 +103,10 @@ fn broken(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
 }
 
 fn place(breach: &Breach, out: &mut String) -> fmt::Result {
-    writeln!(out, "<h3>{}</h3>\n<p>{}</p>", Escaped(&lines::place(breach)), Escaped(&lines::what(breach)))?;
+    writeln!(out, "<h3>{}</h3>\n<p>{}</p>", Escaped(&text::place(breach)), Escaped(&text::what(breach)))?;
     if !breach.conversation.is_empty() {
         writeln!(out, "<p>The last messages:</p>\n<pre>")?;
-        for line in lines::conversation(&breach.conversation) {
+        for line in text::conversation(&breach.conversation) {
             match line.find("WRONG at") {
                 Some(at) if line[..at].trim().is_empty() => {
                     writeln!(out, "{}<b>{}</b>", &line[..at], Escaped(&line[at..]))?;
@@ -121,7 +116,7 @@ fn place(breach: &Breach, out: &mut String) -> fmt::Result {
         }
         writeln!(out, "</pre>")?;
     }
-    let program = lines::program(breach);
+    let program = text::last_output(breach);
     if !program.is_empty() {
         writeln!(out, "<pre>{}</pre>", Escaped(&program.join("\n")))?;
     }

@@ -2,12 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{
-    clean::Escaped,
-    lines,
-    model::{Report, Verdict},
-    text,
-};
+use super::{Escaped, Report, Verdict, text};
 
 pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     let kind = Escaped(&report.kind);
@@ -54,7 +49,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         writeln!(out, r#"<testcase classname="conformance.{kind}" name="the whole test">"#)?;
         writeln!(out, r#"<error message="{}" type="{}"/></testcase>"#, Escaped(&trouble), report.outcome().word())?;
     }
-    let end: Vec<String> = [lines::summary(report)].into_iter().chain(lines::limits(report)).collect();
+    let end: Vec<String> = [text::summary(report)].into_iter().chain(text::limits(report)).collect();
     writeln!(out, "<system-out>{}</system-out>", Escaped(&end.join("\n")))?;
     writeln!(out, "</testsuite>\n</testsuites>")
 }

@@ -2,28 +2,24 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{
-    clean::clean,
-    lines,
-    model::{Finding, Report, Verdict},
-};
+use super::{Finding, Report, Verdict, clean, text};
 
 pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     writeln!(out, "# {}: {}\n", escaped(&report.kind), report.outcome().word())?;
     if let Some(trouble) = &report.trouble {
         writeln!(out, "**The report is not complete:** {}\n", escaped(&trouble.to_string()))?;
     }
-    writeln!(out, "{}; {}\n", escaped(&lines::summary(report)), escaped(&lines::settings(report)))?;
+    writeln!(out, "{}; {}\n", escaped(&text::summary(report)), escaped(&text::settings(report)))?;
     writeln!(out, "| verdict | rule | points | text |\n| --- | --- | ---: | --- |")?;
     for rule in &report.rules {
         let verdict = if rule.word() == "FAIL" { "**FAIL**" } else { rule.word() };
-        let often = lines::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" ({often})"));
+        let often = text::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" ({often})"));
         writeln!(out, "| {verdict}{often} | {} | {} | {} |", escaped(&rule.id), points(rule), escaped(&rule.told()))?;
     }
     for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
         broken(rule, out)?;
     }
-    if let Some(limits) = lines::limits(report) {
+    if let Some(limits) = text::limits(report) {
         writeln!(out, "\n{}", escaped(&limits))?;
     }
     Ok(())
@@ -37,12 +33,12 @@ pub(super) fn points(rule: &Finding) -> String {
 fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
     writeln!(out, "\n## {}\n\n{} (`docs/{}`)", escaped(&rule.id), escaped(&rule.text), clean(&rule.page))?;
     for breach in &rule.breaches {
-        let mut rows = vec![format!("{}: {}", lines::place(breach), lines::what(breach))];
+        let mut rows = vec![format!("{}: {}", text::place(breach), text::what(breach))];
         if !breach.conversation.is_empty() {
             rows.push("the last messages:".to_owned());
-            rows.extend(lines::conversation(&breach.conversation));
+            rows.extend(text::conversation(&breach.conversation));
         }
-        rows.extend(lines::program(breach));
+        rows.extend(text::last_output(breach));
         fenced(&rows, out)?;
     }
     let more = rule.count.saturating_sub(rule.breaches.len() as u64);

@@ -4,11 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
-use super::{
-    clean::clean,
-    lines,
-    model::{Finding, Report, Verdict},
-};
+use super::{Finding, Report, Verdict, clean, text};
 
 pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     writeln!(out, "TAP version 14\n1..{}", report.rules.len())?;
@@ -25,7 +21,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
             diagnosis(report, rule, out)?;
         }
     }
-    for line in [lines::summary(report), lines::settings(report)].into_iter().chain(lines::limits(report)) {
+    for line in [text::summary(report), text::settings(report)].into_iter().chain(text::limits(report)) {
         writeln!(out, "# {line}")?;
     }
     match &report.trouble {
@@ -60,7 +56,7 @@ fn diagnosis(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
         writeln!(out, "    - scenario: {}", quoted(&breach.scenario))?;
         writeln!(out, "      message: {}", quoted(&breach.text))?;
         for (name, rows) in
-            [("conversation", lines::conversation(&breach.conversation)), ("program", lines::program(breach))]
+            [("conversation", text::conversation(&breach.conversation)), ("program", text::last_output(breach))]
         {
             writeln!(out, "      {name}:{}", if rows.is_empty() { " []" } else { "" })?;
             for row in rows {

@@ -1,14 +1,10 @@
-//! A report as text: the verdict, the broken rules, and then the other rules.
+//! A report as text: the verdict, the broken rules, and then the other rules. Other formats use the same lines.
 
 use std::fmt;
 
 use textwrap::{Options, WordSplitter, fill};
 
-use super::{
-    clean::clean,
-    lines,
-    model::{Breach, Finding, Outcome, Report, Verdict},
-};
+use super::{Breach, Finding, Message, Outcome, Report, Sender, Verdict, WrongByte, clean};
 
 /// The column of the texts of a broken rule.
 const INDENT: usize = 16;
@@ -45,7 +41,7 @@ impl Report {
         for rule in self.of("pass") {
             page.row(self, rule);
         }
-        if let Some(limits) = lines::limits(self) {
+        if let Some(limits) = limits(self) {
             page.line("");
             page.wrapped("", "", &limits);
         }
@@ -103,7 +99,7 @@ impl Page {
         let (points, of) = report.points();
         let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
         self.line(&format!("{}: {verdict}, {points} of {of} points{score}", clean(&report.kind)));
-        self.line(&format!("{}; {}", lines::counts(report), lines::settings(report)));
+        self.line(&format!("{}; {}", counts(report), settings(report)));
         if let Some(trouble) = &report.trouble {
             self.wrapped("", "", &format!("The report is not complete: {}", clean(&trouble.to_string())));
         }
@@ -116,13 +112,13 @@ impl Page {
             1 => " (1 point)".to_owned(),
             points => format!(" ({points} points)"),
         };
-        let often = lines::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(", {often}"));
+        let often = how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(", {often}"));
         self.line(&format!("\n{word}  {}{points}{often}", rule.id));
         let mut breaches = rule.breaches.iter();
         if let Some(breach) = breaches.next() {
-            self.field("failure", &lines::what(breach));
+            self.field("failure", &what(breach));
             self.field("rule", &rule.text);
-            self.field("where", &lines::place(breach));
+            self.field("where", &place(breach));
         } else {
             self.field("rule", &rule.text);
         }
@@ -130,22 +126,22 @@ impl Page {
             self.field("hint", &rule.hint);
         }
         let more = rule.count.saturating_sub(rule.breaches.len() as u64);
-        let others = breaches.map(|breach| format!("{}; {}", lines::what(breach), lines::place(breach)));
+        let others = breaches.map(|breach| format!("{}; {}", what(breach), place(breach)));
         let others = others.chain((more > 0).then(|| format!("{more} more")));
         for (number, other) in others.enumerate() {
             self.field(if number == 0 { "also" } else { "" }, &other);
         }
-        self.field("see", &lines::sources(rule));
+        self.field("see", &sources(rule));
         rule.breaches.first().into_iter().for_each(|breach| self.evidence(breach));
     }
 
     // How the program ended, and the preceding messages.
     fn evidence(&mut self, breach: &Breach) {
-        for (number, line) in lines::program(breach).iter().enumerate() {
+        for (number, line) in last_output(breach).iter().enumerate() {
             self.field(if number == 0 { "program" } else { "" }, line);
         }
         // Columns are truncated instead of wrapped.
-        for line in lines::conversation(&breach.conversation) {
+        for line in conversation(&breach.conversation) {
             let line = format!("    {line}");
             let shown = match self.style.width {
                 Some(width) if width >= NARROWEST => line.chars().take(width).collect(),
@@ -186,4 +182,119 @@ impl Page {
         self.wrapped(&first, &" ".repeat(width + 6), &rule.text);
         self.text.replace_range(start..=start, &mark);
     }
+}
+
+/// The observed behavior on one line.
+pub(super) fn what(breach: &Breach) -> String {
+    clean(&breach.text.replace('\n', "\\n"))
+}
+
+/// The place of a breach: the scenario, and the time, connection and byte of the last message.
+pub(super) fn place(breach: &Breach) -> String {
+    let last = breach.conversation.iter().rfind(|message| message.sender == Sender::Program);
+    let last = last.map_or_else(String::new, |Message { at_ms, channel, wrong, .. }| {
+        let wrong = wrong.as_ref().map_or_else(String::new, |wrong| match wrong.stream_offset {
+            Some(offset) => format!(", byte {offset} of the connection"),
+            None => format!(", byte {} of the datagram", wrong.offset),
+        });
+        format!(", after {}.{:03} s, {channel}{wrong}", at_ms / 1000, at_ms % 1000)
+    });
+    clean(&format!("{}{last}", breach.scenario))
+}
+
+/// The section of the task with the requirement, and the page that describes the rule.
+pub(super) fn sources(rule: &Finding) -> String {
+    let task = if rule.task.is_empty() { "advice".to_owned() } else { clean(&rule.task) };
+    format!("{task}; docs/{}", clean(&rule.page))
+}
+
+/// How the program ended, and its last output.
+pub(super) fn last_output(breach: &Breach) -> Vec<String> {
+    breach.program.iter().map(|line| clean(line)).collect()
+}
+
+/// The messages before a breach in columns: seconds, connection, sender, message.
+pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
+    let width = messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0);
+    messages.iter().flat_map(|message| message_lines(message, width)).collect()
+}
+
+/// One message in these columns, with `width` characters for the connection.
+pub(crate) fn message_lines(message: &Message, width: usize) -> Vec<String> {
+    let Message { at_ms, channel, sender, text, bytes, wrong } = message;
+    let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
+    let front = format!("{seconds:>4}.{millis:03} s  {channel:<width$}  {sender:<7}  ");
+    let gap = " ".repeat(front.chars().count());
+    let text = clean(text);
+    let mut lines: Vec<String> = text.lines().map(|line| format!("{gap}{line}")).collect();
+    if lines.is_empty() {
+        lines.push(gap.clone());
+    }
+    if let Some(first) = lines.first_mut() {
+        first.replace_range(..gap.len(), &front);
+    }
+    if let Some(bytes) = bytes {
+        let end = bytes.from + bytes.hex.split(' ').filter(|pair| !pair.is_empty()).count() as u64;
+        let which = if bytes.from == 0 && end == bytes.of {
+            "bytes".to_owned()
+        } else {
+            format!("bytes {} to {} of {}", bytes.from, end.saturating_sub(1), bytes.of)
+        };
+        lines.push(format!("{gap}{which}: {}", bytes.hex));
+    }
+    lines.extend(wrong.iter().map(|wrong| format!("{gap}{}", wrong_byte(wrong))));
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// The place of the error in a message.
+pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
+    let WrongByte { offset, stream_offset, byte, text } = wrong;
+    let stream = stream_offset.filter(|stream| stream != offset);
+    let stream = stream.map_or_else(String::new, |stream| format!(" (byte {stream} of the connection)"));
+    let byte = match byte {
+        Some(byte @ 0x21..=0x7e) => format!("{byte:02x} '{}'", char::from(*byte)),
+        Some(byte) => format!("{byte:02x}"),
+        None => "its end".to_owned(),
+    };
+    format!("WRONG at byte {offset}{stream}: {byte}; {}", clean(text))
+}
+
+/// The numbers of passed and failed rules, and the points.
+pub(super) fn summary(report: &Report) -> String {
+    let (points, of) = report.points();
+    let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
+    format!("{}: {}; {points} of {of} points{score}", report.kind, counts(report))
+}
+
+/// The number of rules with each verdict.
+pub(super) fn counts(report: &Report) -> String {
+    let counted = |word: &str, what: &str| match report.count(word) {
+        0 => String::new(),
+        number => format!(", {number} {what}"),
+    };
+    format!(
+        "{} passed, {} failed{}{}",
+        report.count("pass"),
+        report.count("FAIL"),
+        counted("note", "noted"),
+        counted("not tested", "not tested")
+    )
+}
+
+/// The seed and the number of runs.
+pub(super) fn settings(report: &Report) -> String {
+    let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
+    let seed = report.seed.map_or_else(|| "secret seed".to_owned(), |seed| format!("seed {seed}"));
+    format!("{seed}{runs}")
+}
+
+/// The limits of the program, in short form.
+pub(super) fn limits(report: &Report) -> Option<String> {
+    let short: Vec<&str> = report.limits.iter().filter_map(|line| line.split(" (").next()).collect();
+    (!short.is_empty()).then(|| clean(&format!("Limits: {}", short.join("; "))))
+}
+
+/// How often a rule failed that was tested in several runs.
+pub(super) fn how_often(report: &Report, failed_in: u32) -> Option<String> {
+    (report.runs > 1 && failed_in > 0).then(|| format!("failed in {failed_in} of {} runs", report.runs))
 }
