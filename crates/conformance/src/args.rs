@@ -126,7 +126,6 @@ pub(crate) fn kind() -> impl TypedValueParser<Value = &'static Tester> {
         .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(TESTERS[0]))
 }
 
-/// The rule with this name.
 pub(crate) fn rule(tester: &Tester, id: &str) -> Result<&'static Rule, UsageError> {
     let unknown = || UsageError(format!("unknown rule '{id}' of a {}: --list shows all rules", tester.kind));
     tester.rule(id).ok_or_else(unknown)

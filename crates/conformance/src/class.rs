@@ -28,7 +28,6 @@ use self::{
     student::{Student, Work, file_stem},
     table::{Grade, Table},
 };
-
 use crate::{
     EXIT_UNFINISHED,
     args::{self, AtTerminal, LimitArgs, kind},
@@ -287,12 +286,10 @@ struct Bench {
 }
 
 impl Bench {
-    /// The file of a student's result.
     fn result(&self, student: &str) -> PathBuf {
         self.results.join(format!("{}.json", file_stem(student)))
     }
 
-    /// The selected rules.
     fn rules(&self) -> impl Iterator<Item = &'static Rule> {
         let is_meant = |rule: &&'static Rule| self.only.as_ref().is_none_or(|only| only.contains(rule));
         self.tester.rules.iter().copied().filter(is_meant)

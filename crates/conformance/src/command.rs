@@ -27,7 +27,6 @@ use crate::{
 /// The interval at which the tester checks whether a process has ended.
 const POLL: Duration = Duration::from_millis(5);
 
-/// The system cannot run the command.
 #[derive(Debug)]
 pub struct CannotStart {
     program: String,
@@ -102,7 +101,6 @@ impl Program {
         Self { limits, ..self }
     }
 
-    /// Sets the working directory of the program.
     #[must_use]
     pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
@@ -159,30 +157,7 @@ impl Launcher for Program {
     }
 
     fn start_at(&self, usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        self.run(usual, &self.filled(values))
-    }
-
-    fn start_with(&self, values: Values<'_>, more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
-        let mut words = self.filled(values);
-        words.extend(more.iter().map(|&word| word.to_owned()));
-        self.run(Terminal::No, &words)
-    }
-
-    fn chooses_terminal(&self) -> bool {
-        self.terminal.is_none()
-    }
-
-    fn is_at_terminal(&self) -> bool {
-        self.terminal == Some(Terminal::Whole)
-    }
-
-    fn limits(&self) -> Vec<String> {
-        limits::report(&self.limits)
-    }
-}
-
-impl Program {
-    fn run(&self, usual: Terminal, words: &[String]) -> anyhow::Result<Box<dyn Run>> {
+        let words = self.filled(values);
         let (program, arguments) = words.split_first().context("empty command")?;
         let start = Start {
             program,
@@ -201,6 +176,18 @@ impl Program {
         // The tester cannot type an end of input at a terminal.
         let can_end_input = !start.terminal.has_input();
         Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
+    }
+
+    fn chooses_terminal(&self) -> bool {
+        self.terminal.is_none()
+    }
+
+    fn is_at_terminal(&self) -> bool {
+        self.terminal == Some(Terminal::Whole)
+    }
+
+    fn limits(&self) -> Vec<String> {
+        limits::report(&self.limits)
     }
 }
 
@@ -288,7 +275,6 @@ const ERRORS: usize = 50;
 /// still write more.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// The output of a program.
 pub(crate) struct Spoken {
     lines: Mutex<Receiver<String>>,
     errors: Mutex<VecDeque<String>>,
@@ -296,9 +282,7 @@ pub(crate) struct Spoken {
     // The number of bytes on both streams.
     written: AtomicU64,
     most: u64,
-    // When the first byte of standard output arrived.
     first: OnceLock<Instant>,
-    // The standard output after the last line feed.
     partial: Mutex<Vec<u8>>,
     // The visible screen, if standard output is a terminal.
     screen: Option<Mutex<Screen>>,
@@ -400,12 +384,10 @@ impl Spoken {
         }
     }
 
-    /// When the first byte of standard output arrived.
     pub(crate) fn first(&self) -> Option<Instant> {
         self.first.get().copied()
     }
 
-    /// The standard output after the last line feed.
     pub(crate) fn partial_line(&self) -> String {
         let partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
         plain(&String::from_utf8_lossy(&partial))

@@ -20,26 +20,24 @@ use self::{
         ACE_ONE, ALONE, ASKED_AGAIN, ASKED_AT_21, BAD_JOIN, BEST_HAND, DRAWN_UNIFORM, EARLY_ANSWER, EMPTY, EXIT_STATUS,
         EXPLAINS, EXTRA, FLOODS, FRESH, HALF_CLOSE, HALF_CLOSES, LATE_ANSWER, LATE_JOIN, LATECOMERS, LEAVES,
         LEAVES_EARLY, LEAVES_LATE, LISTENS, LONG_NAME, LOW_TIE, MISSING, NATURAL, NEIGHBOURS, NO_CRASH, ODD_NAME,
-        OFFENDER, OTHERS, PIECES, PLAYERS_MANY, PLAYERS_WORD, PLAYERS_ZERO, PORT_RANGE, PORT_TAKEN, PORT_WORD, PUSHES,
-        RESETS, RESTART, ROUNDS_MANY, ROUNDS_NEGATIVE, ROUNDS_WORD, ROUNDS_ZERO, RULES, SAME_NAME, SEEDED, SENDS_AHEAD,
-        SHORT_NAME, SOFT_17, SPEAKS_SECOND, TRAILING, UNIFORM, UNKNOWN_OPTION, UPCARD_UNIFORM, UPCARDS, VISITOR, WAITS,
-        WHOLE_DECK, WINS,
+        OF_SEVERAL, OFFENDER, OTHERS, PIECES, PLAYERS_MANY, PLAYERS_WORD, PLAYERS_ZERO, PORT_RANGE, PORT_TAKEN,
+        PORT_WORD, PUSHES, RESETS, RESTART, ROUNDS_MANY, ROUNDS_NEGATIVE, ROUNDS_WORD, ROUNDS_ZERO, RULES, SAME_NAME,
+        SEEDED, SENDS_AHEAD, SHORT_NAME, SOFT_17, SPEAKS_SECOND, TRAILING, UNIFORM, UNKNOWN_OPTION, UPCARD_UNIFORM,
+        UPCARDS, VISITOR, WAITS, WHOLE_DECK, WINS,
     },
     table::{Dealer, EVENTS, Heard, Seat, Seen, Style, Table},
 };
-
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, Played, scene},
     launch::Launcher,
     ports::{free_tcp_port, take_tcp_port},
-    refusal::{Desk, Refusal, refusal},
+    refusal::{Desk, MORE, Refusal, refusal},
     report::Sender,
     rule::Rule,
     tester::{Options, Tester},
     words::blackjack::cards,
 };
 
-/// The tester of dealers.
 pub static TESTER: Tester = Tester {
     kind: "dealer",
     is_server: true,
@@ -132,7 +130,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         styles = &[Style::Greedy, Style::Mixed, Style::Modest];
         judge.play("three players", |judge| whole_game(judge, &subject, styles, &tally))?;
     } else {
-        judge.leave_out(rules::OF_SEVERAL, "the command has no {players}");
+        judge.leave_out(OF_SEVERAL, "the command has no {players}");
     }
     let rare = [&NATURAL, &ASKED_AGAIN, &ASKED_AT_21, &ACE_ONE, &BEST_HAND, &LOW_TIE];
     let many =
@@ -153,15 +151,26 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows(rare.into_iter().chain(many)),
         scene("two dealers that start at the same time", |judge| two_dealers(judge, &subject, &tally))
             .shows([&SEEDED, &FRESH]),
-        scene("a player that sends single bytes", |judge| {
-            judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
-        })
-        .shows([&PIECES]),
     ];
-    scenes.extend(refusal_scenes(&subject));
-    scenes.extend(guest_scenes(&subject));
-    scenes.extend(neighbour_scenes(&subject));
-    scenes.extend(offence_scenes(&subject));
+    let subject = &subject;
+    let is_shown = |rules: &[&Rule]| launcher.takes("players") || !OF_SEVERAL.iter().any(|rule| rules[0] == *rule);
+    let table = SCENES.iter().filter(|(_, rules, _)| is_shown(rules));
+    scenes.extend(
+        table.map(|&(name, rules, run)| scene(name, move |judge| run(judge, subject)).shows(rules.iter().copied())),
+    );
+    scenes.extend(OFFENCES.iter().map(|&(name, bytes)| {
+        scene(name, move |judge| offends(judge, subject, bytes)).shows([&OFFENDER, &OTHERS, &NO_CRASH])
+    }));
+    scenes.extend(
+        STRANGE_JOINS
+            .iter()
+            .map(|&(name, bytes)| scene(name, move |judge| joins_strangely(judge, subject, bytes)).shows([&NO_CRASH])),
+    );
+    let values = || {
+        let values = [("port", free_tcp_port()?.to_string()), ("rounds", "2".to_owned()), ("players", "1".to_owned())];
+        Ok((values.into(), None))
+    };
+    scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(&REFUSALS));
     judge.side_by_side(scenes)?;
     let chance = tally.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
     judge.play("all rounds together", |judge| {
@@ -238,69 +247,124 @@ static REFUSALS: [Refusal; 16] = [
     refusal(&TRAILING, "with '12x' rounds", &[("rounds", Some("12x"))]),
     refusal(&TRAILING, "with '1.5' rounds", &[("rounds", Some("1.5"))]),
     refusal(&EMPTY, "with an empty word for the rounds", &[("rounds", Some(""))]),
-    Refusal { rule: &EXTRA, how: "with one argument more", values: &[], more: &["5"] },
-    Refusal {
-        rule: &UNKNOWN_OPTION,
-        how: "with the option --no-such-option",
-        values: &[],
-        more: &["--no-such-option"],
-    },
+    refusal(&EXTRA, "with one argument more", &[(MORE, Some("5"))]),
+    refusal(&UNKNOWN_OPTION, "with the option --no-such-option", &[(MORE, Some("--no-such-option"))]),
 ];
 
-fn refusal_scenes<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Scene<'s>> {
-    let values = || {
-        Ok((
-            vec![("port", free_tcp_port()?.to_string()), ("rounds", "2".to_owned()), ("players", "1".to_owned())],
-            None,
-        ))
-    };
-    Desk { launcher: subject.launcher, options: subject.options, explains: &EXPLAINS, values }.scenes(&REFUSALS)
-}
+type Scenario = fn(&mut Judge, &Subject<'_>) -> Played;
 
-/// Names that a player may have.
-const NAMES: &[(&str, &Rule, &[&str])] = &[
-    ("a name of 64 characters", &LONG_NAME, &["aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl"]),
-    ("a name of one character", &SHORT_NAME, &["x"]),
-    ("a name with special characters", &ODD_NAME, &["%s%n%d\"'\\`$(x);&|<>~"]),
-    ("two players with the same name", &SAME_NAME, &["twin", "twin"]),
+/// The scenarios with a dealer of their own, with the rules that they are designed to observe. If the first rule is one of
+/// [`OF_SEVERAL`], the scenario needs several players.
+const SCENES: &[(&str, &[&Rule], Scenario)] = &[
+    ("a player that sends single bytes", &[&PIECES], |judge, subject| {
+        judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
+    }),
+    ("a name of 64 characters", &[&LONG_NAME, &NO_CRASH], |judge, subject| {
+        named(judge, subject, &LONG_NAME, &["aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl"])
+    }),
+    ("a name of one character", &[&SHORT_NAME, &NO_CRASH], |judge, subject| named(judge, subject, &SHORT_NAME, &["x"])),
+    ("a name with special characters", &[&ODD_NAME, &NO_CRASH], |judge, subject| {
+        named(judge, subject, &ODD_NAME, &["%s%n%d\"'\\`$(x);&|<>~"])
+    }),
+    ("two players with the same name", &[&SAME_NAME, &NO_CRASH], |judge, subject| {
+        named(judge, subject, &SAME_NAME, &["twin", "twin"])
+    }),
+    ("a player joins long after another", &[&WAITS], waits),
+    ("a client that joins late", &[&SPEAKS_SECOND, &LATE_JOIN], slow),
+    ("a player that answers late", &[&LATE_ANSWER], late_answer),
+    ("a visitor", &[&VISITOR, &NO_CRASH], |judge, subject| judge.under(&VISITOR, |judge| visitor(judge, subject))),
+    ("the only player leaves", &[&ALONE, &NO_CRASH], alone),
+    ("restart on the same port", &[&RESTART], |judge, subject| judge.under(&RESTART, |judge| restart(judge, subject))),
+    ("a port in use", &[&PORT_TAKEN], taken),
+    ("a player leaves during its turn", &[&LEAVES, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &LEAVES, When::Asked, |_| None)
+    }),
+    ("a player leaves before its turn", &[&LEAVES_EARLY, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &LEAVES_EARLY, When::BeforeItsTurn, |_| None)
+    }),
+    ("a player leaves after its turn", &[&LEAVES_LATE, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &LEAVES_LATE, When::AfterItsTurn, |_| None)
+    }),
+    ("the connection of a player is reset", &[&RESETS, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &RESETS, When::Asked, |seat| {
+            seat.connection.reset();
+            None
+        })
+    }),
+    ("a player closes its sending side during its turn", &[&HALF_CLOSES, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &HALF_CLOSES, When::Asked, |seat| {
+            seat.connection.end_sending();
+            Some(seat)
+        })
+    }),
+    ("a player sends without end", &[&FLOODS, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &FLOODS, When::Asked, |mut seat| {
+            flood(&mut seat);
+            Some(seat)
+        })
+    }),
+    ("a player answers before its turn", &[&SENDS_AHEAD, &NO_CRASH], |judge, subject| {
+        troubled(judge, subject, &SENDS_AHEAD, When::BeforeItsTurn, |mut seat| {
+            seat.connection.send(&b"HIT\0".repeat(20));
+            Some(seat)
+        })
+    }),
+    ("clients that connect during a game", &[&LATECOMERS, &NO_CRASH], latecomers),
+    ("a player answers twice", &[&EARLY_ANSWER, &NO_CRASH], |judge, subject| {
+        for _ in 0..ATTEMPTS {
+            if answers_twice(judge, subject)? {
+                break;
+            }
+        }
+        Ok(())
+    }),
+    ("a client that does not join", &[&BAD_JOIN, &NO_CRASH], |judge, subject| {
+        judge.under(&BAD_JOIN, |judge| bad_join(judge, subject))
+    }),
+    ("a player closes its sending side", &[&HALF_CLOSE, &NO_CRASH], half_closes),
 ];
 
-/// Scenes that break one rule if any error occurs.
-fn guest_scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
-    let several = subject.launcher.takes("players");
-    let names = NAMES.iter().filter(|(_, _, names)| names.len() == 1 || several);
-    let names = names.map(|&(title, rule, names)| {
-        let play = move |judge: &mut Judge| judge.under(rule, |judge| named(judge, subject, names));
-        scene(title, play).shows([rule, &NO_CRASH])
-    });
-    let mut guest_scenes: Vec<_> = names.collect();
-    if several {
-        guest_scenes.push(scene("a player joins long after another", |judge| waits(judge, subject)).shows([&WAITS]));
-    }
-    guest_scenes.extend([
-        scene("a client that joins late", |judge| slow(judge, subject)).shows([&SPEAKS_SECOND, &LATE_JOIN]),
-        scene("a player that answers late", |judge| late_answer(judge, subject)).shows([&LATE_ANSWER]),
-        scene("a visitor", |judge| judge.under(&VISITOR, |judge| visitor(judge, subject))).shows([&VISITOR, &NO_CRASH]),
-        scene("the only player leaves", |judge| alone(judge, subject)).shows([&ALONE, &NO_CRASH]),
-        scene("restart on the same port", |judge| judge.under(&RESTART, |judge| restart(judge, subject)))
-            .shows([&RESTART]),
-        scene("a port in use", |judge| taken(judge, subject)).shows([&PORT_TAKEN]),
-    ]);
-    guest_scenes
+/// The number of games that are started until a card allows the player another decision.
+const ATTEMPTS: usize = 8;
+
+/// Messages that a player sends instead of an answer.
+const OFFENCES: &[(&str, &[u8])] = &[
+    ("a player answers with an unknown word", b"FOLD\0"),
+    ("a player answers in lower case", b"hit\0"),
+    ("a player answers with an extra space", b"STAND \0"),
+    ("a player sends an empty message", b"\0"),
+    ("a player joins twice", b"JOIN again\0"),
+    ("a player sends a word of the dealer", b"BEGIN\0"),
+    ("a player sends 300 bytes without NUL", &[b'H'; 300]),
+];
+
+/// Messages that a client sends instead of a valid JOIN. A correct dealer may react in any way other than a crash.
+const STRANGE_JOINS: &[(&str, &[u8])] = &[
+    ("a client that leaves before JOIN", b""),
+    ("a name of 300 bytes", &strange_name()),
+    ("10,000 bytes instead of JOIN", &[b'J'; 10_000]),
+];
+
+const fn strange_name() -> [u8; 306] {
+    let mut join = [b'n'; 306];
+    [join[0], join[1], join[2], join[3], join[4], join[305]] = *b"JOIN \0";
+    join
 }
 
-fn named(judge: &mut Judge, subject: &Subject<'_>, names: &[&str]) -> Played {
-    let mut dealer = subject.start(judge, 1, names.len())?;
-    let mut seats = Vec::new();
-    for (number, name) in (1..).zip(names) {
-        let mut seat = Seat::connect(judge, &mut dealer, number)?;
-        // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part appear as an
-        // invalid answer.
-        seat.style = Style::Greedy;
-        seat.join(name)?;
-        seats.push(seat);
-    }
-    Table::of(dealer, seats).play(judge, 0, 1)
+fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &[&str]) -> Played {
+    judge.under(rule, |judge| {
+        let mut dealer = subject.start(judge, 1, names.len())?;
+        let mut seats = Vec::new();
+        for (number, name) in (1..).zip(names) {
+            let mut seat = Seat::connect(judge, &mut dealer, number)?;
+            // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part appear as
+            // an invalid answer.
+            seat.style = Style::Greedy;
+            seat.join(name)?;
+            seats.push(seat);
+        }
+        Table::of(dealer, seats).play(judge, 0, 1)
+    })
 }
 
 fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
@@ -405,40 +469,6 @@ enum When {
 /// The action of the player at that time. It may return the seat to keep it connected.
 type Trouble = fn(Seat) -> Option<Seat>;
 
-const TROUBLES: &[(&str, &Rule, When, Trouble)] = &[
-    ("a player leaves during its turn", &LEAVES, When::Asked, |_| None),
-    ("a player leaves before its turn", &LEAVES_EARLY, When::BeforeItsTurn, |_| None),
-    ("a player leaves after its turn", &LEAVES_LATE, When::AfterItsTurn, |_| None),
-    ("the connection of a player is reset", &RESETS, When::Asked, |seat| {
-        seat.connection.reset();
-        None
-    }),
-    ("a player closes its sending side during its turn", &HALF_CLOSES, When::Asked, |seat| {
-        seat.connection.end_sending();
-        Some(seat)
-    }),
-    ("a player sends without end", &FLOODS, When::Asked, |mut seat| {
-        flood(&mut seat);
-        Some(seat)
-    }),
-    ("a player answers before its turn", &SENDS_AHEAD, When::BeforeItsTurn, |mut seat| {
-        seat.connection.send(&b"HIT\0".repeat(20));
-        Some(seat)
-    }),
-];
-
-fn neighbour_scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
-    let latecomers =
-        scene("clients that connect during a game", |judge| latecomers(judge, subject)).shows([&LATECOMERS, &NO_CRASH]);
-    if !subject.launcher.takes("players") {
-        return vec![latecomers];
-    }
-    let troubles = TROUBLES.iter().map(|&(name, rule, when, trouble)| {
-        scene(name, move |judge| troubled(judge, subject, rule, when, trouble)).shows([rule, &NO_CRASH])
-    });
-    troubles.chain([latecomers]).collect()
-}
-
 fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when: When, trouble: Trouble) -> Played {
     let mut table = subject.table(judge, SHORT_GAME, &[Style::Modest, Style::Modest])?;
     table.deal(judge, 0, SHORT_GAME)?;
@@ -497,60 +527,6 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         table.finish_round(judge, 0)?;
         table.play(judge, 1, SHORT_GAME)
     })
-}
-
-/// The number of games that are started until a card allows the player another decision.
-const ATTEMPTS: usize = 8;
-
-/// Messages that a player sends instead of an answer.
-const OFFENCES: &[(&str, &[u8])] = &[
-    ("a player answers with an unknown word", b"FOLD\0"),
-    ("a player answers in lower case", b"hit\0"),
-    ("a player answers with an extra space", b"STAND \0"),
-    ("a player sends an empty message", b"\0"),
-    ("a player joins twice", b"JOIN again\0"),
-    ("a player sends a word of the dealer", b"BEGIN\0"),
-    ("a player sends 300 bytes without NUL", &[b'H'; 300]),
-];
-
-/// Messages that a client sends instead of a valid JOIN. A correct dealer may react in any way other than a crash.
-const STRANGE_JOINS: &[(&str, &[u8])] = &[
-    ("a client that leaves before JOIN", b""),
-    ("a name of 300 bytes", &strange_name()),
-    ("10,000 bytes instead of JOIN", &[b'J'; 10_000]),
-];
-
-const fn strange_name() -> [u8; 306] {
-    let mut join = [b'n'; 306];
-    [join[0], join[1], join[2], join[3], join[4], join[305]] = *b"JOIN \0";
-    join
-}
-
-fn offence_scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
-    let mut offence_scenes = vec![
-        scene("a player answers twice", |judge| {
-            for _ in 0..ATTEMPTS {
-                if answers_twice(judge, subject)? {
-                    break;
-                }
-            }
-            Ok(())
-        })
-        .shows([&EARLY_ANSWER, &NO_CRASH]),
-        scene("a client that does not join", |judge| judge.under(&BAD_JOIN, |judge| bad_join(judge, subject)))
-            .shows([&BAD_JOIN, &NO_CRASH]),
-        scene("a player closes its sending side", |judge| half_closes(judge, subject)).shows([&HALF_CLOSE, &NO_CRASH]),
-    ];
-    offence_scenes.extend(OFFENCES.iter().map(|&(name, bytes)| {
-        let offends = move |judge: &mut Judge| offends(judge, subject, bytes);
-        scene(name, offends).shows([&OFFENDER, &OTHERS, &NO_CRASH])
-    }));
-    offence_scenes.extend(
-        STRANGE_JOINS
-            .iter()
-            .map(|&(name, bytes)| scene(name, move |judge| joins_strangely(judge, subject, bytes)).shows([&NO_CRASH])),
-    );
-    offence_scenes
 }
 
 /// Returns whether a second question was due, since the first card may have made the player bust.

@@ -153,7 +153,6 @@ impl Group {
         group
     }
 
-    /// The id of its first process.
     pub(crate) fn id(&self) -> u32 {
         match &self.leader {
             Leader::Group(leader) => leader.id(),
@@ -238,7 +237,6 @@ fn exit(leader: &mut Child) -> Option<Exit> {
     Some(Exit { code: status.code(), signal: None })
 }
 
-/// Ends all processes of a program.
 enum Ender {
     /// The processes of the group with this leader.
     Group(u32),

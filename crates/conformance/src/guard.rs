@@ -83,7 +83,6 @@ impl Mode {
     }
 }
 
-/// The first argument of a guard.
 const INSIDE: &str = "--inside";
 /// This executable, even if the file was replaced.
 const MYSELF: &str = "/proc/self/exe";
@@ -129,7 +128,6 @@ const VARIED_IDS: u32 = 251;
 /// The number of programs that were started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
-/// The guard of a running program.
 pub(crate) struct Guard {
     process: Child,
     control: UnixStream,
@@ -323,7 +321,6 @@ fn guards() -> MutexGuard<'static, BTreeSet<u32>> {
     GUARDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a guard.
 fn spawn(command: &mut Command) -> io::Result<Child> {
     set_child_subreaper(Some(getpid()))?;
     // Until it is in the set, the guard could be mistaken for an orphan.

@@ -15,7 +15,7 @@ use anyhow::anyhow;
 
 use crate::{
     group,
-    launch::{Exit, Launcher, Run, Values},
+    launch::{EXTRA, Exit, Launcher, Run, Values},
     report::{Breach, Finding, Scenario, Sender, Verdict, clean, shortened},
     rule::Rule,
     tape::{Channel, TERMINAL, Talk, Tape, Transcripts},
@@ -92,6 +92,7 @@ struct Variant {
 }
 
 /// Records observations and verdicts.
+#[derive(Default)]
 pub(crate) struct Judge {
     rules: &'static [&'static Rule],
     scenario: &'static str,
@@ -115,26 +116,8 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// A judge for a kind of program with these rules.
     pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
-        let (notes, before) = (BTreeMap::new(), BTreeSet::new());
-        let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
-        let (variants, left_out) = (Vec::new(), BTreeMap::new());
-        Self {
-            rules,
-            scenario: "",
-            notes,
-            variants,
-            before,
-            witnesses,
-            tape,
-            is_refusal: false,
-            last: None,
-            is_behind: false,
-            scenarios,
-            left_out,
-            choice,
-        }
+        Self { rules, choice, ..Self::default() }
     }
 
     // A judge with its own records, for a scenario or a variant.
@@ -323,35 +306,22 @@ impl Judge {
         launcher: &dyn Launcher,
         values: Values<'_>,
     ) -> anyhow::Result<Box<dyn Run>> {
-        let terminal = self.terminal_of(values, &[]);
+        let terminal = self.terminal_of(values);
         let (run, witness) = watched(launcher.start_at(kind, values)?, terminal);
         self.witnesses.push(witness);
         Ok(run)
     }
 
-    /// Like [`Judge::start`], with further arguments at the end.
-    pub(crate) fn start_with(
-        &mut self,
-        launcher: &dyn Launcher,
-        values: Values<'_>,
-        more: &[&str],
-    ) -> anyhow::Result<Box<dyn Run>> {
-        let terminal = self.terminal_of(values, more);
-        let (run, witness) = watched(launcher.start_with(values, more)?, terminal);
-        self.witnesses.push(witness);
-        Ok(run)
-    }
-
     // The recording of the terminal of a program with these arguments.
-    fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Channel {
+    fn terminal_of(&self, values: Values<'_>) -> Channel {
         let number = self.witnesses.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
         let given = values.iter().map(|(name, value)| match *name {
             SEED if self.choice.hides_seeds => format!("{name} (secret)"),
+            EXTRA => value.clone(),
             _ => format!("{name} {value}"),
         });
-        let given: Vec<_> = given.chain(more.iter().map(|&word| word.to_owned())).collect();
-        terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
+        terminal.note(Sender::Tester, &format!("starts the program: {}", given.collect::<Vec<_>>().join(", ")));
         terminal
     }
 

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 /// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
-/// The value for a further word at the end of the command, which has no placeholder. It is used to test the arguments.
+/// The name of a further word at the end of the command, which has no placeholder. It is used to test the arguments.
 pub(crate) const EXTRA: &str = "extra";
 /// The offset that a shell adds to the number of the signal that ended its command.
 const SHELL: i32 = 128;
@@ -41,7 +41,6 @@ const UNCAUGHT: [&str; 7] = [
     "goroutine ",
 ];
 
-/// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The exit status, unless a signal ended the program.
@@ -184,14 +183,6 @@ pub trait Launcher: Sync {
         self.start(values)
     }
 
-    /// Like [`Launcher::start`], with further arguments at the end.
-    ///
-    /// # Errors
-    /// As [`Launcher::start`].
-    fn start_with(&self, values: Values<'_>, _more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
-        self.start(values)
-    }
-
     /// Whether the tester may choose which streams are at a pseudo-terminal.
     fn chooses_terminal(&self) -> bool {
         false
@@ -208,7 +199,6 @@ pub trait Launcher: Sync {
     }
 }
 
-/// A running server.
 pub struct Remote(pub SocketAddr);
 
 struct Elsewhere;

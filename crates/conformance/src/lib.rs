@@ -11,6 +11,8 @@
 //! In an executable that calls [`guard`] first, programs run within [`Limits`]. [`confine`] disconnects them from the
 //! network, and a [`Network`] isolates its programs from all others.
 
+#![allow(missing_docs, reason = "names of fields and functions are clear")]
+
 mod command;
 mod dealer;
 mod group;

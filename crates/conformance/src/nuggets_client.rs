@@ -6,17 +6,15 @@ mod rules;
 use std::time::{Duration, Instant};
 
 use self::host::{HOST, Host, NAME, display, shown};
-
 use crate::{
     judge::{Judge, Played, scene},
     launch::{Exit, Launcher},
-    refusal::{Desk, Refusal, refusal},
+    refusal::{Desk, MORE, Refusal, refusal},
     rule::Rule,
     terminal::Terminal,
     tester::{Options, Tester},
 };
 
-/// The tester of clients.
 pub static TESTER: Tester = Tester {
     kind: "nuggets-client",
     is_server: false,
@@ -92,13 +90,8 @@ static REFUSALS: [Refusal; 8] = [
     refusal(&rules::PORT_RANGE, "with port 0", &[("port", Some("0"))]),
     refusal(&rules::PORT_RANGE, "with the server's port plus 65536", &[("port", Some("{port+65536}"))]),
     refusal(&rules::TRAILING, "with an 'x' after the server's port", &[("port", Some("{port}x"))]),
-    Refusal { rule: &rules::EXTRA, how: "with two extra arguments", values: &[], more: &["one", "two"] },
-    Refusal {
-        rule: &rules::UNKNOWN_OPTION,
-        how: "with the option --no-such-option",
-        values: &[],
-        more: &["--no-such-option"],
-    },
+    refusal(&rules::EXTRA, "with two extra arguments", &[(MORE, Some("one")), (MORE, Some("two"))]),
+    refusal(&rules::UNKNOWN_OPTION, "with the option --no-such-option", &[(MORE, Some("--no-such-option"))]),
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
@@ -113,8 +106,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let piped = PIPED.iter().map(|&(name, rule, scenario)| {
         scene(name, move |judge| start(judge, Terminal::Output, scenario)).shows([rule])
     });
-    let damaged = DAMAGED.iter().map(|&(name, rule)| {
-        scene(name, move |judge| goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options)?, rule))
+    let damaged = DAMAGED.iter().map(|&(name, rule, messages)| {
+        scene(name, move |judge| goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options)?, rule, messages()))
             .shows([rule, &rules::NO_CRASH])
     });
     let calls = CALLS.into_iter().filter(|(_, _, name)| name.is_none() || launcher.takes("name"));
@@ -276,70 +269,51 @@ fn big_map(host: &mut Host<'_>) -> Played {
     host.wake(&rules::BIG_MAP).map(drop)
 }
 
-/// Each kind of such messages, with the rule that the client continues after them. A client that exits at one kind is
-/// still tested with the other kinds.
-static DAMAGED: [(&str, &Rule); 9] = [
-    ("ERROR", &rules::ERRORS),
-    ("repeated DISPLAYs", &rules::DISPLAYS),
-    ("repeated first messages", &rules::STATE_AGAIN),
-    ("messages with extra white space", &rules::WHITE_SPACE),
-    ("binary datagrams", &rules::NO_WORDS),
-    ("messages of unknown kinds", &rules::MALFORMED),
-    ("damaged numbers", &rules::BAD_NUMBERS),
-    ("damaged DISPLAYs", &rules::BAD_DISPLAYS),
-    ("DISPLAY with percent signs", &rules::NO_CRASH),
-];
+type Messages = fn() -> Vec<Vec<u8>>;
 
-fn messages(rule: &Rule) -> Vec<Vec<u8>> {
-    let all = |messages: &[&[u8]]| messages.iter().map(|message| message.to_vec()).collect();
-    let (first, second) = (display(1), display(2));
-    let long = vec![b'x'; 65_507];
-    match rule {
-        _ if *rule == rules::ERRORS => all(&[
-            b"ERROR unknown keystroke",
-            b"ERROR %s%n%s%n",
-            b"ERROR \x1b[2J\x07",
-            &[b"ERROR ", &long[..1000]].concat(),
-        ]),
-        _ if *rule == rules::DISPLAYS => all(&[&first, &second, &first, &first]),
-        _ if *rule == rules::STATE_AGAIN => all(&[b"OK A", b"GRID 3 14", b"GOLD 0 0 250", &display(0)]),
-        _ if *rule == rules::WHITE_SPACE => all(&[
-            b"OK A\0",
-            b"GRID  3   14\n",
-            b"GOLD 0  0   250\0",
-            &[&display(4)[..], b"\0"].concat(),
-            b"ERROR that is no key\n\0",
-        ]),
-        _ if *rule == rules::NO_WORDS => all(&[b"", b"\0", b"\xff\xfe\xfd", &long]),
-        _ if *rule == rules::MALFORMED => all(&[b"HELLO you", b"%s%n%s%n", b"ok A", b"KEY Q", b"QUITTING"]),
-        _ if *rule == rules::BAD_NUMBERS => all(&[
-            b"OK",
-            b"OK ab",
-            b"GRID",
-            b"GRID x y",
-            b"GRID -3 -4",
-            b"GOLD",
-            b"GOLD 1",
-            b"GOLD a b c",
-            b"GOLD 99999999999999999999 0 0",
-        ]),
-        _ if *rule == rules::NO_CRASH => all(&[
+/// The kinds of messages that a client must survive, with the rule that it continues after them. A client that exits at one
+/// kind is still tested with the other kinds.
+const DAMAGED: [(&str, &Rule, Messages); 9] = [
+    ("ERROR", &rules::ERRORS, || {
+        let long = [b"ERROR ", &[b'x'; 1000][..]].concat();
+        all(&[b"ERROR unknown keystroke", b"ERROR %s%n%s%n", b"ERROR \x1b[2J\x07", &long])
+    }),
+    ("repeated DISPLAYs", &rules::DISPLAYS, || [1, 2, 1, 1].map(display).to_vec()),
+    ("repeated first messages", &rules::STATE_AGAIN, || all(&[b"OK A", b"GRID 3 14", b"GOLD 0 0 250", &display(0)])),
+    ("messages with extra white space", &rules::WHITE_SPACE, || {
+        let display = [&display(4)[..], b"\0"].concat();
+        all(&[b"OK A\0", b"GRID  3   14\n", b"GOLD 0  0   250\0", &display, b"ERROR that is no key\n\0"])
+    }),
+    ("binary datagrams", &rules::NO_WORDS, || all(&[b"", b"\0", b"\xff\xfe\xfd", &[b'x'; 65_507]])),
+    ("messages of unknown kinds", &rules::MALFORMED, || {
+        all(&[b"HELLO you", b"%s%n%s%n", b"ok A", b"KEY Q", b"QUITTING"])
+    }),
+    ("damaged numbers", &rules::BAD_NUMBERS, || {
+        let large = b"GOLD 99999999999999999999 0 0";
+        all(&[b"OK", b"OK ab", b"GRID", b"GRID x y", b"GRID -3 -4", b"GOLD", b"GOLD 1", b"GOLD a b c", large])
+    }),
+    ("damaged DISPLAYs", &rules::BAD_DISPLAYS, || {
+        let (mut cut, long) = (display(3), [b"DISPLAY\n", &[b'x'; 65_499][..]].concat());
+        cut.pop();
+        all(&[b"DISPLAY", b"DISPLAY\n", &cut, &long])
+    }),
+    ("DISPLAY with percent signs", &rules::NO_CRASH, || {
+        all(&[
             b"DISPLAY\n+------------+\n|%s%s%s%s%s%s|\n+------------+\n",
             b"DISPLAY\n+------------+\n|%n%n%n%n%n%n|\n+------------+\n",
-        ]),
-        _ => {
-            let mut cut = display(3);
-            cut.pop();
-            all(&[b"DISPLAY", b"DISPLAY\n", &cut, &[b"DISPLAY\n", &long[8..]].concat()])
-        }
-    }
+        ])
+    }),
+];
+
+fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
+    messages.iter().map(|message| message.to_vec()).collect()
 }
 
 /// Sends messages after which a client must continue: it still sends each of its keys.
-fn goes_on(host: &mut Host<'_>, rule: &'static Rule) -> Played {
+fn goes_on(host: &mut Host<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> Played {
     let sends_keys = host.welcome()?;
     let mut before = String::new();
-    for message in messages(rule) {
+    for message in messages {
         host.send(&message);
         let now = shown(&message);
         let after = format!(" after the server sent {before}{now}");

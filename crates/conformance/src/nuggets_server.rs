@@ -18,11 +18,10 @@ use nuggets::game::MAX_PLAYERS;
 use self::{
     party::Party,
     rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, INPUT, NO_SEED, OTHER_SEED, SAYS_WHY},
-    scenarios::leave_all,
+    scenarios::{SEPARATE, SHARED, Shared, leave_all, play_shared, sample, watch},
     wire::Wire,
-    world::{CLOSET, HALL, MAP, MapFile, YARD, large},
+    world::{CLOSET, MAP, MapFile},
 };
-
 use crate::{
     judge::{Judge, Played, Scene, scene},
     launch::{EXTRA, Launcher, Run, Values},
@@ -31,7 +30,6 @@ use crate::{
     tester::{Options, Tester},
 };
 
-/// The tester of servers.
 pub static TESTER: Tester = Tester {
     kind: "nuggets-server",
     is_server: true,
@@ -43,86 +41,13 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The scenarios that also work with a running server: the name, the scenario, and the rules that it is designed to
-/// observe, if not all.
-const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
-    ("joining", scenarios::players, &[]),
-    ("moves", scenarios::movement, &[]),
-    ("PLAY without a name", scenarios::nameless, &[&rules::NAMELESS]),
-    ("names without letters", scenarios::names, &[&rules::ANY_NAME]),
-    ("two players with the same name", scenarios::namesakes, &[&rules::EQUAL_NAMES]),
-    ("PLAY of a player", scenarios::second_seat, &[&rules::ONCE]),
-    ("PLAY of a player who has quit", scenarios::comes_back, &[&rules::RETURN]),
-    ("a game without remaining players", scenarios::all_leave, &[&rules::RUNS]),
-    ("spectators", scenarios::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
-    ("a spectator who quits", scenarios::spectator_quits, &[&rules::SPECTATOR_QUITS]),
-    ("SPECTATE of the spectator", scenarios::watches_again, &[&rules::WATCH_AGAIN]),
-    ("SPECTATE of a player", scenarios::player_watches, &[&rules::PLAYER_WATCHES]),
-    ("malformed messages", scenarios::malformed, &[&rules::MALFORMED, &rules::RUNS]),
-    ("answers to malformed messages", scenarios::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
-    ("messages of another server", scenarios::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED, &rules::RUNS]),
-    ("an empty datagram", scenarios::empty, &[&rules::EMPTY, &rules::RUNS]),
-    ("zero bytes", scenarios::zero_bytes, &[&rules::ZERO_BYTES, &rules::RUNS]),
-    ("the longest datagram", scenarios::longest, &[&rules::LONGEST, &rules::RUNS]),
-    ("KEY q", scenarios::small_q, &[&rules::SMALL_Q, &rules::RUNS]),
-    ("keys of clients without a player", scenarios::strangers, &[&rules::STRANGER, &rules::RUNS]),
-    ("keys of the spectator", scenarios::watcher_keys, &[&rules::WATCHER, &rules::RUNS]),
-];
-
-/// The maps of the scenarios.
-#[derive(Clone, Copy)]
-enum MapChoice {
-    Usual,
-    Hall,
-    Yard,
-    Closet,
-    Large,
-}
-
-/// A scenario that starts its own server.
-type Alone = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
-
-/// The scenarios that need a separate server or another map.
-const ALONE: &[(&str, MapChoice, &[&Rule], Alone)] = &[
-    ("a full game", MapChoice::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
-        scenarios::full(party, map)
-    }),
-    ("a disconnected client", MapChoice::Usual, &[&rules::LOST], |party, map, _| scenarios::lost(party, map)),
-    (
-        "runs in a room",
-        MapChoice::Yard,
-        &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
-        scenarios::runs,
-    ),
-    ("sight across a hall", MapChoice::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
-        scenarios::look(party, map)
-    }),
-    ("a push in a passage", MapChoice::Usual, &[&rules::PUSHED], |party, map, _| scenarios::push(party, map)),
-    ("the largest map", MapChoice::Large, &[&rules::LARGE_MAP], |party, map, _| scenarios::large(party, map)),
-    ("a whole game", MapChoice::Usual, &[], scenarios::whole_game),
-    ("a game of one player", MapChoice::Closet, &[], |party, map, run| {
-        scenarios::one_player(party, map, run, (b"Ann", &rules::WELCOME))
-    }),
-    ("a name with unprintable bytes", MapChoice::Closet, &[&rules::NAMES], |party, map, run| {
-        scenarios::one_player(party, map, run, (ODD_NAME, &rules::NAMES))
-    }),
-    ("a long name", MapChoice::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
-        scenarios::one_player(party, map, run, (&LONG_NAME, &rules::NAME_LENGTH))
-    }),
-];
-
-/// A name with unprintable bytes.
-const ODD_NAME: &[u8] = b"Zo\xc3\xab\x07\t !";
-/// A name longer than any that servers keep. Some servers have small buffers for names.
-const LONG_NAME: [u8; 200] = [b'b'; 200];
-
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let on = |map: &str| anyhow::Ok(Test { launcher, options, map: MapFile::new(map)? });
-    let (test, hall, yard, closet, large) = (&on(MAP)?, &on(HALL)?, &on(YARD)?, &on(CLOSET)?, &on(&large())?);
+    let (test, closet) = (&on(MAP)?, &on(CLOSET)?);
     if let Some(address) = launcher.address() {
         // They are played one after another on the same server, as long as its game has free letters.
         let (mut letters, mut former) = (0, Vec::new());
-        for &(name, scenario, rules) in ANYWHERE {
+        for &(name, rules, scenario) in SHARED {
             if letters < MAX_PLAYERS {
                 judge.play(name, |judge| {
                     let (given, played) = test.running(judge, address, letters, scenario, &mut former);
@@ -144,16 +69,14 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if !has_port {
         return Ok(());
     }
-    let mut scenes: Vec<_> = ANYWHERE
-        .iter()
-        .map(|&(name, scenario, rules)| {
-            scene(name, move |judge| test.anywhere(judge, scenario)).shows(rules.iter().copied())
-        })
-        .collect();
-    let tests = [test, hall, yard, closet, large];
-    scenes.extend(ALONE.iter().map(|&(name, place, rules, run)| {
-        scene(name, move |judge| tests[place as usize].alone(judge, run)).shows(rules.iter().copied())
-    }));
+    let shared = SHARED.iter().map(|&(name, rules, scenario)| {
+        scene(name, move |judge| test.alone(judge, |party, map, _| play_shared(party, Some(map), scenario)))
+            .shows(rules.iter().copied())
+    });
+    let separate = SEPARATE.iter().map(|&(name, map, rules, scenario)| {
+        scene(name, move |judge| on(&map())?.alone(judge, scenario)).shows(rules.iter().copied())
+    });
+    let mut scenes: Vec<_> = shared.chain(separate).collect();
     if launcher.takes("seed") {
         scenes.push(scene("the same seed twice", |judge| test.twice(judge)).shows([&rules::SEED]));
     }
@@ -165,9 +88,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 const SEED: u32 = 2021;
 /// The interval at which to check whether a server listens.
 const POLL: Duration = Duration::from_millis(10);
-
-/// A scenario with one game, on a map if it is known.
-type Scenario = fn(&mut Party<'_>, Option<&MapFile>) -> Played;
 
 /// A server under test, on one map.
 struct Test<'a> {
@@ -270,10 +190,6 @@ impl Test<'_> {
         }
     }
 
-    fn anywhere(&self, judge: &mut Judge, scenario: Scenario) -> Played {
-        self.alone(judge, |party, map, _| scenario(party, Some(map)))
-    }
-
     /// Plays with a running server whose game has assigned that many letters. Returns the number of letters afterwards.
     /// Its sockets stay open in `former`: the server rejects a player who has quit, so no later client may have its
     /// port.
@@ -282,12 +198,12 @@ impl Test<'_> {
         judge: &mut Judge,
         address: SocketAddr,
         letters: usize,
-        scenario: Scenario,
+        scenario: Shared,
         former: &mut Vec<Wire>,
     ) -> (usize, Played) {
         let mut party = Party::new(judge, self.options, Wire::new(address), false);
         party.letters = letters;
-        let played = scenario(&mut party, None);
+        let played = play_shared(&mut party, None, scenario);
         if played.is_ok() {
             party.judge.check(&rules::RUNS, true, String::new);
         } else if party.letters >= MAX_PLAYERS {
@@ -313,8 +229,8 @@ impl Test<'_> {
     }
 
     fn twice(&self, judge: &mut Judge) -> Played {
-        let first = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
-        let second = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
+        let first = self.alone(judge, |party, map, _| sample(party, map))?;
+        let second = self.alone(judge, |party, map, _| sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "expected equal games from the same seed and keys, received the DISPLAYs {} and {}, and the purses {} and {}",
@@ -424,7 +340,7 @@ impl Test<'_> {
         let mut party = Party::new(judge, self.options, Wire::new(address), true);
         // Only the results that the same seed reproduces are judged.
         party.is_strict = !is_drawn;
-        scenarios::watch(&mut party, Some(&self.map))?;
+        watch(&mut party, Some(&self.map))?;
         let number = match party.spectator() {
             Some(watcher) => watcher,
             None => party.join("Ann")?,

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use blackjack::{Action, Card, DealerMessage, Verdict};
 
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, Played, scene},
     launch::{Launcher, Run},
     ports::{free_tcp_port, take_tcp_port},
-    refusal::{Desk, Refusal, refusal},
+    refusal::{Desk, MORE, Refusal, refusal},
     rule::Rule,
     tester::{Options, Tester},
 };
@@ -26,7 +26,6 @@ use rules::{
 };
 use tables::{Pupil, School};
 
-/// The tester of players.
 pub static TESTER: Tester = Tester {
     kind: "player",
     is_server: false,
@@ -170,13 +169,8 @@ static REFUSALS: [Refusal; 10] = [
         &[("name", Some("a-name-of-65-characters-is-longer-than-the-longest-one-0123456789"))],
     ),
     refusal(&BLANK_IN_NAME, "with the name 'two words'", &[("name", Some("two words"))]),
-    Refusal { rule: &EXTRA, how: "with an extra argument", values: &[], more: &["5"] },
-    Refusal {
-        rule: &UNKNOWN_OPTION,
-        how: "with the option --no-such-option",
-        values: &[],
-        more: &["--no-such-option"],
-    },
+    refusal(&EXTRA, "with an extra argument", &[(MORE, Some("5"))]),
+    refusal(&UNKNOWN_OPTION, "with the option --no-such-option", &[(MORE, Some("--no-such-option"))]),
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
@@ -256,85 +250,81 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         };
         scene(name, move |judge| judge.under(rule, play)).shows([rule, &NO_CRASH])
     });
+    let ends = ENDS_OF_GAMES.iter().map(|&(name, rule, end)| {
+        scene(name, move |judge| {
+            let (croupier, run) = join(judge, Delivery::Paced)?;
+            end(judge, croupier, run)
+        })
+        .shows([rule, &NO_CRASH])
+    });
+    let no_dealer = scene("no dealer listens", |judge| {
+        let port = free_tcp_port()?.to_string();
+        let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port)];
+        let mut run = judge.start(launcher, &values)?;
+        judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
+        Ok(())
+    })
+    .shows([&NO_DEALER]);
     let values = || {
         let (held, port) = take_tcp_port()?;
         Ok((vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", port.to_string())], Some(held)))
     };
     let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(&REFUSALS);
     let tables = school.iter().flat_map(School::scenes);
-    let scenes = games.chain(nonsense).chain(calls).chain(ends(launcher, options)).chain(refusals).chain(tables);
+    let scenes = games.chain(nonsense).chain(calls).chain(ends).chain([no_dealer]).chain(refusals).chain(tables);
     judge.side_by_side(scenes.collect())
 }
 
-/// Scenarios that end the game without a RESULT as the last message.
-fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<Item = Scene<'s>> {
-    let join = |judge: &mut Judge| Croupier::welcome(judge, launcher, *options, Delivery::Paced, CALL);
-    [
-        scene("QUIT before any round", move |judge| {
-            let (croupier, run) = join(judge)?;
-            quits(judge, croupier, run, (&QUIT_AT_ONCE, &QUIT_AT_ONCE))
-        })
-        .shows([&QUIT_AT_ONCE, &NO_CRASH]),
-        scene("QUIT in the middle of a round", move |judge| {
-            let (mut croupier, run) = join(judge)?;
-            croupier.say(DealerMessage::Begin);
-            croupier.card();
-            quits(judge, croupier, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
-        })
-        .shows([&QUIT_IN_ROUND, &NO_CRASH]),
-        scene("QUIT together with the end of the connection", move |judge| {
-            let (mut croupier, mut run) = join(judge)?;
-            croupier.deal(judge);
-            croupier.hand(judge)?;
-            croupier.result(Verdict::Push);
-            croupier.say(DealerMessage::Quit);
-            drop(croupier);
-            let exit = run.exit(options.deadline());
-            judge.check(&QUIT_AND_CLOSE, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
-                None => "expected the player to exit after QUIT and the end of the connection, but it is still running"
-                    .to_owned(),
-                Some(_) => format!("expected exit status 0{}", run.obituary()),
-            });
-            Ok(())
-        })
-        .shows([&QUIT_AND_CLOSE, &NO_CRASH]),
-        scene("the dealer disconnects", move |judge| {
-            let (mut croupier, run) = join(judge)?;
-            croupier.deal(judge);
-            // An unread answer would turn the close into a reset.
-            croupier.answer(judge)?;
-            drop(croupier);
-            is_left_alone(judge, options, run, &DEALER_GONE, "was closed in the middle of a round");
-            Ok(())
-        })
-        .shows([&DEALER_GONE, &NO_CRASH]),
-        scene("the dealer disconnects before the first round", move |judge| {
-            let (croupier, run) = join(judge)?;
-            drop(croupier);
-            is_left_alone(judge, options, run, &GONE_EARLY, "was closed before the first round");
-            Ok(())
-        })
-        .shows([&GONE_EARLY, &NO_CRASH]),
-        scene("the connection is reset", move |judge| {
-            let (mut croupier, run) = join(judge)?;
-            croupier.deal(judge);
-            croupier.answer(judge)?;
-            croupier.connection.reset();
-            is_left_alone(judge, options, run, &RESET, "was reset in the middle of a round");
-            Ok(())
-        })
-        .shows([&RESET, &NO_CRASH]),
-        scene("no dealer listens", move |judge| {
-            let port = free_tcp_port()?.to_string();
-            let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port)];
-            let mut run = judge.start(launcher, &values)?;
-            judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
-            Ok(())
-        })
-        .shows([&NO_DEALER]),
-    ]
-    .into_iter()
-}
+/// A scenario that ends the game without a RESULT as the last message.
+type End = fn(&mut Judge, Croupier, Box<dyn Run>) -> Played;
+
+const ENDS_OF_GAMES: &[(&str, &Rule, End)] = &[
+    ("QUIT before any round", &QUIT_AT_ONCE, |judge, croupier, run| {
+        quits(judge, croupier, run, (&QUIT_AT_ONCE, &QUIT_AT_ONCE))
+    }),
+    ("QUIT in the middle of a round", &QUIT_IN_ROUND, |judge, mut croupier, run| {
+        croupier.say(DealerMessage::Begin);
+        croupier.card();
+        quits(judge, croupier, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
+    }),
+    ("QUIT together with the end of the connection", &QUIT_AND_CLOSE, |judge, mut croupier, mut run| {
+        croupier.deal(judge);
+        croupier.hand(judge)?;
+        croupier.result(Verdict::Push);
+        croupier.say(DealerMessage::Quit);
+        let options = croupier.options;
+        drop(croupier);
+        let exit = run.exit(options.deadline());
+        judge.check(&QUIT_AND_CLOSE, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
+            None => "expected the player to exit after QUIT and the end of the connection, but it is still running"
+                .to_owned(),
+            Some(_) => format!("expected exit status 0{}", run.obituary()),
+        });
+        Ok(())
+    }),
+    ("the dealer disconnects", &DEALER_GONE, |judge, mut croupier, run| {
+        croupier.deal(judge);
+        // An unread answer would turn the close into a reset.
+        croupier.answer(judge)?;
+        let options = croupier.options;
+        drop(croupier);
+        is_left_alone(judge, &options, run, &DEALER_GONE, "was closed in the middle of a round");
+        Ok(())
+    }),
+    ("the dealer disconnects before the first round", &GONE_EARLY, |judge, croupier, run| {
+        let options = croupier.options;
+        drop(croupier);
+        is_left_alone(judge, &options, run, &GONE_EARLY, "was closed before the first round");
+        Ok(())
+    }),
+    ("the connection is reset", &RESET, |judge, mut croupier, run| {
+        croupier.deal(judge);
+        croupier.answer(judge)?;
+        croupier.connection.reset();
+        is_left_alone(judge, &croupier.options, run, &RESET, "was reset in the middle of a round");
+        Ok(())
+    }),
+];
 
 fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, rule: &'static Rule, what: &str) {
     let exit = run.exit(options.deadline());

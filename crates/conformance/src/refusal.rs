@@ -9,6 +9,8 @@ use crate::{
     tester::Options,
 };
 
+pub(crate) use crate::launch::EXTRA as MORE;
+
 /// A set of arguments that a program must reject.
 pub(crate) struct Refusal {
     /// The rule that is broken if the program accepts them.
@@ -17,10 +19,8 @@ pub(crate) struct Refusal {
     pub(crate) how: &'static str,
     /// Values that replace the correct ones. An argument without a value is omitted. `{port}` is the correct port, and
     /// `{port+65536}` a number that becomes the correct port in 16 bits. A program that uses it as a port connects to a
-    /// listening socket.
+    /// listening socket. [`MORE`] is a further word after the arguments.
     pub(crate) values: &'static [(&'static str, Option<&'static str>)],
-    /// Further words after the arguments.
-    pub(crate) more: &'static [&'static str],
 }
 
 /// A refusal with these values instead of the correct ones.
@@ -29,7 +29,7 @@ pub(crate) const fn refusal(
     how: &'static str,
     values: &'static [(&'static str, Option<&'static str>)],
 ) -> Refusal {
-    Refusal { rule, how, values, more: &[] }
+    Refusal { rule, how, values }
 }
 
 /// The common parts of all refusals of one kind of program.
@@ -49,10 +49,8 @@ impl<'s> Desk<'s> {
     /// A scenario for each refusal that can be shown with the placeholders of the command.
     pub(crate) fn scenes(self, refusals: &'static [Refusal]) -> impl Iterator<Item = Scene<'s>> {
         let Self { launcher, options, explains, values } = self;
-        let can_be_shown = move |refusal: &&Refusal| {
-            let mut names = refusal.values.iter().map(|(name, _)| name);
-            refusal.values.is_empty() || names.any(|name| launcher.takes(name))
-        };
+        let can_be_shown =
+            move |refusal: &&Refusal| refusal.values.iter().any(|(name, _)| *name == MORE || launcher.takes(name));
         refusals.iter().filter(can_be_shown).map(move |refusal| {
             let play = move |judge: &mut Judge| refused(judge, launcher, &options, refusal, explains, values()?);
             scene("wrong arguments", play).shows([refusal.rule, explains])
@@ -71,15 +69,14 @@ fn refused(
     let port: u32 =
         values.iter().find(|(name, _)| *name == "port").and_then(|(_, port)| port.parse().ok()).unwrap_or(0);
     for (name, value) in refusal.values {
-        values.retain(|(given, _)| given != name);
+        values.retain(|(given, _)| given != name || *name == MORE);
         let value = value.map(|value| value.replace("{port}", &port.to_string()));
         values.extend(value.map(|value| (*name, value.replace("{port+65536}", &(port + 65_536).to_string()))));
     }
-    let mut run = judge.start_with(launcher, &values, refusal.more)?;
+    let mut run = judge.start(launcher, &values)?;
     let who = format!("the program, started {}", refusal.how);
     if judge.refuses(refusal.rule, &mut *run, options.deadline(), &who) {
-        let told = run.errors();
-        judge.check(explains, !told.is_empty(), || {
+        judge.check(explains, !run.errors().is_empty(), || {
             format!("{who}: expected an error message on standard error, received none")
         });
     }

@@ -24,7 +24,6 @@ pub enum Verdict {
     /// The rule was observed and never broken.
     #[serde(rename = "pass")]
     Passed,
-    /// The rule was broken.
     #[serde(rename = "fail")]
     Failed,
     /// The rule was not observed.
@@ -33,7 +32,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The name of the verdict in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Passed => "pass",
@@ -43,18 +41,14 @@ impl Verdict {
     }
 }
 
-/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
-    /// The program under test.
     Program,
-    /// The tester.
     Tester,
 }
 
 impl Sender {
-    /// The name of the sender in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Program => "program",
@@ -94,7 +88,6 @@ pub struct Message {
     pub at_ms: u64,
     /// The connection, such as `seat 1`.
     pub channel: String,
-    /// The sender of the message.
     pub sender: Sender,
     /// The message in the terms of the protocol, without control characters other than line feeds.
     pub text: String,
@@ -109,7 +102,6 @@ pub struct Message {
 /// A place where a rule was broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
-    /// The name of the scenario.
     pub scenario: String,
     /// The observed and the correct behavior.
     pub text: String,
@@ -125,20 +117,17 @@ pub struct Finding {
     /// The name of the rule, such as `no-card-twice`.
     #[serde(rename = "rule")]
     pub id: String,
-    /// The requirement.
     pub text: String,
     /// Whether it is required or recommended.
     pub asked_by: Basis,
     /// The section of the original task with this requirement. Empty for recommendations.
     #[serde(default)]
     pub task: String,
-    /// The points of the rule.
     pub points: u32,
     /// The section of `docs/` that defines the rule.
     pub page: String,
     /// The usual mistake, if there is one.
     pub hint: String,
-    /// The verdict.
     pub verdict: Verdict,
     /// Why the rule was not tested, if the reason is known.
     #[serde(skip_serializing_if = "String::is_empty", default)]
@@ -149,7 +138,6 @@ pub struct Finding {
     pub tested_in: u32,
     /// In how many runs of the test the rule was broken.
     pub failed_in: u32,
-    /// The first breaches.
     pub breaches: Vec<Breach>,
 }
 
@@ -173,12 +161,10 @@ impl Finding {
         }
     }
 
-    /// Whether a program that breaks the rule fails.
     pub fn is_required(&self) -> bool {
         self.asked_by == Basis::Protocol
     }
 
-    /// The points that the program has earned.
     pub fn earned(&self) -> u32 {
         if self.verdict == Verdict::Passed { self.points } else { 0 }
     }
@@ -211,7 +197,6 @@ impl Finding {
     }
 }
 
-/// A scenario that was played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The name. Several scenarios may have the same name.
@@ -240,7 +225,6 @@ pub enum Trouble {
     CannotStart(String),
     /// The tester could not continue.
     Tester(String),
-    /// The user stopped it.
     Stopped,
 }
 
@@ -275,7 +259,6 @@ pub enum Outcome {
     Failed,
     /// No required rule was broken, but some could not be tested.
     Incomplete,
-    /// The program could not be started.
     #[serde(rename = "cannot start")]
     CannotStart,
     /// The tester could not do its work, or was stopped.
@@ -283,7 +266,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The name of the outcome in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -319,7 +301,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// The overall result.
     pub fn outcome(&self) -> Outcome {
         let any = |verdict: Verdict| self.rules.iter().any(|rule| rule.is_required() && rule.verdict == verdict);
         match &self.trouble {
@@ -344,12 +325,10 @@ impl Report {
         (100 * points).checked_div(of)
     }
 
-    /// The result for the rule with this name.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.rules.iter().find(|rule| rule.id == id)
     }
 
-    /// The verdict on the rule with this name.
     pub fn verdict(&self, id: &str) -> Option<Verdict> {
         self.finding(id).map(|finding| finding.verdict)
     }
@@ -404,7 +383,6 @@ impl Report {
     }
 }
 
-/// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Text for a terminal.
@@ -423,10 +401,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats.
     pub const ALL: [Self; 6] = [Self::Text, Self::Json, Self::Junit, Self::Tap, Self::Markdown, Self::Html];
 
-    /// The name of the format on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",

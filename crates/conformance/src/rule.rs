@@ -13,7 +13,6 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// The name of the basis in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Protocol => "protocol",

@@ -18,6 +18,12 @@ use crate::report::{Excerpt, Message, Sender, WrongByte, message_lines, shortene
 #[derive(Clone)]
 pub(crate) struct Tape(Arc<Mutex<Recording>>);
 
+impl Default for Tape {
+    fn default() -> Self {
+        Self::new("", None)
+    }
+}
+
 impl Tape {
     /// The tape of a scenario with this name. Its clock starts now.
     pub(crate) fn new(scenario: &str, transcripts: Option<&Transcripts>) -> Self {

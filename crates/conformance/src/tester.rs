@@ -26,7 +26,6 @@ pub const USUAL_SEED: u32 = 2021;
 /// The number of different seeds that the generators of the games accept. The first one is 1.
 const SEEDS: u64 = 2_147_483_646;
 
-/// The source of all random choices of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
     /// A number. Reports contain it, so that the test can be repeated.
@@ -36,7 +35,6 @@ pub enum Seed {
     Secret([u8; 32]),
 }
 
-/// The parameters of scenarios.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The maximum time that the program under test may take for a required action.
@@ -45,7 +43,6 @@ pub struct Options {
     pub players: u8,
     /// The port of a server that does not report its port in any other way.
     pub port: Option<u16>,
-    /// The source of all random choices of the tester.
     pub seed: Seed,
 }
 
@@ -84,7 +81,6 @@ impl Options {
 /// The test that the user requests.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The parameters of scenarios.
     pub options: Options,
     /// The selected rules, or `None` for all rules. Scenarios for other rules are skipped, and the report omits all
     /// other rules.
@@ -102,7 +98,6 @@ impl From<Options> for Plan {
     }
 }
 
-/// Tests one kind of program.
 #[derive(Debug)]
 pub struct Tester {
     /// The kind of program that it tests, such as `dealer`.
@@ -124,7 +119,6 @@ pub struct Tester {
 }
 
 impl Tester {
-    /// The rule with this name.
     pub fn rule(&self, id: &str) -> Option<&'static Rule> {
         self.rules.iter().find(|rule| rule.id == id).copied()
     }

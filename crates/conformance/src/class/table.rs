@@ -99,13 +99,10 @@ fn line(cells: impl IntoIterator<Item = String>) -> String {
 /// The mark for one rule.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Mark {
-    /// The verdict on the program.
     pub(super) verdict: Verdict,
-    /// The points that the program has earned.
     pub(super) points: u32,
 }
 
-/// The marks of a test.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Marks {
     pub(super) points: u32,
@@ -125,7 +122,6 @@ pub(super) struct Grade {
     /// The explanation of an outcome without marks: the last lines of the compiler, or an error.
     pub(super) lines: Vec<String>,
     pub(super) marks: Marks,
-    /// The marks of the previous result.
     pub(super) before: Option<Marks>,
 }
 

@@ -10,7 +10,6 @@ use blackjack::{
 };
 
 use super::rules::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
-
 use crate::{judge::Judge, rule::Rule};
 
 /// The number of rounds before a mean is compared.
@@ -41,8 +40,7 @@ pub(super) struct Chance {
     pub(super) cards: Shuffles,
 }
 
-/// The sums of observed and expected values of some rounds, with the variance. The mean of a table counts once per
-/// round.
+/// The sums of observed and expected values of some rounds, with the variance. A table counts once per round.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     rounds: u32,
@@ -97,11 +95,6 @@ impl Mean {
 }
 
 impl Chance {
-    /// Counts the cards of a deal and those of `before`, the previous round at the same table.
-    pub(super) fn deal(&mut self, dealt: &[Card], before: &HashSet<Card>) {
-        self.cards.deal(dealt, before);
-    }
-
     /// Counts the RESULTs of a round: each player's total with its verdict. `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
@@ -218,7 +211,8 @@ pub(super) struct Shuffles {
     drawn: Counts<52>,
     // The distance of each card of a deal from the previous one, in the order of card numbers.
     steps: Counts<51>,
-    again: Again,
+    // The number of cards of a round that are in the deal of the next round.
+    again: Mean,
     deals: u32,
     draws: u32,
 }
@@ -282,21 +276,6 @@ fn deviation(squares: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     (f64::cbrt(squares / freedom) - (1.0 - spread)) / spread.sqrt()
 }
 
-// The number of cards of a round that are in the deal of the next round.
-#[derive(Default)]
-struct Again {
-    rounds: u32,
-    came: f64,
-    expected: f64,
-    variance: f64,
-}
-
-impl Again {
-    fn deviation(&self) -> f64 {
-        if self.rounds < ENOUGH { 0.0 } else { (self.came - self.expected) / self.variance.sqrt() }
-    }
-}
-
 fn index(card: Card) -> usize {
     usize::from(card.number() - 1)
 }
@@ -321,10 +300,12 @@ impl Shuffles {
         }
         if !before.is_empty() {
             let (taken, all) = (dealt.len() as f64, before.len() as f64 / 52.0);
-            self.again.rounds += 1;
-            self.again.came += dealt.iter().filter(|card| before.contains(card)).count() as f64;
-            self.again.expected += taken * all;
-            self.again.variance += taken * all * (1.0 - all) * (52.0 - taken) / 51.0;
+            self.again.merge(&Mean {
+                rounds: 1,
+                came: dealt.iter().filter(|card| before.contains(card)).count() as f64,
+                expected: taken * all,
+                variance: taken * all * (1.0 - all) * (52.0 - taken) / 51.0,
+            });
         }
     }
 
@@ -345,10 +326,7 @@ impl Shuffles {
         self.upcards.merge(&other.upcards);
         self.drawn.merge(&other.drawn);
         self.steps.merge(&other.steps);
-        self.again.rounds += other.again.rounds;
-        self.again.came += other.again.came;
-        self.again.expected += other.again.expected;
-        self.again.variance += other.again.variance;
+        self.again.merge(&other.again);
         self.deals += other.deals;
         self.draws += other.draws;
     }

@@ -19,7 +19,6 @@ use super::{
         SAME_UPCARD, SHUFFLED,
     },
 };
-
 use crate::{
     judge::{Halt, Judge, Played},
     launch::Run,
@@ -235,7 +234,7 @@ impl Table {
         let before: HashSet<Card> = self.dealt_before.drain(..).collect();
         // A repeated deck adds no information about the shuffle.
         if self.upcard.is_some() && !repeats {
-            self.chance.deal(&dealt, &before);
+            self.chance.cards.deal(&dealt, &before);
         }
         self.dealt_before.extend(&dealt);
         self.first.get_or_insert_with(|| (Instant::now(), dealt.clone()));

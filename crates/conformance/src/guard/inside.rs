@@ -33,7 +33,6 @@ use rustix::{
 };
 
 use super::{INPUT_ENDS, INSIDE, Mode, NETWORK, NOTHING, TERMINAL, TYPED, myself, network};
-
 use crate::{
     limits::{self, Limits},
     processes::{family, memory, numbers, process as process_of, proportional_memory},

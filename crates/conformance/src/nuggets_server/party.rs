@@ -17,7 +17,6 @@ use super::{
     wire::{Arrival, Reading, Wire, differences, fitted, key_message, misshape, read, shown},
     world::{Effect, World},
 };
-
 use crate::{
     judge::{Halt, Judge, Played},
     report::Sender,

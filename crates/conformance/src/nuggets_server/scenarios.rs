@@ -1,4 +1,4 @@
-//! The scenarios with a server and their common parts.
+//! The scenarios with a server.
 
 use nuggets::{
     Letter,
@@ -9,14 +9,242 @@ use super::{
     party::{Client, End, Idle, Kind, Party, Role, STEPS, kinds},
     rules,
     wire::{fitted, key_message, shown},
-    world::{MapFile, TELLING, World},
+    world::{CLOSET, HALL, MAP, MapFile, TELLING, World, YARD, large_map},
 };
-
 use crate::{
     judge::{Halt, Played},
     launch::{Exit, Run},
     rule::Rule,
 };
+
+/// A scenario in a game that a spectator watches, if the server accepts one. Players need not leave at its end.
+pub(super) type Shared = fn(&mut Party<'_>) -> Played;
+
+/// The scenarios that also work with a running server, with the rules that they are designed to observe, if not all.
+pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
+    ("joining", &[], |party| {
+        let (ann, bob) = pair(party)?;
+        still(party, bob)?;
+        party.leave(ann)?;
+        still(party, bob)?;
+        party.join("Cid").map(drop)
+    }),
+    ("moves", &[], movement),
+    ("PLAY without a name", &[&rules::NAMELESS], |party| {
+        let ann = party.join("Ann")?;
+        for (play, what) in
+            [("PLAY ", "PLAY with an empty name"), ("PLAY  \t ", "PLAY with a name of only white space")]
+        {
+            refused(party, play, &rules::NAMELESS, what, "Sorry - you must provide player's name.")?;
+            still(party, ann)?;
+        }
+        Ok(())
+    }),
+    ("names without letters", &[&rules::ANY_NAME], |party| {
+        for name in ["42", "!", " . "] {
+            party.join_as(name.as_bytes(), &rules::ANY_NAME)?;
+            party.judge.check(&rules::ANY_NAME, true, String::new);
+        }
+        Ok(())
+    }),
+    ("two players with the same name", &[&rules::EQUAL_NAMES], |party| {
+        let ann = party.join("Ann")?;
+        party.join_as(b"Ann", &rules::EQUAL_NAMES)?;
+        party.judge.check(&rules::EQUAL_NAMES, true, String::new);
+        still(party, ann)
+    }),
+    ("PLAY of a player", &[&rules::ONCE], |party| {
+        let (ann, bob) = pair(party)?;
+        party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
+        still(party, bob)
+    }),
+    ("PLAY of a player who has quit", &[&rules::RETURN], |party| {
+        let (ann, bob) = pair(party)?;
+        party.leave(ann)?;
+        if party.clients[ann].quit.is_none() {
+            party.judge.leave_out_for([&rules::RETURN], &rules::LEAVE);
+            return Ok(());
+        }
+        party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
+        still(party, bob)
+    }),
+    ("a game without remaining players", &[&rules::RUNS], |party| {
+        let ann = party.join("Ann")?;
+        still(party, ann)?;
+        party.leave(ann)?;
+        party.join_as(b"Bob", &rules::RUNS).map(drop)
+    }),
+    ("spectators", &[&rules::REPLACED, &rules::WATCH, &rules::BOARD], |party| {
+        let ann = party.join("Ann")?;
+        still(party, ann)?;
+        let second = party.stranger()?;
+        party.spectate(second, None)?;
+        still(party, ann)?;
+        still(party, ann)
+    }),
+    ("a spectator who quits", &[&rules::SPECTATOR_QUITS], |party| {
+        let ann = party.join("Ann")?;
+        let Some(watcher) = watcher(party, &rules::SPECTATOR_QUITS) else { return Ok(()) };
+        party.quit(watcher, &rules::SPECTATOR_QUITS)?;
+        party.text(watcher, "Thanks for watching!");
+        let third = party.stranger()?;
+        party.spectate(third, None)?;
+        still(party, ann)
+    }),
+    ("SPECTATE of the spectator", &[&rules::WATCH_AGAIN], watch_again),
+    ("SPECTATE of a player", &[&rules::PLAYER_WATCHES], |party| {
+        let (ann, bob) = pair(party)?;
+        party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+        still(party, bob)
+    }),
+    // Datagrams that must have no effect. Each rule has a separate game, since a server may end because of them.
+    ("malformed messages", &[&rules::MALFORMED, &rules::RUNS], |party| {
+        let (ann, bob) = pair(party)?;
+        send_both(party, (ann, bob), &MALFORMED, &rules::MALFORMED)?;
+        for key in *b"?1 \x1b\xff" {
+            let text = format!("KEY '{}' of player A", key.escape_ascii());
+            idle(party, ann, &key_message(key), &rules::MALFORMED, &text, bob)?;
+        }
+        Ok(())
+    }),
+    ("answers to malformed messages", &[&rules::MALFORMED_TOLD, &rules::UNKNOWN], |party| {
+        let ann = party.join("Ann")?;
+        still_any(party, None)?;
+        for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
+            party.send(ann, datagram);
+            let is_told = party.wait(|party| party.clients[ann].has(Kind::Error));
+            let wrong = || format!("expected ERROR after {} of player A, received none", shown(datagram));
+            party.judge.check(rule, is_told, wrong);
+        }
+        Ok(())
+    }),
+    ("messages of another server", &[&rules::SILENT_WORDS, &rules::MALFORMED, &rules::RUNS], |party| {
+        let (_, bob) = pair(party)?;
+        let server = party.stranger()?;
+        for word in SERVER_WORDS {
+            party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
+            still(party, bob)?;
+            let is_told = party.clients[server].has(Kind::Error);
+            party.judge.check(&rules::SILENT_WORDS, !is_told, || {
+                format!("expected no answer to {}, which only servers send, received ERROR", shown(word))
+            });
+        }
+        Ok(())
+    }),
+    ("an empty datagram", &[&rules::EMPTY, &rules::RUNS], |party| {
+        let players = pair(party)?;
+        send_both(party, players, &[b""], &rules::EMPTY)
+    }),
+    ("zero bytes", &[&rules::ZERO_BYTES, &rules::RUNS], |party| {
+        let players = pair(party)?;
+        // Uses a key that can move the player.
+        let key = plain_step(party, party.letter(players.0)?)?.unwrap_or(b'l');
+        send_both(party, players, &[b"\0", &[b'K', b'E', b'Y', b' ', key, 0]], &rules::ZERO_BYTES)
+    }),
+    ("the longest datagram", &[&rules::LONGEST, &rules::RUNS], |party| {
+        let players = pair(party)?;
+        send_both(party, players, &[&vec![b'x'; 65_507]], &rules::LONGEST)
+    }),
+    ("KEY q", &[&rules::SMALL_Q, &rules::RUNS], |party| {
+        let (ann, bob) = pair(party)?;
+        ignored(party, (ann, "player A"), b"q", &rules::SMALL_Q, bob)
+    }),
+    ("keys of clients without a player", &[&rules::STRANGER, &rules::RUNS], |party| {
+        let (ann, bob) = pair(party)?;
+        let stranger = party.stranger()?;
+        ignored(party, (stranger, "an unknown address"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+        let cid = party.join("Cid")?;
+        let spot = party.world()?.cell(party.letter(ann)?);
+        party.leave(ann)?;
+        if party.clients[ann].quit.is_none() {
+            return Ok(());
+        }
+        ignored(party, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
+        // Another player is now at the position of the one that has quit.
+        walk(party, bob, |_, cell| Some(cell) == spot)?;
+        ignored(party, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)
+    }),
+    ("keys of the spectator", &[&rules::WATCHER, &rules::RUNS], |party| {
+        let (_, bob) = pair(party)?;
+        let Some(watcher) = watcher(party, &rules::WATCHER) else { return Ok(()) };
+        ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)
+    }),
+];
+
+/// A scenario that starts its own server on a map: the name, the text of the map, the rules that it is designed to observe,
+/// if not all, and the actions.
+type Separate = (&'static str, fn() -> String, &'static [&'static Rule], Actions);
+type Actions = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
+
+/// The scenarios that need a separate server or another map.
+pub(super) const SEPARATE: &[Separate] = &[
+    ("a full game", usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
+        watch(party, Some(map))?;
+        for number in 1..=26 {
+            let player = party.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
+            // A player that has quit keeps its letter.
+            if number == 5 {
+                party.leave(player)?;
+            }
+        }
+        let text = "Game is full: no more players can join.";
+        refused(party, "PLAY One too many", &rules::FULL, "the 27th PLAY", text)?;
+        still_any(party, None)
+    }),
+    // The program of a player ends without notifying the server.
+    ("a disconnected client", usual, &[&rules::LOST], |party, map, _| {
+        watch(party, Some(map))?;
+        let (ann, bob) = pair(party)?;
+        party.lose(ann);
+        for _ in 0..4 {
+            let text = "the port of player A was closed".to_owned();
+            party.idle = Some(Idle { rule: &rules::LOST, text, by: None, is_broken: false });
+            still(party, bob)?;
+        }
+        Ok(())
+    }),
+    (
+        "runs in a room",
+        || YARD.to_owned(),
+        &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
+        runs,
+    ),
+    ("sight across a hall", || HALL.to_owned(), &[&rules::SIGHT, &rules::OWN, &rules::STALE], look),
+    ("a push in a passage", usual, &[&rules::PUSHED], push),
+    ("the largest map", large_map, &[&rules::LARGE_MAP], watch_large),
+    ("a whole game", usual, &[], |party, map, run| {
+        watch(party, Some(map))?;
+        let (ann, bob) = pair(party)?;
+        let cid = party.join("Cid")?;
+        // The table contains the gold of a player that has quit.
+        hunt(party, cid)?;
+        party.leave(cid)?;
+        finish(party, &[ann, bob], run, &rules::EXIT)
+    }),
+    ("a game of one player", closet, &[], |party, map, run| one_player(party, map, run, (b"Ann", &rules::WELCOME))),
+    ("a name with unprintable bytes", closet, &[&rules::NAMES], |party, map, run| {
+        one_player(party, map, run, (b"Zo\xc3\xab\x07\t !", &rules::NAMES))
+    }),
+    // The name is longer than any that servers keep. Some servers have small buffers for names.
+    ("a long name", closet, &[&rules::NAME_LENGTH], |party, map, run| {
+        one_player(party, map, run, (&[b'b'; 200], &rules::NAME_LENGTH))
+    }),
+];
+
+fn usual() -> String {
+    MAP.to_owned()
+}
+
+fn closet() -> String {
+    CLOSET.to_owned()
+}
+
+/// Plays a scenario with a spectator. On a running server, the remaining players leave.
+pub(super) fn play_shared(party: &mut Party<'_>, map: Option<&MapFile>, scenario: Shared) -> Played {
+    watch(party, map)?;
+    scenario(party)?;
+    leave_all(party)
+}
 
 /// A spectator, which receives the true state, if the server accepts it.
 pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
@@ -24,8 +252,22 @@ pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     party.spectate(watcher, map.map(|map| &map.grid))
 }
 
+// Two players. The DISPLAY of the second shows the effects of the first.
+fn pair(party: &mut Party<'_>) -> Played<(usize, usize)> {
+    Ok((party.join("Ann")?, party.join("Bob")?))
+}
+
+// The spectator. If there is none, the rule is left out.
+fn watcher(party: &mut Party<'_>, rule: &'static Rule) -> Option<usize> {
+    let watcher = party.spectator();
+    if watcher.is_none() {
+        party.judge.leave_out_for([rule], &rules::WATCH);
+    }
+    watcher
+}
+
 /// A spectator of a map whose DISPLAY nearly fills a datagram.
-pub(super) fn large(party: &mut Party<'_>, map: &MapFile) -> Played {
+fn watch_large(party: &mut Party<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     // Its messages break no other rule.
     party.is_strict = false;
     party.unwatched(&map.grid);
@@ -106,116 +348,11 @@ pub(super) fn leave_all(party: &mut Party<'_>) -> Played {
     Ok(())
 }
 
-/// Names without letters. Each has a character that is not whitespace.
-const NAMES: [&str; 3] = ["42", "!", " . "];
-
-/// Players join, and one of them leaves.
-pub(super) fn players(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
-    still(party, bob)?;
-    party.leave(ann)?;
-    still(party, bob)?;
-    party.join("Cid")?;
-    leave_all(party)
-}
-
-/// PLAY without a name.
-pub(super) fn nameless(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of only white space")] {
-        let play = format!("PLAY {name}");
-        refused(party, play.as_bytes(), &rules::NAMELESS, what, "Sorry - you must provide player's name.")?;
-        still(party, ann)?;
-    }
-    leave_all(party)
-}
-
-/// Names that are unusual.
-pub(super) fn names(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    for name in NAMES {
-        party.join_as(name.as_bytes(), &rules::ANY_NAME)?;
-        party.judge.check(&rules::ANY_NAME, true, String::new);
-    }
-    leave_all(party)
-}
-
-/// PLAY from the address of a player.
-pub(super) fn second_seat(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
-    party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
-    still(party, bob)?;
-    leave_all(party)
-}
-
-/// PLAY from the address of a player that has quit.
-pub(super) fn comes_back(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
-    party.leave(ann)?;
-    if party.clients[ann].quit.is_none() {
-        party.judge.leave_out_for([&rules::RETURN], &rules::LEAVE);
-        return leave_all(party);
-    }
-    party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
-    still(party, bob)?;
-    leave_all(party)
-}
-
-/// All players leave, and a new one joins.
-pub(super) fn all_leave(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
+// The spectator sends SPECTATE again.
+fn watch_again(party: &mut Party<'_>) -> Played {
     let ann = party.join("Ann")?;
     still(party, ann)?;
-    party.leave(ann)?;
-    party.join_as(b"Bob", &rules::RUNS)?;
-    leave_all(party)
-}
-
-/// A spectator replaces another one.
-pub(super) fn spectators(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    still(party, ann)?;
-    let second = party.stranger()?;
-    party.spectate(second, None)?;
-    for _ in 0..2 {
-        still(party, ann)?;
-    }
-    leave_all(party)
-}
-
-/// A spectator leaves, and another one connects.
-pub(super) fn spectator_quits(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let Some(watcher) = party.spectator() else {
-        party.judge.leave_out_for([&rules::SPECTATOR_QUITS], &rules::WATCH);
-        return Ok(());
-    };
-    party.quit(watcher, &rules::SPECTATOR_QUITS)?;
-    party.text(watcher, "Thanks for watching!");
-    let third = party.stranger()?;
-    party.spectate(third, None)?;
-    still(party, ann)?;
-    leave_all(party)
-}
-
-/// The spectator sends SPECTATE again.
-pub(super) fn watches_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    still(party, ann)?;
-    let Some(watcher) = party.spectator() else {
-        party.judge.leave_out_for([&rules::WATCH_AGAIN], &rules::WATCH);
-        return Ok(());
-    };
+    let Some(watcher) = watcher(party, &rules::WATCH_AGAIN) else { return Ok(()) };
     party.idle(watcher, b"SPECTATE", &rules::WATCH_AGAIN, "a second SPECTATE of the spectator");
     let all = [Kind::Grid, Kind::Gold, Kind::Display];
     let is_told = |party: &Party<'_>| all.iter().all(|&kind| party.clients[watcher].has(kind));
@@ -228,49 +365,14 @@ pub(super) fn watches_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Pla
             format!("expected GRID, GOLD and DISPLAY after a second SPECTATE of the spectator, received {log}")
         })?;
     }
-    still(party, ann)?;
-    leave_all(party)
-}
-
-/// A player sends SPECTATE.
-pub(super) fn player_watches(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
-    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
-    still(party, bob)?;
-    leave_all(party)
-}
-
-/// One player for each letter.
-pub(super) fn full(party: &mut Party<'_>, map: &MapFile) -> Played {
-    watch(party, Some(map))?;
-    for number in 1..=26 {
-        let player = party.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
-        // A player that has quit keeps its letter.
-        if number == 5 {
-            party.leave(player)?;
-        }
-    }
-    refused(party, b"PLAY One too many", &rules::FULL, "the 27th PLAY", "Game is full: no more players can join.")?;
-    still_any(party, None)
-}
-
-/// Two players with the same name.
-pub(super) fn namesakes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    party.join_as(b"Ann", &rules::EQUAL_NAMES)?;
-    party.judge.check(&rules::EQUAL_NAMES, true, String::new);
-    still(party, ann)?;
-    leave_all(party)
+    still(party, ann)
 }
 
 // Sends a PLAY that the server must answer with QUIT.
-fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, wanted: &str) -> Played {
+fn refused(party: &mut Party<'_>, play: &str, rule: &'static Rule, what: &str, wanted: &str) -> Played {
     let number = party.stranger()?;
     party.clients[number].leaving = true;
-    party.send(number, play);
+    party.send(number, play.as_bytes());
     party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
     let log = party.clients[number].log.clone();
     if party.clients[number].quit.is_none() {
@@ -292,11 +394,9 @@ const RUNS: &[u8] = b"HJKLYUBN";
 /// Keys that are typed one after another to check the effect of each.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
-/// Steps, runs, swaps, and the view on the way.
-pub(super) fn movement(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
+// Steps, runs, swaps, and the view on the way.
+fn movement(party: &mut Party<'_>) -> Played {
+    let (ann, bob) = pair(party)?;
     for (&key, who) in KEYS.iter().zip([ann, bob, ann].into_iter().cycle()) {
         careful(party, who, key)?;
     }
@@ -304,15 +404,13 @@ pub(super) fn movement(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
         meet(party, ann, bob)?;
         meet(party, bob, ann)?;
     }
-    explore(party, ann)?;
-    leave_all(party)
+    explore(party, ann)
 }
 
-/// A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
-pub(super) fn push(party: &mut Party<'_>, map: &MapFile) -> Played {
+// A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
+fn push(party: &mut Party<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
+    let (ann, bob) = pair(party)?;
     let (pusher, victim) = (party.letter(ann)?, party.letter(bob)?);
     walk(party, ann, |world, cell| {
         let unknown = |direction| world.grid.step(cell, direction).is_some_and(|next| !world.knows(victim, next));
@@ -334,14 +432,13 @@ pub(super) fn push(party: &mut Party<'_>, map: &MapFile) -> Played {
         }
         careful(party, bob, back.key())?;
     }
-    leave_all(party)
+    Ok(())
 }
 
-/// Two players move to spots where floating-point numbers make one wrongly see the other, or not.
-pub(super) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
+// Two players move to spots where floating-point numbers make one wrongly see the other, or not.
+fn look(party: &mut Party<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
+    let (ann, bob) = pair(party)?;
     let letter = party.letter(ann)?;
     let world = party.world()?;
     let far = |spot| world.path(letter, STEPS, |cell| at(world, cell) == spot).map_or(usize::MAX, |path| path.len());
@@ -350,14 +447,13 @@ pub(super) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
     for &target in targets {
         walk(party, bob, |world, cell| at(world, cell) == target)?;
     }
-    leave_all(party)
+    Ok(())
 }
 
-/// Steps and runs in all directions from the middle of a room, over gold and through another player.
-pub(super) fn runs(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
+// Steps and runs in all directions from the middle of a room, over gold and through another player.
+fn runs(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
+    let (ann, bob) = pair(party)?;
     for direction in Direction::ALL {
         // With two free spots on both sides, so that a mirrored step is visible, and a run differs from a step.
         let wide = |world: &World, cell: Cell| {
@@ -482,8 +578,7 @@ pub(super) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, V
         |party: &Party<'_>| party.spectator().map_or_else(Vec::new, |watcher| party.clients[watcher].display.clone());
     watch(party, Some(map))?;
     let mut shown = board(party);
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
+    let (ann, bob) = pair(party)?;
     for (&key, who) in b"LHJKLYUBN".iter().zip([ann, bob].into_iter().cycle()) {
         careful(party, who, key)?;
     }
@@ -496,31 +591,14 @@ const MOST_KEYS: u32 = 1000;
 /// The number of moves without an answer after which a game is aborted.
 const UNANSWERED: u32 = 8;
 
-/// Plays with several players. One of them leaves before the end.
-pub(super) fn whole_game(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
-    watch(party, Some(map))?;
-    let ann = party.join("Ann Lee")?;
-    let bob = party.join("Bob")?;
-    let cid = party.join("Cid")?;
-    // The table contains the gold of a player that has quit.
-    hunt(party, cid)?;
-    party.leave(cid)?;
-    finish(party, &[ann, bob], run, &rules::EXIT)
-}
-
-/// Plays with one player and without a spectator. Such a game needs the fewest features of the server.
-pub(super) fn one_player(
-    party: &mut Party<'_>,
-    map: &MapFile,
-    run: &mut dyn Run,
-    (name, rule): (&[u8], &'static Rule),
-) -> Played {
+// Plays with one player and without a spectator. Such a game needs the fewest features of the server.
+fn one_player(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run, (name, rule): (&[u8], &'static Rule)) -> Played {
     party.unwatched(&map.grid);
     let ann = party.join_as(name, rule)?;
     finish(party, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
 }
 
-/// Plays until no gold is left. If the server does not report that and exit, it breaks this rule.
+// Plays until no gold is left. If the server does not report that and exit, it breaks this rule.
 fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
     let mut turn = players.iter().copied().cycle();
     let mut keys = 0;
@@ -616,145 +694,18 @@ const MALFORMED: [&[u8]; 12] = [
     b"%s%n%s%n KEY l",
 ];
 
-/// The players of a game. The display of the second shows the effects of the first.
-struct Cast {
-    ann: usize,
-    bob: usize,
-}
-
-fn cast(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<Cast> {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    let bob = party.join("Bob")?;
-    Ok(Cast { ann, bob })
-}
-
-/// Malformed messages of a player and of an unknown address.
-pub(super) fn malformed(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    let stranger = party.stranger()?;
-    for datagram in MALFORMED {
-        send_both(party, (ann, stranger), datagram, &rules::MALFORMED, bob)?;
-    }
-    for key in *b"?1 \x1b\xff" {
-        let text = format!("KEY '{}' of player A", key.escape_ascii());
-        idle(party, ann, &key_message(key), &rules::MALFORMED, &text, bob)?;
-    }
-    leave_all(party)
-}
-
-/// Whether a client is notified that its message was wrong.
-pub(super) fn explained(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    watch(party, map)?;
-    let ann = party.join("Ann")?;
-    still_any(party, None)?;
-    for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
-        party.send(ann, datagram);
-        let is_told = party.wait(|party| party.clients[ann].has(Kind::Error));
-        party
-            .judge
-            .check(rule, is_told, || format!("expected ERROR after {} of player A, received none", shown(datagram)));
-    }
-    leave_all(party)
-}
-
-pub(super) fn empty(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    let stranger = party.stranger()?;
-    send_both(party, (ann, stranger), b"", &rules::EMPTY, bob)?;
-    leave_all(party)
-}
-
-pub(super) fn zero_bytes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    let stranger = party.stranger()?;
-    // Uses a key that can move the player.
-    let key = plain_step(party, party.letter(ann)?)?.unwrap_or(b'l');
-    for datagram in [&b"\0"[..], &[b'K', b'E', b'Y', b' ', key, 0]] {
-        send_both(party, (ann, stranger), datagram, &rules::ZERO_BYTES, bob)?;
-    }
-    leave_all(party)
-}
-
-pub(super) fn longest(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    let stranger = party.stranger()?;
-    send_both(party, (ann, stranger), &vec![b'x'; 65_507], &rules::LONGEST, bob)?;
-    leave_all(party)
-}
-
-/// Messages of another server.
-pub(super) fn server_words(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { bob, .. } = cast(party, map)?;
-    let server = party.stranger()?;
-    for word in SERVER_WORDS {
-        party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
-        still(party, bob)?;
-        let is_told = party.clients[server].log.contains(&Kind::Error);
-        party.judge.check(&rules::SILENT_WORDS, !is_told, || {
-            format!("expected no answer to {}, which only servers send, received ERROR", shown(word))
-        });
-    }
-    leave_all(party)
-}
-
-pub(super) fn small_q(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    ignored(party, (ann, "player A"), b"q", &rules::SMALL_Q, bob)?;
-    leave_all(party)
-}
-
-/// Keys from an address that never played, and from a player that has quit.
-pub(super) fn strangers(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { ann, bob } = cast(party, map)?;
-    let stranger = party.stranger()?;
-    ignored(party, (stranger, "an unknown address"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
-    let cid = party.join("Cid")?;
-    let spot = party.world()?.cell(party.letter(ann)?);
-    party.leave(ann)?;
-    if party.clients[ann].quit.is_none() {
-        return leave_all(party);
-    }
-    ignored(party, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
-    // Another player is now at the position of the one that has quit.
-    walk(party, bob, |_, cell| Some(cell) == spot)?;
-    ignored(party, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)?;
-    leave_all(party)
-}
-
-pub(super) fn watcher_keys(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let Cast { bob, .. } = cast(party, map)?;
-    match party.spectator() {
-        Some(watcher) => {
-            ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)?;
-        }
-        None => party.judge.leave_out_for([&rules::WATCHER], &rules::WATCH),
-    }
-    leave_all(party)
-}
-
-/// The program of a player ends without notifying the server.
-pub(super) fn lost(party: &mut Party<'_>, map: &MapFile) -> Played {
-    let Cast { ann, bob } = cast(party, Some(map))?;
-    party.lose(ann);
-    for _ in 0..4 {
-        let text = "the port of player A was closed".to_owned();
-        party.idle = Some(Idle { rule: &rules::LOST, text, by: None, is_broken: false });
-        still(party, bob)?;
-    }
-    Ok(())
-}
-
-// Sends a datagram as a player and from an unknown address.
+// Sends datagrams as a player and from an unknown address.
 fn send_both(
     party: &mut Party<'_>,
-    (player, stranger): (usize, usize),
-    datagram: &[u8],
+    (player, other): (usize, usize),
+    datagrams: &[&[u8]],
     rule: &'static Rule,
-    other: usize,
 ) -> Played {
-    for (who, whose) in [(player, "player A"), (stranger, "an unknown address")] {
-        idle(party, who, datagram, rule, &format!("{} of {whose}", shown(datagram)), other)?;
+    let stranger = party.stranger()?;
+    for datagram in datagrams {
+        for (who, whose) in [(player, "player A"), (stranger, "an unknown address")] {
+            idle(party, who, datagram, rule, &format!("{} of {whose}", shown(datagram)), other)?;
+        }
     }
     Ok(())
 }

@@ -16,7 +16,6 @@ use super::{
     wire::{Row, differences, key_message, row, shown},
     world::{Effect, World},
 };
-
 use crate::{
     judge::{Halt, Played},
     launch::Run,

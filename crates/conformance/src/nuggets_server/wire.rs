@@ -147,7 +147,6 @@ fn receive(
     }
 }
 
-/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading<'a> {
     Ok(Letter),

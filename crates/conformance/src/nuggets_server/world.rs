@@ -13,7 +13,6 @@ use nuggets::{
 };
 use tempfile::{NamedTempFile, TempPath};
 
-/// The effect of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) steps: usize,
@@ -378,7 +377,7 @@ pub(super) const CLOSET: &str = "\
 ";
 
 /// A map whose DISPLAY nearly fills a datagram.
-pub(super) fn large() -> String {
+pub(super) fn large_map() -> String {
     let wall = format!("+{}+\n", "-".repeat(398));
     let row = format!("|{}|\n", ".".repeat(398));
     [&*wall, &row.repeat(158), &wall].concat()
@@ -398,7 +397,6 @@ impl MapFile {
         Ok(Self { grid, file })
     }
 
-    /// An empty file.
     pub(super) fn empty() -> io::Result<TempPath> {
         NamedTempFile::new().map(NamedTempFile::into_temp_path)
     }
@@ -414,7 +412,7 @@ mod tests {
 
     #[test]
     fn map_is_valid() {
-        for map in [MAP, HALL, YARD, CLOSET, &large()] {
+        for map in [MAP, HALL, YARD, CLOSET, &large_map()] {
             let report = nuggets::check_map(map.as_bytes());
             assert!(report.breaches.is_empty(), "{report}");
         }

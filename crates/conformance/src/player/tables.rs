@@ -123,10 +123,6 @@ impl Launcher for Pupil<'_> {
         self.launcher.start_at(usual, &self.with(values))
     }
 
-    fn start_with(&self, values: Values<'_>, more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
-        self.launcher.start_with(&self.with(values), more)
-    }
-
     fn chooses_terminal(&self) -> bool {
         self.launcher.chooses_terminal()
     }

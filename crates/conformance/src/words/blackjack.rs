@@ -6,7 +6,6 @@ use blackjack::{Card, DealerMessage, Dialect, PlayerMessage};
 use bytes::{Buf as _, BytesMut};
 
 use super::{Form, Part, prefix, wrong};
-
 use crate::{
     net::{Connection, MAX_TEXT},
     tape::{Carrier, Description, Framed, Speech, Talk},

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     judge::{Judge, Played},
     ports::{free_udp_port, take_tcp_port},
-    refusal::{Given, Refusal, refusal},
+    refusal::{Given, MORE, Refusal, refusal},
     robots::context::Context,
     rule::Rule,
 };
@@ -67,8 +67,8 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     refusal(&NO_PORT, "with '-d 127.0.0.1'", &[("gui", Some("127.0.0.1"))]),
     refusal(&NO_PORT, "with '-s 127.0.0.1'", &[("server", Some("127.0.0.1"))]),
     refusal(&TRAILING, "with '-p 2023x'", &[("port", Some("2023x"))]),
-    Refusal { rule: &EXTRA, how: "with the word 'more' after the options", values: &[], more: &["more"] },
-    Refusal { rule: &UNKNOWN_OPTION, how: "with the option -Z", values: &[], more: &["-Z"] },
+    refusal(&EXTRA, "with the word 'more' after the options", &[(MORE, Some("more"))]),
+    refusal(&UNKNOWN_OPTION, "with the option -Z", &[(MORE, Some("-Z"))]),
 ];
 
 /// Correct values, and the listening server.
