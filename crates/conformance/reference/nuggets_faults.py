@@ -227,6 +227,7 @@ faulty("nuggets-server", [
     ("zeros-behind-messages", "message-form", ENCODED, 'text.encode("ascii") + b"\\0", address)'),
     ("prints-no-port", "announces-port", PORT, "pass"),
     ("prints-42", "announces-port", PORT, PORT.replace("{connection.getsockname()[1]}", "42")),
+    ("port-after-other-numbers", "", PORT, 'print("report 1: map of 21 rows, 79 columns")\n    ' + PORT),
     ("port-on-standard-error", "announces-port", PORT, PORT.replace("flush=True", "file=sys.stderr")),
     ("ends-with-a-quitter", "keeps-running", THANKED, THANKED + "\n            sys.exit(0)"),
     ("one-client-only", "welcome-player any-name full-game", RECEIVED, "message, address = self.connection.recvfrom(65536)\n"

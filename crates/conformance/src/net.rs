@@ -9,7 +9,7 @@ use std::{
 
 use bytes::BytesMut;
 
-use crate::{launch::Run, report::Sender, tape::Channel};
+use crate::{launch::Run, report::Sender, sockets::unread, tape::Channel};
 
 /// The interval between attempts to connect to a server that does not listen yet.
 const RETRY: Duration = Duration::from_millis(10);
@@ -17,6 +17,8 @@ const RETRY: Duration = Duration::from_millis(10);
 const GLANCE: Duration = Duration::from_millis(200);
 /// How long a peer has time to read a single byte before the next is sent.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How long parts of a message wait for a peer that does not read.
+const UNREAD: Duration = Duration::from_millis(500);
 /// The longest text without its NUL, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
@@ -160,11 +162,18 @@ impl Connection {
         self.send_in_parts(bytes.chunks(1));
     }
 
-    /// Sends each part separately, with the same pause.
+    /// Sends each part separately, with the same pause. If the system reports what the peer has read, the pause lasts
+    /// until the peer has read the part, for at most [`UNREAD`] in total.
     pub(crate) fn send_in_parts<'b>(&mut self, parts: impl Iterator<Item = &'b [u8]>) {
+        let by = Instant::now() + UNREAD;
+        let ends = self.stream.peer_addr().ok().zip(self.stream.local_addr().ok());
         for part in parts.filter(|part| !part.is_empty()) {
             self.send(part);
             thread::sleep(PAUSE);
+            let is_unread = || ends.and_then(|(peer, own)| unread(peer, own)).is_some_and(|bytes| bytes > 0);
+            while Instant::now() < by && is_unread() {
+                thread::sleep(PAUSE);
+            }
         }
     }
 

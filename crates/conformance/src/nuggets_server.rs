@@ -133,7 +133,7 @@ impl Test<'_> {
                 )
             }
             (Some(printed), _, Some(open)) => {
-                format!("expected {} as the first number on standard output, received {printed}", ports(open))
+                format!("expected {} on standard output, received {printed}", port_list(open))
             }
             (_, Some(found), _) => {
                 format!("expected a line with port {found} on standard output, received no number")
@@ -143,27 +143,31 @@ impl Test<'_> {
         Ok(found.is_some())
     }
 
-    // The first port on standard output. A user can read it on the screen even without a line feed. Other programs may
-    // slow down the start of a server.
+    // A number on standard output: the server's port, or else the first one. A user can read it on the screen even
+    // without a line feed. Other programs may slow down the start of a server.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let mut by = self.options.deadline() + self.options.patience;
         let mut is_listening = false;
+        let mut printed = Vec::new();
         loop {
-            if !is_listening && run.udp_ports().is_some_and(|open| !open.is_empty()) {
-                // It has started, so its first line needs no more time.
+            let open = run.udp_ports();
+            if !is_listening && open.as_ref().is_some_and(|open| !open.is_empty()) {
+                // It has started, so its lines need no more time.
                 is_listening = true;
                 by = by.min(self.options.deadline());
             }
             let is_over = Instant::now() >= by || run.exit(Instant::now()).is_some();
             while let Some(line) = run.line(Instant::now() + POLL) {
-                if let Some(printed) = port(&line) {
-                    return Some(printed);
-                }
+                printed.extend(ports(&line));
             }
-            let partial = port(&run.partial_line());
-            let is_open = partial.zip(run.udp_ports()).is_some_and(|(port, open)| open.contains(&port));
-            if is_open || is_over {
-                return partial;
+            let partial = run.partial_line();
+            let mut numbers = printed.iter().copied().chain(ports(&partial));
+            let port = match &open {
+                Some(open) => numbers.find(|port| open.contains(port)),
+                None => printed.first().copied(),
+            };
+            if port.is_some() || is_over {
+                return port.or_else(|| printed.first().copied()).or_else(|| ports(&partial).next());
             }
         }
     }
@@ -175,9 +179,9 @@ impl Test<'_> {
         let mut printed = None;
         loop {
             while let Some(line) = run.line(Instant::now() + POLL) {
-                printed = printed.or_else(|| port(&line));
+                printed = printed.or_else(|| ports(&line).next());
             }
-            let written = printed.or_else(|| run.errors().iter().find_map(|line| port(line)));
+            let written = printed.or_else(|| run.errors().iter().find_map(|line| ports(line).next()));
             match (run.udp_ports().as_deref(), written) {
                 (Some(&[port]), _) | (None, Some(port)) => return Some(port),
                 (Some(several), Some(port)) if several.contains(&port) => return Some(port),
@@ -248,7 +252,7 @@ fn silence(run: &mut dyn Run) -> String {
     }
 }
 
-fn ports(ports: &[u16]) -> String {
+fn port_list(ports: &[u16]) -> String {
     let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
     format!("port {}", ports.join(", "))
 }
@@ -257,14 +261,13 @@ fn purses(purses: &[u32]) -> String {
     purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-// The port in a line: the first number after the word, or else the first number that is a valid port.
-fn port(line: &str) -> Option<u16> {
-    let number = |text: &str| {
-        let mut numbers = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
-        numbers.find(|&port: &u16| port > 0)
-    };
-    let behind = line.to_ascii_lowercase().find("port").and_then(|at| line.get(at..)).and_then(number);
-    behind.or_else(|| number(line))
+// The numbers in a line that are valid ports: first those after the word, then the others.
+fn ports(line: &str) -> impl Iterator<Item = u16> {
+    let at = line.to_ascii_lowercase().find("port").unwrap_or(0);
+    [line.get(at..), line.get(..at)].into_iter().flatten().flat_map(|part| {
+        let numbers = part.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+        numbers.filter(|&port: &u16| port > 0)
+    })
 }
 
 /// The number of starts of a server without a seed. Such a server uses the time in seconds as the seed.
@@ -397,9 +400,9 @@ mod tests {
 
     #[test]
     fn finds_port_in_line() {
-        assert_eq!(port("Ready to play, waiting at port 12345"), Some(12345));
-        assert_eq!(port("map 3: port=5000"), Some(5000));
-        assert_eq!(port("40000"), Some(40000));
-        assert_eq!(port("Welcome, 70000 times"), None);
+        assert_eq!(ports("Ready to play, waiting at port 12345").collect::<Vec<_>>(), [12345]);
+        assert_eq!(ports("map 3: port=5000").collect::<Vec<_>>(), [5000, 3]);
+        assert_eq!(ports("40000").collect::<Vec<_>>(), [40000]);
+        assert_eq!(ports("Welcome, 70000 times").next(), None);
     }
 }

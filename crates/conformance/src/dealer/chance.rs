@@ -501,13 +501,13 @@ mod tests {
         assert!(drawn.bias() > STRANGE);
     }
 
-    fn card(name: &str) -> Card {
+    fn named(name: &str) -> Card {
         Card::from_name(name.as_bytes()).unwrap()
     }
 
     #[test]
     fn dealer_totals_match_published_odds() {
-        let (stands, draws) = finals(card("Ace of Spades"), &[]);
+        let (stands, draws) = finals(named("Ace of Spades"), &[]);
         let near = |finals: &Finals, wanted: [f64; 6]| {
             finals.iter().zip(wanted).all(|((_, found), wanted)| (found - wanted).abs() < 5e-4)
         };
@@ -517,7 +517,7 @@ mod tests {
         assert!(near(&stands, STANDS), "{stands:?}");
         assert!(near(&draws, DRAWS), "{draws:?}");
         // With a hard total, the two dealers behave the same.
-        let (stands, draws) = finals(card("Ten of Spades"), &[]);
+        let (stands, draws) = finals(named("Ten of Spades"), &[]);
         assert!(stands.iter().zip(draws.iter()).all(|(one, other)| (one.1 - other.1).abs() < 1e-12));
     }
 

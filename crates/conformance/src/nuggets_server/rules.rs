@@ -4,7 +4,7 @@ use crate::rule::rules;
 
 rules! {
     PORT: Protocol(2, "Requirements: Server, announce the port") "announces-port" in "nuggets.md#the-server",
-        "The server prints its UDP port in the first line on standard output that contains a number",
+        "The server prints its UDP port in a line on standard output",
         "Call getsockname after bind, and print the port. Through a pipe, flush standard output after it.";
     RUNS: Protocol(4, "Requirements: Server, wait for messages until the gold is collected") "keeps-running" in "protocols/nuggets.md#what-a-server-answers",
         "The server runs and answers until the game is over, whatever it receives",

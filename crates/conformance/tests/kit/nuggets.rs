@@ -51,9 +51,11 @@ fn port_must_be_announced_on_standard_output() {
 }
 
 #[test]
-fn port_may_be_announced_without_a_line_feed() {
-    let rules = ["announces-port", "name-required"];
-    assert_eq!(verdicts(SERVER, "port-without-line-feed", &rules, PATIENCE), [Some(Verdict::Passed); 2]);
+fn port_may_be_announced_without_a_line_feed_or_after_other_numbers() {
+    side_by_side(["port-without-line-feed", "port-after-other-numbers"], |fault| {
+        let rules = ["announces-port", "name-required"];
+        assert_eq!(verdicts(SERVER, fault, &rules, PATIENCE), [Some(Verdict::Passed); 2], "{fault}");
+    });
 }
 
 #[test]

@@ -547,7 +547,8 @@ impl<'a> Table<'a> {
             self.guests[0].drop_rest();
         }
         self.ask(0, "Ann")?;
-        let by = self.context.options.deadline() + self.setup.duration * 2;
+        // A server that finds each of many fields slowly may need a multiple of the patience on a busy machine.
+        let by = self.context.options.deadline() + self.context.options.patience * 5 + self.setup.duration * 2;
         let mut told = Vec::new();
         loop {
             let message = self.guests[0].expect(self.judge, rule, by, "a game up to GameEnded")?;
