@@ -1,6 +1,7 @@
 //! Pools of connections to either database, and the time limit of their statements.
 
 use std::{
+    fmt,
     ops::{Deref, DerefMut},
     path::Path,
     sync::{
@@ -19,12 +20,16 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 use tokio::time::timeout;
+use tracing::trace;
 
 use crate::{
     StoreError, Trouble,
     error::explain,
     place::{DatabaseLocation, make_writable},
 };
+
+/// The target of the log of executed statements.
+pub(crate) const STATEMENTS: &str = "store::statements";
 
 /// The timeout for opening a connection, and for waiting until a connection of a pool is free.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -84,8 +89,6 @@ pub(crate) struct Pool {
     place: Arc<DatabaseLocation>,
     role: Role,
     driver: PoolDriver,
-    #[cfg(test)]
-    pub(crate) probe: Arc<crate::probe::Probe>,
 }
 
 #[derive(Debug)]
@@ -112,13 +115,7 @@ impl Pool {
                 PoolDriver::Postgres(options.connect_lazy_with((**server).clone()))
             }
         };
-        Self {
-            place,
-            role,
-            driver,
-            #[cfg(test)]
-            probe: Arc::default(),
-        }
+        Self { place, role, driver }
     }
 
     /// Waits for a free connection.
@@ -140,13 +137,7 @@ impl Pool {
             }
             Err(error) => return Err(explain(error.into(), &self.place)),
         };
-        #[cfg_attr(not(test), expect(unused_mut, reason = "tests attach a probe"))]
-        let mut connection = Connection::new(driver, self.role).await?;
-        #[cfg(test)]
-        {
-            connection.probe = Arc::clone(&self.probe);
-        }
-        Ok(connection)
+        Connection::new(driver, self.role).await
     }
 
     // Whether all connections are in use, so that the database itself did not cause the timeout.
@@ -222,8 +213,6 @@ pub(crate) struct Connection {
     driver: Option<Driver>,
     role: Role,
     clock: Arc<Clock>,
-    #[cfg(test)]
-    pub(crate) probe: Arc<crate::probe::Probe>,
 }
 
 /// The deadline of the running statement.
@@ -232,8 +221,8 @@ struct Clock {
     zero: Instant,
     // In microseconds since `zero`.
     deadline: AtomicU64,
-    #[cfg(test)]
-    looked: AtomicU64,
+    // How often SQLite has checked the deadline: every `STEPS` instructions.
+    checks: AtomicU64,
 }
 
 impl Clock {
@@ -243,16 +232,15 @@ impl Clock {
 
     fn allow(&self, limit: Duration) {
         self.deadline.store(Self::micros(self.zero.elapsed() + limit), Ordering::Relaxed);
+        self.checks.store(0, Ordering::Relaxed);
     }
 
     fn is_early(&self) -> bool {
-        #[cfg(test)]
-        self.looked.fetch_add(1, Ordering::Relaxed);
+        self.checks.fetch_add(1, Ordering::Relaxed);
         Self::micros(self.zero.elapsed()) < self.deadline.load(Ordering::Relaxed)
     }
 }
 
-/// A value in a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value<'a> {
     Integer(Option<i64>),
@@ -285,7 +273,18 @@ impl From<u64> for Value<'_> {
     }
 }
 
-/// A row of a result.
+/// Formats a value as a literal of SQL.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(Some(number)) => write!(f, "{number}"),
+            Self::Real(Some(number)) => write!(f, "{number:?}"),
+            Self::Text(Some(text)) => write!(f, "'{}'", text.replace('\'', "''")),
+            Self::Integer(None) | Self::Real(None) | Self::Text(None) => f.write_str("NULL"),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Row {
     Sqlite(SqliteRow),
@@ -386,23 +385,13 @@ impl Connection {
     }
 
     async fn new(mut driver: Driver, role: Role) -> Result<Self, StoreError> {
-        let clock = Arc::new(Clock {
-            zero: Instant::now(),
-            deadline: AtomicU64::new(u64::MAX),
-            #[cfg(test)]
-            looked: AtomicU64::new(0),
-        });
+        let clock =
+            Arc::new(Clock { zero: Instant::now(), deadline: AtomicU64::new(u64::MAX), checks: AtomicU64::new(0) });
         if let Driver::Sqlite(connection) = &mut driver {
             let clock = Arc::clone(&clock);
             connection.lock_handle().await?.set_progress_handler(STEPS, move || clock.is_early());
         }
-        Ok(Self {
-            driver: Some(driver),
-            role,
-            clock,
-            #[cfg(test)]
-            probe: Arc::default(),
-        })
+        Ok(Self { driver: Some(driver), role, clock })
     }
 
     fn driver(&mut self) -> Result<&mut Driver, StoreError> {
@@ -416,13 +405,17 @@ impl Connection {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         let text = text.into_sql_str();
-        #[cfg(test)]
-        self.probe().look(self, text.as_str(), values).await?;
         let limit = self.begin_statement();
-        let rows = timeout(limit + GRACE, self.driver()?.rows(text, values)).await;
-        #[cfg(test)]
-        self.probe.worked(self.clock.looked.swap(0, Ordering::Relaxed));
+        let rows = timeout(limit + GRACE, self.driver()?.rows(text.clone(), values)).await;
+        self.log(&text, values);
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
+    }
+
+    // Logs an executed statement, its values as literals, and how many thousands of instructions SQLite needed.
+    fn log(&self, text: &SqlStr, values: &[Value<'_>]) {
+        let literals = || values.iter().map(Value::to_string).collect::<Vec<_>>().join("\t");
+        let checks = self.clock.checks.load(Ordering::Relaxed);
+        trace!(target: STATEMENTS, text = text.as_str(), values = literals(), checks);
     }
 
     // Starts the timeout of the next statement.
@@ -448,11 +441,10 @@ impl Connection {
         values: &[Value<'_>],
     ) -> Result<u64, StoreError> {
         let text = text.into_sql_str();
-        #[cfg(test)]
-        self.probe().look(self, text.as_str(), values).await?;
         let limit = self.begin_statement();
-        let work = self.driver()?.execute(text, values);
-        Ok(timeout(limit + GRACE, work).await.map_err(|_| StoreError::Slow(limit))??)
+        let changed = timeout(limit + GRACE, self.driver()?.execute(text.clone(), values)).await;
+        self.log(&text, values);
+        Ok(changed.map_err(|_| StoreError::Slow(limit))??)
     }
 
     /// Starts a transaction that does not see concurrent changes, and is rejected if it would overwrite them.
@@ -516,17 +508,13 @@ impl Drop for Connection {
 
 #[cfg(test)]
 impl Connection {
-    fn probe(&self) -> Arc<crate::probe::Probe> {
-        Arc::clone(&self.probe)
-    }
-
     pub(crate) const fn is_sqlite(&self) -> bool {
         matches!(self.driver, Some(Driver::Sqlite(_)))
     }
 
-    /// Executes a statement that is hidden from probes.
-    pub(crate) async fn plain(&mut self, text: String, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
+    /// Executes a statement without a time limit.
+    pub(crate) async fn plain(&mut self, text: String) -> Result<Vec<Row>, sqlx::Error> {
         let driver = self.driver.as_mut().ok_or(sqlx::Error::PoolClosed)?;
-        driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), values).await
+        driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), &[]).await
     }
 }

@@ -60,13 +60,22 @@ pub(crate) const fn may_repeat(attempts: u32) -> bool {
     attempts < CONFLICTS
 }
 
-// Runs a transaction on the writer, and repeats it if the database has rolled it back because of a concurrent
-// transaction of another hub.
-macro_rules! serialized {
-    ($store:expr, $attempt:expr) => {{
+// Runs a transaction on the writer of a store, and repeats it if the database has rolled it back because of a concurrent
+// transaction of another hub. Any other error closes the connection, so the transaction is rolled back.
+macro_rules! transaction {
+    ($store:expr, $writer:ident => $work:expr) => {{
         let mut attempts = 0;
         loop {
-            match $attempt.await {
+            let attempt = async {
+                let mut writer = $store.writer.acquire().await?;
+                writer.begin().await?;
+                let $writer = &mut writer;
+                let done = $work.await?;
+                writer.execute("COMMIT", &[]).await?;
+                writer.done();
+                Ok::<_, $crate::StoreError>(done)
+            };
+            match attempt.await {
                 Err(error) if error.is_conflict() && $crate::database::may_repeat(attempts) => {
                     $crate::database::pause_after_conflict(attempts).await;
                     attempts += 1;
@@ -76,7 +85,7 @@ macro_rules! serialized {
         }
     }};
 }
-pub(crate) use serialized;
+pub(crate) use transaction;
 
 impl Store {
     /// Returns the SQLite database in this file, which [`prepare`](Self::prepare) creates.

@@ -11,7 +11,7 @@ use std::{
 use crate::{
     KEY_HASH_LENGTH, MAX_NAMES, Store, StoreError,
     connection::{Connection, Row},
-    database::serialized,
+    database::transaction,
     names::{PAGE, digits, note_change},
 };
 
@@ -91,19 +91,9 @@ impl Store {
     /// transaction. The code is void if the key that issued it no longer proves the name.
     pub async fn redeem_code(&self, code_hash: &[u8], key_hash: &KeyHash, now: u64) -> Result<Redeemed, StoreError> {
         let (code, key) = (digits(code_hash), digits(key_hash));
-        let redeemed = serialized!(self, self.try_redeem(&code, &key, now));
+        let redeemed = transaction!(self, writer => redeem(writer, &code, &key, now));
         self.recent.forget_key(key_hash);
         redeemed
-    }
-
-    async fn try_redeem(&self, code: &str, key: &str, now: u64) -> Result<Redeemed, StoreError> {
-        let mut writer = self.writer.acquire().await?;
-        writer.begin().await?;
-        let redeemed = redeem(&mut writer, code, key, now).await?;
-        let end = if matches!(redeemed, Redeemed::Name(_)) { "COMMIT" } else { "ROLLBACK" };
-        writer.execute(end, &[]).await?;
-        writer.done();
-        Ok(redeemed)
     }
 
     /// Makes `new` the only key that proves a name, and voids its code. `key_hash` must prove the name.
@@ -115,67 +105,27 @@ impl Store {
         now: u64,
     ) -> Result<Replaced, StoreError> {
         let (key, digits) = (digits(key_hash), digits(new));
-        let replaced = serialized!(self, self.try_replace(name, &key, &digits, now));
+        let replaced = transaction!(self, writer => replace(writer, name, (&key, &digits), now));
         self.recent.forget(&[name.to_owned()]);
         self.recent.forget_key(new);
         replaced
     }
 
-    async fn try_replace(&self, name: &str, key: &str, new: &str, now: u64) -> Result<Replaced, StoreError> {
-        let mut writer = self.writer.acquire().await?;
-        writer.begin().await?;
-        let replaced = replace(&mut writer, name, key, new).await?;
-        if replaced == Replaced::Done {
-            note_change(&mut writer, name, now).await?;
-        }
-        writer.execute("COMMIT", &[]).await?;
-        writer.done();
-        Ok(replaced)
-    }
-
     /// Releases a name, which becomes available immediately. Returns `false` if `key_hash` does not prove it.
     pub async fn release_name(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<bool, StoreError> {
         let key = digits(key_hash);
-        let released = serialized!(self, self.try_release(name, &key, now));
+        let released = transaction!(self, writer => release(writer, name, &key, now));
         self.recent.forget(&[name.to_owned()]);
         released
-    }
-
-    async fn try_release(&self, name: &str, key: &str, now: u64) -> Result<bool, StoreError> {
-        let mut writer = self.writer.acquire().await?;
-        writer.begin().await?;
-        let proven = proves(&mut writer, name, key).await?;
-        if proven {
-            writer.execute("DELETE FROM names WHERE name = $1", &[name.into()]).await?;
-            note_change(&mut writer, name, now).await?;
-        }
-        writer.execute("COMMIT", &[]).await?;
-        writer.done();
-        Ok(proven)
     }
 
     /// Releases names that were claimed before `limit` and never used in a match, and deletes expired codes, at `now`;
     /// both in milliseconds since the Unix epoch. Returns a part of the released names, and an empty list when all are
     /// released.
     pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
-        let released = serialized!(self, self.try_release_unused(limit, now))?;
+        let released = transaction!(self, writer => release_unused(writer, limit, now))?;
         self.recent.forget(&released);
         self.prune_codes(now).await?;
-        Ok(released)
-    }
-
-    async fn try_release_unused(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
-        let mut writer = self.writer.acquire().await?;
-        writer.begin().await?;
-        let text = "DELETE FROM names WHERE name IN \
-                    (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
-        let rows = writer.rows(text, &[limit.into(), PAGE.into()]).await?;
-        let released = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
-        for name in &released {
-            note_change(&mut writer, name, now).await?;
-        }
-        writer.execute("COMMIT", &[]).await?;
-        writer.done();
         Ok(released)
     }
 
@@ -243,7 +193,12 @@ async fn redeem(writer: &mut Connection, code: &str, key: &str, now: u64) -> Res
     Ok(Redeemed::Name(name))
 }
 
-async fn replace(writer: &mut Connection, name: &str, key: &str, new: &str) -> Result<Replaced, StoreError> {
+async fn replace(
+    writer: &mut Connection,
+    name: &str,
+    (key, new): (&str, &str),
+    now: u64,
+) -> Result<Replaced, StoreError> {
     if !proves(writer, name, key).await? {
         return Ok(Replaced::NotOwner);
     }
@@ -253,7 +208,28 @@ async fn replace(writer: &mut Connection, name: &str, key: &str, new: &str) -> R
     writer.execute("DELETE FROM name_codes WHERE name = $1", &[name.into()]).await?;
     writer.execute("DELETE FROM name_keys WHERE name = $1", &[name.into()]).await?;
     writer.execute("UPDATE names SET key_hash = $2 WHERE name = $1", &[name.into(), new.into()]).await?;
+    note_change(writer, name, now).await?;
     Ok(Replaced::Done)
+}
+
+async fn release(writer: &mut Connection, name: &str, key: &str, now: u64) -> Result<bool, StoreError> {
+    let proven = proves(writer, name, key).await?;
+    if proven {
+        writer.execute("DELETE FROM names WHERE name = $1", &[name.into()]).await?;
+        note_change(writer, name, now).await?;
+    }
+    Ok(proven)
+}
+
+async fn release_unused(writer: &mut Connection, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
+    let text = "DELETE FROM names WHERE name IN \
+                (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
+    let rows = writer.rows(text, &[limit.into(), PAGE.into()]).await?;
+    let released = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+    for name in &released {
+        note_change(writer, name, now).await?;
+    }
+    Ok(released)
 }
 
 async fn proves(connection: &mut Connection, name: &str, key: &str) -> Result<bool, StoreError> {

@@ -14,7 +14,6 @@ use crate::place::DatabaseLocation;
 /// Why the database cannot be used. The messages are for the log: they may contain paths, statements and addresses.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The address is invalid.
     #[error("invalid database address '{0}': expected postgres://user:password@host/database")]
     Address(String),
     /// The path of the file is not valid UTF-8.
@@ -22,18 +21,11 @@ pub enum StoreError {
     Path(PathBuf),
     /// The mode of the file denies its owner write access.
     #[error("the owner of the database '{path}' cannot write it (mode {mode:04o}); run `chmod u+rw '{path}'`")]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    ReadOnly { path: PathBuf, mode: u32 },
     /// The file cannot be inspected or created.
     #[error("the database '{path}' cannot be opened")]
     File {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         error: io::Error,
     },
@@ -42,12 +34,7 @@ pub enum StoreError {
         "the tables of the database have version {found}, but this program supports versions up to {known}; run the \
          newer program, or restore an older copy of the database"
     )]
-    Newer {
-        /// The version in the database.
-        found: i64,
-        /// The newest version that this program knows.
-        known: i64,
-    },
+    Newer { found: i64, known: i64 },
     /// The tables could not be created or migrated.
     #[error("cannot upgrade the tables of the database: {0}")]
     Migrate(MigrateError),
@@ -56,36 +43,19 @@ pub enum StoreError {
     Database(sqlx::Error),
     /// The database cannot be used in its current state; the text contains advice.
     #[error("{text}")]
-    Unusable {
-        /// The problem and the advice.
-        text: String,
-        /// The kind of the problem.
-        trouble: Trouble,
-    },
+    Unusable { text: String, trouble: Trouble },
     /// The target of a copy has rows that are not in the source.
     #[error(
         "the target has {rows} rows in its table '{table}' that the source does not have, so it is not a copy of \
          the source; give an empty database, or copy in the other direction"
     )]
-    Foreign {
-        /// The table.
-        table: String,
-        /// The number of such rows.
-        rows: u64,
-    },
+    Foreign { table: String, rows: u64 },
     /// After a copy the two databases have different numbers of rows.
     #[error(
         "after copying, the table '{table}' has {to} rows, not {from}: another program writes to the database; stop \
          its hub, and copy again"
     )]
-    Differs {
-        /// The table.
-        table: String,
-        /// Its number of rows in the source.
-        from: u64,
-        /// Its number of rows in the copy.
-        to: u64,
-    },
+    Differs { table: String, from: u64, to: u64 },
     /// A statement was aborted by its timeout.
     #[error("a statement took longer than {0:?} and was cancelled")]
     Slow(Duration),
@@ -112,7 +82,6 @@ pub enum Trouble {
     /// It cannot be reached, or the connection was lost.
     #[error("the database cannot be reached")]
     Away,
-    /// It did not answer in time.
     #[error("the database is too slow")]
     Slow,
     /// It is busy with other connections.
@@ -121,22 +90,18 @@ pub enum Trouble {
     /// Its files cannot be opened.
     #[error("the files of the database cannot be opened")]
     Files,
-    /// It is read-only.
     #[error("the database cannot store data: it is read-only")]
     ReadOnly,
     /// Its files are damaged, or not a database.
     #[error("the database is damaged")]
     Damaged,
-    /// It rejects the login.
     #[error("the database does not accept the login")]
     Login,
-    /// Its tables are of another version.
     #[error("the tables of the database are of another version")]
     Version,
     /// It rejects the values, and will reject them again.
     #[error("the database rejects a result")]
     Refused,
-    /// Anything else.
     #[error("the database failed")]
     Other,
 }
@@ -397,7 +362,7 @@ mod tests {
     };
 
     #[test]
-    fn codes_have_kinds() {
+    fn error_codes_have_kinds() {
         // SQLITE_FULL; SQLITE_IOERR_WRITE; SQLITE_BUSY_SNAPSHOT; SQLITE_READONLY_DBMOVED; SQLITE_CONSTRAINT_UNIQUE.
         let kinds = [13, 778, 517, 1_032, 2_067].map(of_sqlite);
         assert_eq!(kinds, [NoSpace, Disk, Busy, ReadOnly, Refused]);
@@ -406,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_told_no_paths_and_no_statements() {
+    fn public_messages_have_no_paths_and_statements() {
         let secret = "/srv/arcade/results.db";
         let errors = [
             StoreError::ReadOnly { path: secret.into(), mode: 0o444 },

@@ -13,7 +13,6 @@ use crate::{
 /// Row counts of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
-    /// The number of matches.
     pub matches: u64,
     /// The number of owned names.
     pub names: u64,

@@ -15,9 +15,7 @@ const PAGE: i64 = 1_000;
 /// The record of a journal. Only earlier versions fill `room`, `title`, `class` and `casual`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalNote {
-    /// The room.
     pub room: String,
-    /// The title of the room.
     pub title: String,
     /// The class of its matches, as in [`Match::class`](crate::Match::class).
     pub class: String,

@@ -22,7 +22,6 @@ const MAX_SEASONS: usize = 200;
 /// A board: the matches of a class of a game in a season.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board<'a> {
-    /// The game.
     pub game: &'a str,
     /// The class, as in [`Match::class`](crate::Match::class).
     pub class: &'a str,
@@ -35,18 +34,14 @@ pub struct Board<'a> {
 pub struct Leader {
     /// The rank, from 1; equal players share one.
     pub rank: u32,
-    /// The name.
     pub name: String,
-    /// The kind of the name.
     pub kind: Kind,
-    /// The statistics of the player on the board.
     pub score: Score,
 }
 
 /// The statistics of a player on a board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The displayed rating.
     pub rating: i64,
     /// The current uncertainty of the rating.
     pub uncertainty: i64,
@@ -54,7 +49,6 @@ pub struct Score {
     pub ranked: bool,
     /// The number of counted matches.
     pub matches: u64,
-    /// The number of won matches.
     pub wins: u64,
     /// The mean score in the game's own unit.
     pub mean_score: f64,

@@ -12,6 +12,8 @@
 //!
 //! A person is a name and a [`Kind`], because anyone may use an unproven name.
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 // The shared test helpers refer to this crate by its name, as external tests do.
 #[cfg(test)]
 extern crate self as store;
@@ -27,8 +29,6 @@ mod leaders;
 mod matches;
 mod names;
 mod place;
-#[cfg(test)]
-mod probe;
 mod rating;
 mod record;
 mod search;

@@ -14,11 +14,8 @@ pub struct Match {
     pub id: String,
     /// The game, such as `nuggets`.
     pub game: String,
-    /// The title of the room.
     pub title: String,
-    /// The id of the room.
     pub room: String,
-    /// The file name of the journal.
     pub journal: String,
     /// The number of the match in its journal.
     pub number: u32,
@@ -30,7 +27,6 @@ pub struct Match {
     pub started: u64,
     /// When the match ended, in milliseconds since the Unix epoch.
     pub ended: u64,
-    /// Whether it was played to its end.
     pub complete: bool,
     /// The board of its game that the match counts for.
     #[serde(default)]
@@ -50,9 +46,7 @@ pub struct Match {
 pub struct MatchPlayer {
     /// The rank, from 1; equal scores may share one.
     pub rank: u32,
-    /// The name.
     pub name: String,
-    /// Whether the name is proven.
     pub kind: Kind,
     /// The seat in the game's own terms.
     pub seat: String,
@@ -83,7 +77,6 @@ macro_rules! columns {
 pub(crate) use columns;
 
 impl Store {
-    /// Returns the match with this id.
     pub async fn find(&self, id: &str) -> Result<Option<Match>, StoreError> {
         let text = concat!(
             "SELECT ",

@@ -10,12 +10,9 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::StoreError;
 
-/// The location of a database.
 #[derive(Debug)]
 pub(crate) enum DatabaseLocation {
-    /// An SQLite file.
     File(PathBuf),
-    /// A PostgreSQL server.
     Server(Box<PgConnectOptions>),
 }
 
@@ -98,7 +95,7 @@ mod tests {
     use super::{owner::mode_of, *};
 
     #[test]
-    fn a_new_file_is_its_owners_and_a_copy_that_can_only_be_read_is_refused() {
+    fn new_file_is_private_and_a_read_only_one_is_rejected() {
         let directory = TempDir::new();
         let path = directory.path().join("results.db");
         make_writable(&path).unwrap();

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_player_starts_at_a_thousand_and_is_uncertain() {
+    fn new_player_has_a_thousand_points_and_high_uncertainty() {
         let new = WengLinRating::new();
         assert_eq!((shown(new), uncertainty(new), sure(new)), (1_000, 667, 333));
     }

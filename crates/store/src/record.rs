@@ -8,7 +8,7 @@ use skillratings::weng_lin::WengLinRating;
 use crate::{
     Kind, Match, MatchPlayer, Store, StoreError,
     connection::Connection,
-    database::serialized,
+    database::transaction,
     leaders::average,
     names::note_use,
     rating::{LADDER, drifted, fixed, rate, shown, sure},
@@ -47,44 +47,39 @@ impl Store {
         if new.players.is_empty() {
             return Ok(false);
         }
-        serialized!(self, self.try_record(new.clone()))
+        transaction!(self, writer => store_match(writer, new.clone()))
     }
+}
 
-    // Any error closes the connection, so the transaction is rolled back.
-    async fn try_record(&self, mut new: Match) -> Result<bool, StoreError> {
-        let mut writer = self.writer.acquire().await?;
-        writer.begin().await?;
-        let text = "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual) \
+async fn store_match(writer: &mut Connection, mut new: Match) -> Result<bool, StoreError> {
+    let text = "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual) \
                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING";
-        let values = [
-            (&new.id).into(),
-            (&new.game).into(),
-            (&new.title).into(),
-            (&new.room).into(),
-            (&new.journal).into(),
-            i64::from(new.number).into(),
-            new.begins.into(),
-            new.ends.into(),
-            new.started.into(),
-            new.ended.into(),
-            i64::from(new.complete).into(),
-            (&new.class).into(),
-            (&new.casual).into(),
-        ];
-        let is_new = writer.execute(text, &values).await? == 1;
-        if is_new {
-            let was_casual = !new.casual.is_empty();
-            count(&mut writer, &mut new).await?;
-            if !new.casual.is_empty() && !was_casual {
-                let text = "UPDATE matches SET casual = $2 WHERE id = $1";
-                writer.execute(text, &[(&new.id).into(), (&new.casual).into()]).await?;
-            }
-            store_players(&mut writer, &new).await?;
+    let values = [
+        (&new.id).into(),
+        (&new.game).into(),
+        (&new.title).into(),
+        (&new.room).into(),
+        (&new.journal).into(),
+        i64::from(new.number).into(),
+        new.begins.into(),
+        new.ends.into(),
+        new.started.into(),
+        new.ended.into(),
+        i64::from(new.complete).into(),
+        (&new.class).into(),
+        (&new.casual).into(),
+    ];
+    let is_new = writer.execute(text, &values).await? == 1;
+    if is_new {
+        let was_casual = !new.casual.is_empty();
+        count(writer, &mut new).await?;
+        if !new.casual.is_empty() && !was_casual {
+            let text = "UPDATE matches SET casual = $2 WHERE id = $1";
+            writer.execute(text, &[(&new.id).into(), (&new.casual).into()]).await?;
         }
-        writer.execute("COMMIT", &[]).await?;
-        writer.done();
-        Ok(is_new)
+        store_players(writer, &new).await?;
     }
+    Ok(is_new)
 }
 
 async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), StoreError> {

@@ -19,15 +19,12 @@ pub const MAX_MEETINGS: i64 = 2_048;
 /// A filter for matches. An empty text matches all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MatchFilter {
-    /// The game.
     pub game: String,
     /// A player of the match.
     pub player: String,
-    /// The kind of the player, if one is given.
     pub kind: Option<Kind>,
     /// An opponent, if a player is given.
     pub against: String,
-    /// The kind of the opponent.
     pub against_kind: Option<Kind>,
     /// Only matches that ended before the match with this id.
     pub before: String,

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_season_is_a_quarter_of_the_calendar() {
+    fn season_is_a_quarter_of_the_calendar() {
         for (seconds, season) in [
             (0, "1970-1"),
             (951_782_399, "2000-1"),

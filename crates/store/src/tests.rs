@@ -1,21 +1,30 @@
 //! Tests of each statement: whether it uses an index, and how long it may take. They run on SQLite and, if
 //! `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
 
 use testkit::TempDir;
 use tokio::time::{pause, resume};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Id, Record},
+    subscriber::set_default,
+};
 
 use crate::{
     ALL_TIME, Kind, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, RoomTime, Store,
     StoreError, Trouble,
-    connection::{Connection, Role},
+    connection::{Connection, Role, STATEMENTS},
     database::MIGRATIONS,
     place::DatabaseLocation,
-    probe::Seen,
 };
 
-mod faults;
 #[path = "../tests/store/support.rs"]
 mod support;
 
@@ -115,17 +124,81 @@ async fn use_all(store: &Store) {
     store.forget_journal("other.journal", "robots-1").await.unwrap();
 }
 
-/// Returns the distinct statements of these calls.
-async fn statements(store: &Store) -> Vec<Seen> {
+/// A statement of the log.
+#[derive(Debug, Clone, Default)]
+struct Statement {
+    text: String,
+    values: String,
+    checks: u64,
+}
+
+impl Statement {
+    /// The statement with its values.
+    fn with_values(&self) -> String {
+        let numbered = self.values.split('\t').enumerate().collect::<Vec<_>>().into_iter().rev();
+        numbered.fold(self.text.clone(), |text, (index, value)| text.replace(&format!("${}", index + 1), value))
+    }
+}
+
+impl Visit for Statement {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "text" => value.clone_into(&mut self.text),
+            _ => value.clone_into(&mut self.values),
+        }
+    }
+
+    fn record_u64(&mut self, _: &Field, value: u64) {
+        self.checks = value;
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
+}
+
+/// Collects the log of statements.
+#[derive(Debug, Clone, Default)]
+struct Recorder(Arc<Mutex<Vec<Statement>>>);
+
+impl Recorder {
+    fn take(&self) -> Vec<Statement> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Subscriber for Recorder {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == STATEMENTS
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut statement = Statement::default();
+        event.record(&mut statement);
+        self.0.lock().unwrap().push(statement);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Runs every query and every change, and returns their statements.
+async fn statements(store: &Store) -> Vec<Statement> {
+    let recorder = Recorder::default();
+    let _log = set_default(recorder.clone());
     use_all(store).await;
-    let all = [&store.writer, &store.readers, &store.keys].map(|pool| pool.probe.seen()).concat();
-    let distinct: BTreeMap<String, Seen> = all.into_iter().map(|seen| (seen.text.clone(), seen)).collect();
-    assert!(distinct.len() > 30, "{}", distinct.len());
-    distinct.into_values().filter(|seen| seen.text != "COMMIT" && !seen.text.starts_with("BEGIN")).collect()
+    recorder.take()
 }
 
 #[tokio::test]
-async fn hubs_that_store_matches_of_the_same_players_at_the_same_moment_store_all() {
+async fn concurrent_transactions_of_two_hubs_are_all_committed() {
     const EACH: u32 = 30;
     support::on_each(async |open, server| {
         // Only PostgreSQL supports several hubs.
@@ -153,37 +226,27 @@ async fn no_statement_scans_a_table() {
         let mut connection = store.writer.acquire().await.unwrap();
         // Small tables are scanned, which is right; PostgreSQL considers larger tables small.
         fill(&mut connection, if server.is_some() { 20_000 } else { 4_000 }).await;
-        connection.plain("ANALYZE".into(), &[]).await.unwrap();
+        connection.plain("ANALYZE".into()).await.unwrap();
         connection.done();
-        let all = statements(&store).await;
+        let all = statements(&store).await.into_iter().map(|statement| (statement.text.clone(), statement));
+        let all: BTreeMap<String, Statement> =
+            all.filter(|(text, _)| text != "COMMIT" && !text.starts_with("BEGIN")).collect();
+        assert!(all.len() > 30, "{}", all.len());
         let mut connection = store.writer.acquire().await.unwrap();
-        for Seen { text, values } in all {
+        for (text, statement) in all {
             let explain = if server.is_some() { "EXPLAIN" } else { "EXPLAIN QUERY PLAN" };
-            let rows = connection.plain(format!("{explain} {text}"), &values).await.unwrap();
+            let rows = connection.plain(format!("{explain} {}", statement.with_values())).await.unwrap();
             let column = if server.is_some() { 0 } else { 3 };
             let plan: Vec<_> = rows.iter().map(|row| row.text(column).unwrap()).collect();
             for line in &plan {
                 let scans = match server {
                     // Names and aliases of tables. Subqueries have other names.
-                    None => [
-                        "matches",
-                        "players",
-                        "standings",
-                        "names",
-                        "name_keys",
-                        "name_codes",
-                        "name_changes",
-                        "journals",
-                        "seats",
-                        "meetings",
-                        "attempts",
-                        "p",
-                        "m",
-                        "a",
-                        "o",
-                    ]
-                    .iter()
-                    .any(|table| line.split_whitespace().take(2).eq(["SCAN", table])),
+                    None => {
+                        "matches players standings names name_keys name_codes name_changes journals seats meetings \
+                             attempts p m a o"
+                            .split(' ')
+                            .any(|table| line.split_whitespace().take(2).eq(["SCAN", table]))
+                    }
                     Some(_) => line.contains("Seq Scan"),
                 };
                 assert!(!scans, "{text}\n{plan:#?}");
@@ -212,7 +275,7 @@ fn numbers(connection: &Connection, most: u32) -> String {
 async fn fill(connection: &mut Connection, matches: u32) {
     let numbers = numbers(connection, matches);
     if connection.is_sqlite() {
-        connection.plain("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000".into(), &[]).await.unwrap();
+        connection.plain("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000".into()).await.unwrap();
     }
     for text in [
         "BEGIN",
@@ -238,13 +301,13 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "COMMIT",
     ] {
         // Both databases accept the common table before the rest of a query.
-        connection.plain(text.replace("{s}", &numbers), &[]).await.unwrap();
+        connection.plain(text.replace("{s}", &numbers)).await.unwrap();
     }
 }
 
 #[tokio::test]
 #[cfg_attr(debug_assertions, ignore = "fills a table for ten seconds; .ci/run runs it")]
-async fn questions_about_200_000_matches_read_few_rows() {
+async fn queries_on_200_000_matches_read_few_rows() {
     const MANY: u32 = 200_000;
     // The limit of a query, in thousands of steps of SQLite's virtual machine. A query of 200,000 rows would take a
     // million steps.
@@ -256,26 +319,19 @@ async fn questions_about_200_000_matches_read_few_rows() {
     let mut connection = Connection::open(&DatabaseLocation::File(path), Role::Whole).await.unwrap();
     fill(&mut connection, MANY).await;
     connection.close().await;
-    use_all(&store).await;
-    store.readers.probe.looked();
-    store.writer.probe.looked();
-    let all = [&store.writer, &store.readers, &store.keys].map(|pool| pool.probe.seen()).concat();
-    let mut most = 0;
-    for Seen { text, values } in all.into_iter().filter(|seen| seen.text.starts_with("SELECT")) {
-        store.rows(sqlx::AssertSqlSafe(text.clone()), &values).await.unwrap();
-        let looked = store.readers.probe.looked();
-        assert!(looked <= MOST, "{looked}: {text}");
-        most = most.max(looked);
-    }
-    eprintln!("at most {most} thousand steps");
+    let queries = statements(&store).await.into_iter().filter(|statement| statement.text.starts_with("SELECT"));
+    let slowest = queries.max_by_key(|statement| statement.checks).unwrap();
+    assert!(slowest.checks <= MOST, "{slowest:?}");
     // Verify the measurement.
+    let recorder = Recorder::default();
+    let _log = set_default(recorder.clone());
     let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
     assert!(count.integer(0).unwrap() > 2 * i64::from(MANY));
-    assert!(store.readers.probe.looked() > MOST);
+    assert!(recorder.take()[0].checks > MOST);
 }
 
 #[tokio::test]
-async fn a_statement_without_end_is_ended() {
+async fn database_aborts_a_statement_at_its_time_limit() {
     on_each(async |store, server| {
         let endless = match server {
             None => "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s) SELECT COUNT(*) FROM s",
@@ -292,7 +348,7 @@ async fn a_statement_without_end_is_ended() {
 }
 
 #[tokio::test]
-async fn neither_results_nor_players_wait_for_questions() {
+async fn busy_readers_delay_neither_writes_nor_keys() {
     on_each(async |store, _| {
         let mut readers = [
             store.readers.acquire().await.unwrap(),
@@ -302,8 +358,8 @@ async fn neither_results_nor_players_wait_for_questions() {
         ];
         // They are within a transaction.
         for reader in &mut readers {
-            reader.plain("BEGIN".into(), &[]).await.unwrap();
-            reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
+            reader.plain("BEGIN".into()).await.unwrap();
+            reader.plain("SELECT id FROM matches".into()).await.unwrap();
         }
         assert!(store.record(&a_match(1)).await.unwrap());
         store.note_examined("a.journal", 1, RoomTime::default()).await.unwrap();
@@ -328,7 +384,7 @@ async fn readers_cannot_write() {
 }
 
 #[tokio::test]
-async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
+async fn tables_of_version_2_are_migrated_on_each_database() {
     on_each_of(2, async |store, _| {
         let mut connection = store.writer.acquire().await.unwrap();
         for text in [
@@ -340,7 +396,7 @@ async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
             "INSERT INTO journals VALUES ('a.journal', 'r', '', 9, 0, 0), ('b.journal', 'r', '', 9, 0, 0)",
             "INSERT INTO seats VALUES ('r', '10.0.0.1:5', 'Ann', 1)",
         ] {
-            connection.plain(text.into(), &[]).await.unwrap();
+            connection.plain(text.into()).await.unwrap();
         }
         connection.done();
         store.prepare().await.unwrap();
@@ -359,18 +415,4 @@ async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
         assert_eq!(store.seats("r").await.unwrap().len(), 1);
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_task_can_use_the_store() {
-    let directory = TempDir::new();
-    let store = Store::file(&directory.path().join("results.db")).unwrap();
-    let task = tokio::spawn(async move {
-        store.prepare().await.unwrap();
-        use_all(&store).await;
-        store.backup(&directory.path().join("copy.db")).await.unwrap();
-        store.close().await;
-        store.journal("a.journal").await.unwrap_err()
-    });
-    assert_eq!(task.await.unwrap().to_string(), "the database is closed");
 }

@@ -63,7 +63,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
 }
 
 #[tokio::test]
-async fn new_names_without_proof_are_no_other_opponents_of_the_same_host() {
+async fn unproven_names_of_one_host_count_as_one_opponent() {
     on_each(async |store| {
         for number in 1..=8 {
             let players = at_host("h", vec![proven(entry(1, "Ann", 9)), entry(2, &format!("Eve {number}"), 1)]);
@@ -110,7 +110,7 @@ async fn bots_are_rated_by_level_and_not_by_name() {
 }
 
 #[tokio::test]
-async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as_they_are_paired() {
+async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
     on_each(async |store| {
         let of_the_ladder = |number, players| Match { class: LADDER.into(), ..a_match(number, "robots", players) };
         for number in 1..=12 {
@@ -150,7 +150,7 @@ async fn player_that_leaves_is_ranked_last() {
 }
 
 #[tokio::test]
-async fn what_is_casual_changes_no_board() {
+async fn casual_match_changes_no_board() {
     on_each(async |store| {
         let seeded =
             Match { casual: "seed".into(), ..a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 30)]) };
@@ -163,7 +163,7 @@ async fn what_is_casual_changes_no_board() {
 }
 
 #[tokio::test]
-async fn the_puzzle_of_the_day_counts_once_for_a_proven_name() {
+async fn daily_puzzle_counts_once_for_a_proven_name() {
     on_each(async |store| {
         let puzzle = |number: u32, player: MatchPlayer| Match {
             class: DAILY.into(),
@@ -186,7 +186,7 @@ async fn the_puzzle_of_the_day_counts_once_for_a_proven_name() {
 }
 
 #[tokio::test]
-async fn a_player_is_ranked_after_ten_matches_and_falls_behind_without_any() {
+async fn player_is_ranked_after_ten_matches_and_falls_behind_while_inactive() {
     on_each(async |store| {
         for number in 1..=12 {
             let mut late = a_match(number, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
@@ -224,7 +224,7 @@ async fn a_player_is_ranked_after_ten_matches_and_falls_behind_without_any() {
 }
 
 #[tokio::test]
-async fn seasons_have_boards_of_their_own() {
+async fn each_season_has_its_own_boards() {
     on_each(async |store| {
         let mut first = a_match(1, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
         first.ended = 1_790_812_799_999;

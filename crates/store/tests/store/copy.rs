@@ -71,7 +71,7 @@ fn new(copied: &[Copied]) -> u64 {
 }
 
 #[tokio::test]
-async fn everything_is_copied_and_copied_back_and_nothing_twice() {
+async fn copy_contains_all_rows_and_a_repeated_copy_adds_none() {
     on_each(async |open, _| {
         let directory = TempDir::new();
         let [first, last] = ["first.db", "last.db"].map(|name| directory.path().join(name));
@@ -104,7 +104,7 @@ async fn everything_is_copied_and_copied_back_and_nothing_twice() {
 }
 
 #[tokio::test]
-async fn a_copy_that_was_broken_off_goes_on() {
+async fn interrupted_copy_resumes() {
     let directory = TempDir::new();
     let [first, second] = ["first.db", "second.db"].map(|name| directory.path().join(name));
     let (from, to) = (filled(&first).await, Store::file(&second).unwrap());
@@ -135,7 +135,7 @@ async fn rows_of_another_database_are_never_overwritten() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_later_version_is_neither_copied_nor_copied_to() {
+async fn later_version_is_neither_source_nor_target_of_a_copy() {
     let directory = TempDir::new();
     let [first, second] = ["first.db", "second.db"].map(|name| directory.path().join(name));
     let (from, later) = (filled(&first).await, Store::file(&second).unwrap());

@@ -5,9 +5,8 @@
 mod boards;
 // Copies between databases of both kinds.
 mod copy;
-// Files that cannot grow for a while.
-#[cfg(target_os = "linux")]
-mod full;
+// Files that cannot grow, connections that break, and callers that are cancelled.
+mod faults;
 // Databases of earlier and later versions.
 mod migration;
 // Errors for operators when the database cannot be used.

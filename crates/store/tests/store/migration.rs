@@ -11,7 +11,7 @@ use crate::support::change;
 const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
 
 #[tokio::test]
-async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
+async fn migration_of_version_2_keeps_all_data() {
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     fs::copy(VERSION_2, &path).unwrap();
@@ -70,26 +70,8 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
         host: player.name.clone(),
         ..player.clone()
     });
-    let players = players.collect();
-    let store::Match { game, title, room, journal, begins, ends, started, ended, complete, .. } = next;
-    let (id, number, ended) = ("j1-12".into(), 12, ended + 100_000_000);
-    let (class, casual) = ("main".into(), String::new());
-    let next = store::Match {
-        id,
-        game,
-        title,
-        room,
-        journal,
-        number,
-        begins,
-        ends,
-        started,
-        ended,
-        complete,
-        class,
-        casual,
-        players,
-    };
+    let (id, class, casual, players) = ("j1-12".into(), "main".into(), String::new(), players.collect());
+    let next = store::Match { id, number: 12, ended: next.ended + 100_000_000, class, casual, players, ..next };
     assert!(store.record(&next).await.unwrap());
     let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
     let boards: Vec<_> = scores.iter().map(|(_, class, score)| (class.as_str(), score.matches)).collect();
@@ -103,7 +85,7 @@ async fn earlier(store: &Store, game: &str, order: Order) -> Vec<Leader> {
 }
 
 #[tokio::test]
-async fn a_database_of_a_later_version_is_refused_and_left_alone() {
+async fn later_version_is_rejected_and_not_changed() {
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     let store = Store::file(&path).unwrap();
@@ -127,7 +109,7 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
-async fn an_update_that_fails_in_the_middle_changes_nothing_and_is_done_the_next_time() {
+async fn failed_migration_changes_nothing_and_is_repeated() {
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     fs::copy(VERSION_2, &path).unwrap();
@@ -142,7 +124,7 @@ async fn an_update_that_fails_in_the_middle_changes_nothing_and_is_done_the_next
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_copy_that_can_only_be_read_says_so_and_works_once_it_can_be_written() {
+async fn read_only_file_is_reported_and_works_once_it_is_writable() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let directory = TempDir::new();

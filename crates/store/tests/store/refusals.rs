@@ -39,7 +39,7 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
 }
 
 /// Returns the messages of an error and its sources.
-fn told(error: &StoreError) -> String {
+fn text_of(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {
         text = format!("{text}: {cause}");
@@ -53,7 +53,7 @@ async fn error_at(address: &str) -> StoreError {
 }
 
 #[tokio::test]
-async fn each_refusal_is_one_sentence_with_what_to_do() {
+async fn rejection_by_a_server_is_one_sentence_with_advice() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let cases = [
@@ -87,7 +87,7 @@ async fn each_refusal_is_one_sentence_with_what_to_do() {
     });
     for (code, message, trouble, expected) in cases {
         let error = error_at(&format!("postgres://ann:secret@127.0.0.1:{port}/games")).await;
-        let text = told(&error);
+        let text = text_of(&error);
         assert!(text.contains(expected) && text.contains(&format!("127.0.0.1:{port}")), "{code}: {text}");
         assert!(!text.contains("secret") && text.matches(message).count() <= 1, "{code}: {text}");
         assert_eq!(error.trouble(), trouble, "{code}");
@@ -100,14 +100,14 @@ async fn each_refusal_is_one_sentence_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_wrong_port_and_an_unknown_host_are_told_apart() {
+async fn wrong_port_and_unknown_host_have_different_messages() {
     let unused = {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.local_addr().unwrap().port()
     };
     let error = error_at(&format!("postgres://ann@127.0.0.1:{unused}/games")).await;
     assert_eq!(
-        told(&error),
+        text_of(&error),
         format!(
             "no PostgreSQL server listens at 127.0.0.1:{unused}; start it, or correct the host and the port of the address"
         )
@@ -119,16 +119,17 @@ async fn a_wrong_port_and_an_unknown_host_are_told_apart() {
     assert_eq!(error.trouble(), Trouble::Away, "{error:?}");
     // This name cannot have an address, so no name server is queried.
     let error = error_at(&format!("postgres://ann@{}.invalid/games", "x".repeat(70))).await;
-    assert!(told(&error).contains("no host 'xxx"), "{}", told(&error));
+    assert!(text_of(&error).contains("no host 'xxx"), "{}", text_of(&error));
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_called_so() {
+async fn damaged_file_and_invalid_address_are_rejected() {
+    assert!(matches!(Store::server("mysql://localhost/x"), Err(StoreError::Address(_))));
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     std::fs::write(&path, "a letter, long enough to be looked at as a database ".repeat(30)).unwrap();
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
-    let text = told(&error);
+    let text = text_of(&error);
     assert!(
         text.ends_with("results.db' is damaged, or not a SQLite database; restore a backup, or move it away"),
         "{text}"
@@ -137,19 +138,19 @@ async fn a_file_that_is_no_database_is_called_so() {
 }
 
 #[tokio::test]
-async fn a_real_server_is_understood() {
+async fn rejections_by_a_real_server_have_advice() {
     on_each(async |_, server| {
         let Some(server) = server else { return };
         let base = server.rsplit_once('/').unwrap().0;
-        let text = told(&error_at(&format!("{base}/no_such_database")).await);
+        let text = text_of(&error_at(&format!("{base}/no_such_database")).await);
         assert!(text.contains("has no database 'no_such_database'; create it with"), "{text}");
         let (_, rest) = base.split_once('@').unwrap();
-        let text = told(&error_at(&format!("postgres://nobody_here@{rest}/postgres")).await);
+        let text = text_of(&error_at(&format!("postgres://nobody_here@{rest}/postgres")).await);
         assert!(text.contains("rejects the user 'nobody_here'"), "{text}");
         let mut connection = PgConnection::connect(server).await.unwrap();
         let user = format!("guest_{}", std::process::id());
         connection.execute(AssertSqlSafe(format!("CREATE ROLE {user} LOGIN"))).await.unwrap();
-        let text = told(&error_at(&format!("postgres://{user}@{rest}/postgres")).await);
+        let text = text_of(&error_at(&format!("postgres://{user}@{rest}/postgres")).await);
         connection.execute(AssertSqlSafe(format!("DROP ROLE {user}"))).await.unwrap();
         assert!(text.contains("may not create tables in the database 'postgres'"), "{text}");
     })

@@ -2,7 +2,7 @@
 
 use store::{
     ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
-    RoomTime, Store, StoreError, Ties,
+    RoomTime, Store, Ties,
 };
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -21,7 +21,7 @@ async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
 }
 
 #[tokio::test]
-async fn a_match_is_stored_once_with_its_ratings() {
+async fn match_is_stored_once_with_its_ratings() {
     on_each(async |store, open| {
         let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
         assert!(store.record(&first).await.unwrap());
@@ -46,7 +46,7 @@ async fn a_match_is_stored_once_with_its_ratings() {
 }
 
 #[tokio::test]
-async fn an_examination_leaves_nothing_behind() {
+async fn examination_creates_no_tables() {
     support::on_each(async |open, _| {
         let store = open();
         // Before the tables exist, and after.
@@ -60,7 +60,7 @@ async fn an_examination_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn two_hubs_that_store_the_same_matches_store_each_once() {
+async fn same_match_from_two_hubs_is_stored_once() {
     on_each(async |store, open| {
         let stores = [store, open()];
         let record = async |store: &Store| {
@@ -82,7 +82,7 @@ async fn two_hubs_that_store_the_same_matches_store_each_once() {
 }
 
 #[tokio::test]
-async fn the_same_name_with_and_without_proof_is_two_persons() {
+async fn name_with_and_without_proof_is_two_persons() {
     on_each(async |store, _| {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
         players[0].kind = Kind::Proven;
@@ -104,7 +104,7 @@ async fn the_same_name_with_and_without_proof_is_two_persons() {
 }
 
 #[tokio::test]
-async fn matches_come_in_pages_newest_first() {
+async fn matches_are_listed_in_pages_newest_first() {
     on_each(async |store, _| {
         for number in 1..=7 {
             let (game, second) = if number % 2 == 0 { ("robots", "Bob") } else { ("nuggets", "Eve") };
@@ -135,7 +135,7 @@ async fn matches_come_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
+async fn aborted_and_single_player_matches_are_not_rated() {
     on_each(async |store, _| {
         let broken = Match {
             complete: false,
@@ -159,7 +159,7 @@ async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
 }
 
 #[tokio::test]
-async fn a_name_belongs_to_the_first_key() {
+async fn name_belongs_to_the_first_key() {
     on_each(async |store, _| {
         let name = "Zoë'); DROP TABLE names; --";
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
@@ -181,7 +181,7 @@ async fn a_name_belongs_to_the_first_key() {
 }
 
 #[tokio::test]
-async fn a_name_that_looks_like_a_taken_one_is_refused() {
+async fn name_that_resembles_a_taken_one_is_rejected() {
     on_each(async |store, _| {
         assert_eq!(store.claim("Bill", &[1; 32], 7).await.unwrap(), Claim::Own);
         // This name is not public yet.
@@ -243,7 +243,7 @@ async fn records_of_journals_are_stored() {
 }
 
 #[tokio::test]
-async fn a_copy_of_the_file_is_a_database() {
+async fn backup_is_a_database() {
     let directory = TempDir::new();
     let store = Store::file(&directory.path().join("results.db")).unwrap();
     store.prepare().await.unwrap();
@@ -254,20 +254,6 @@ async fn a_copy_of_the_file_is_a_database() {
     let copy = Store::file(&copy).unwrap();
     copy.prepare().await.unwrap();
     assert!(copy.find("j1-1").await.unwrap().is_some());
-}
-
-#[tokio::test]
-async fn what_is_no_database_is_refused() {
-    assert!(matches!(Store::server("mysql://localhost/x"), Err(StoreError::Address(_))));
-    let directory = TempDir::new();
-    let path = directory.path().join("results.db");
-    std::fs::write(&path, "This is a letter and no database, and it is long enough to be looked at as one.".repeat(20))
-        .unwrap();
-    let store = Store::file(&path).unwrap();
-    assert!(store.prepare().await.is_err());
-    // No server listens there.
-    let away = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
-    assert!(away.prepare().await.is_err());
 }
 
 const fn key(number: u8) -> [u8; 32] {

@@ -17,7 +17,7 @@ use testkit::TempDir;
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
 
 /// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that
-/// opens the database, and the address of the server.
+/// opens the database, and its address on the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
@@ -36,7 +36,7 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     };
     execute(format!("CREATE DATABASE {name}")).await;
     let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
-    test(&|| Store::server(&address).unwrap(), Some(&server)).await;
+    test(&|| Store::server(&address).unwrap(), Some(&address)).await;
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
