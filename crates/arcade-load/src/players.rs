@@ -152,10 +152,10 @@ pub(crate) fn start(target: Target, phase: Arc<AtomicUsize>) -> io::Result<Worke
                 play_matches(seat(2), Door::Stream(robots), robot),
                 play_matches(seat(3), Door::Page(robots, true), robot),
                 play_matches(seat(4), Door::Stream(blackjack), |seat, _, _| {
-                    Ok(blackjack_bot(blackjack::Name::new(seat.name.as_bytes())?, Level::Easy))
+                    Ok(blackjack_bot(blackjack::Name::new(seat.name.as_bytes())?, Level::Easy, false))
                 }),
                 play_matches(seat(5), Door::Stream(mastermind), |seat, number, _| {
-                    Ok(mastermind_bot(mastermind::Name::new(seat.name.as_bytes())?, Level::Hard, number.into()))
+                    Ok(mastermind_bot(mastermind::Name::new(seat.name.as_bytes())?, Level::Hard, number.into(), false))
                 }),
                 watch_lobby(seat(6), &mastermind.id),
                 read_pages(seat(7)),

@@ -5,10 +5,10 @@ pub(crate) mod blackjack;
 mod counts;
 mod kind;
 pub(crate) mod ladder;
-mod marked;
 pub(crate) mod mastermind;
 pub(crate) mod nuggets;
 pub(crate) mod page_state;
+mod replayable;
 pub(crate) mod robots;
 pub(crate) mod turn_based;
 
@@ -24,8 +24,8 @@ use self::kind::Field;
 pub(crate) use self::{
     counts::{Casual, Counts},
     kind::{Bot, Frames, Kind},
-    marked::{Lasts, Marked},
     page_state::{PageState, Painter, Picture},
+    replayable::{Relevance, Replayable},
 };
 
 /// Defines [`Game`], [`Options`] and the macros that reach the [`Kind`] of a game.
@@ -122,45 +122,9 @@ impl Game {
         games.map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether only hubs started with `--examples` offer it.
-    pub(crate) const fn is_example(self) -> bool {
-        with_kind!(self, K => K::IS_EXAMPLE)
-    }
-
-    /// Its name in addresses, on the page and in journals.
-    pub(crate) const fn name(self) -> &'static str {
-        with_kind!(self, K => K::NAME)
-    }
-
     /// The version of its rules, as in `nuggets-3`. A hub must support it to resume a match of another hub.
     pub(crate) fn rules(self) -> String {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
-    }
-
-    /// Whether a watcher who receives the second message does not need the first.
-    pub(crate) fn supersedes(self, before: &Bytes, after: &Bytes) -> bool {
-        with_kind!(self, K => <<K as Kind>::Engine as PageState>::supersedes(before, after))
-    }
-
-    /// Its name for users.
-    pub(crate) const fn title(self) -> &'static str {
-        with_kind!(self, K => K::TITLE)
-    }
-
-    /// Its colour in pictures: red, green, blue.
-    pub(crate) const fn colour(self) -> [u8; 3] {
-        with_kind!(self, K => K::COLOUR)
-    }
-
-    /// The reply that requests a player to repeat a message later, if processing this message takes much processor
-    /// time.
-    pub(crate) fn postponement(self, message: &[u8], framing: Framing) -> Option<Bytes> {
-        with_kind!(self, K => K::postponement(message, framing))
-    }
-
-    /// Formats a score of a result as on the page.
-    pub(crate) fn score(self, score: i64) -> String {
-        with_kind!(self, K => K::score(score))
     }
 
     /// Its boards, first that of usual rooms.
@@ -169,56 +133,60 @@ impl Game {
         classes.push(LADDER.to_owned());
         classes
     }
+}
 
-    /// The order of the board of a class.
-    pub(crate) fn order(self, class: &str) -> Order {
-        with_kind!(self, K => K::order(class))
-    }
+/// Defines methods of [`Game`] that evaluate an expression with its [`Kind`], whose items of the same names describe
+/// them.
+macro_rules! by_kind {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $kind:ident => $value:expr;)+) => {
+        impl Game {
+            $(pub(crate) fn $name(self, $($argument: $type),*) -> $result {
+                with_kind!(self, $kind => $value)
+            })+
+        }
+    };
+}
+use by_kind;
 
-    /// Whether its players see less than its spectators.
-    pub(crate) const fn hides(self) -> bool {
-        with_kind!(self, K => K::HIDES)
-    }
+by_kind! {
+    name() -> &'static str = K => K::NAME;
+    title() -> &'static str = K => K::TITLE;
+    colour() -> [u8; 3] = K => K::COLOUR;
+    wire() -> Wire = K => K::WIRE;
+    frames() -> Frames = K => K::FRAMES;
+    is_example() -> bool = K => K::IS_EXAMPLE;
+    is_timed() -> bool = K => K::IS_TIMED;
+    spends_seats() -> bool = K => K::SPENDS_SEATS;
+    hides() -> bool = K => K::HIDES;
+    order(class: &str) -> Order = K => K::order(class);
+    farewell(why: &str, framing: Framing) -> Option<Bytes> = K => K::farewell(why, framing);
+    postponement(message: &[u8], framing: Framing) -> Option<Bytes> = K => K::postponement(message, framing);
+    score(score: i64) -> String = K => K::score(score);
+    is_lost(score: i64) -> bool = K => K::is_lost(score);
+    bot_name(name: &str) -> String = K => K::bot_name(name);
+    painter() -> Box<dyn Painter> = K => Box::new(<K as Kind>::Painter::default());
+    supersedes(before: &Bytes, after: &Bytes) -> bool = K => <K as Kind>::Engine::supersedes(before, after);
+}
 
-    /// Whether its turns are timed, independent of the players' actions.
-    pub(crate) const fn is_timed(self) -> bool {
-        with_kind!(self, K => K::IS_TIMED)
-    }
+/// Defines methods of [`Options`] that call the method of the same name of the [`Kind`] of its game.
+macro_rules! by_options {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
+        impl Options {
+            $(pub(crate) fn $name(&self, $($argument: $type),*) -> $result {
+                with_options!(self, kind => kind.$name($($argument),*))
+            })+
+        }
+    };
+}
 
-    /// Whether a seat that a player has left is not assigned again in the same match.
-    pub(crate) const fn spends_seats(self) -> bool {
-        with_kind!(self, K => K::SPENDS_SEATS)
-    }
-
-    /// The form of its messages in WebSocket frames.
-    pub(crate) const fn frames(self) -> Frames {
-        with_kind!(self, K => K::FRAMES)
-    }
-
-    /// The transport for native clients.
-    pub(crate) const fn wire(self) -> Wire {
-        with_kind!(self, K => K::WIRE)
-    }
-
-    /// The message with the reason why a player is removed, if the wire has one that any client understands.
-    pub(crate) fn farewell(self, why: &str, framing: Framing) -> Option<Bytes> {
-        with_kind!(self, K => K::farewell(why, framing))
-    }
-
-    /// Draws small pictures of a room.
-    pub(crate) fn painter(self) -> Box<dyn Painter> {
-        with_kind!(self, K => Box::new(<K as Kind>::Painter::default()))
-    }
-
-    /// Whether this score means a loss, even for a single player.
-    pub(crate) fn is_lost(self, score: i64) -> bool {
-        with_kind!(self, K => K::is_lost(score))
-    }
-
-    /// The name of a bot.
-    pub(crate) fn bot_name(self, name: &str) -> String {
-        with_kind!(self, K => K::bot_name(name))
-    }
+by_options! {
+    title() -> String;
+    class() -> String;
+    casual() -> Option<Casual>;
+    is_daily() -> bool;
+    starts_at_once() -> bool;
+    has_own_map() -> bool;
+    party(seats: u32) -> u32;
 }
 
 impl Options {
@@ -233,44 +201,9 @@ impl Options {
         Game::offered(examples).flat_map(rooms)
     }
 
-    /// The title of the room in the lobby.
-    pub(crate) fn title(&self) -> String {
-        with_options!(self, kind => kind.title())
-    }
-
-    /// The board that matches of the room count for.
-    fn class(&self) -> String {
-        with_options!(self, kind => kind.class())
-    }
-
-    /// Why its matches do not count.
-    fn casual(&self) -> Option<Casual> {
-        with_options!(self, kind => kind.casual())
-    }
-
     /// The same options with a key of the hub, which determines the daily puzzles.
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
         with_options!(self, kind => kind.keyed(key).into())
-    }
-
-    /// Whether the room has the daily puzzle.
-    pub(crate) fn is_daily(&self) -> bool {
-        with_options!(self, kind => kind.is_daily())
-    }
-
-    /// Whether a game starts with the first player, and other players join while it runs.
-    pub(crate) fn starts_at_once(&self) -> bool {
-        with_options!(self, kind => kind.starts_at_once())
-    }
-
-    /// Whether the user who opened the room has drawn its map. Such a match is never rated.
-    pub(crate) fn has_own_map(&self) -> bool {
-        with_options!(self, kind => kind.has_own_map())
-    }
-
-    /// The number of players up to which bots fill a room with this number of seats on request.
-    pub(crate) fn party(&self, seats: u32) -> u32 {
-        with_options!(self, kind => kind.party(seats))
     }
 
     /// The options without secrets.
@@ -333,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_said_in_the_words_of_the_page() {
+    fn scores_are_formatted_as_on_the_page() {
         let text = include_str!("../web/test/vectors/scores.json");
         let mut all: BTreeMap<String, Vec<(i64, String)>> = serde_json::from_str(text).unwrap();
         for game in Game::offered(false) {
@@ -345,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_those_of_rooms() {
+    fn described_bounds_are_those_of_rooms() {
         for game in Game::ALL {
             for field in fields(game).iter().filter(|field| field.name != "seed") {
                 let with = |value: Value| {

@@ -17,15 +17,15 @@ use store::Match;
 use tokio::task::{JoinError, spawn_blocking};
 use tracing::warn;
 
-use self::track::{Timeline, Track, Wanted};
+use self::track::{ReplayRequest, Timeline, Track};
 pub(crate) use self::{frames::Frames, track::ReplayError};
 use crate::games::{Game, Kind, with_kind};
 
 /// The longest section of one response, in milliseconds.
 pub(crate) const MAX_STRETCH: u64 = 300_000;
 /// Limits on the cached matches: their number, because each keeps its journal open, and their memory.
-const MAX_KEPT: usize = 64;
-const MAX_KEPT_BYTES: usize = 192 << 20;
+const MAX_CACHED: usize = 64;
+const MAX_CACHED_BYTES: usize = 192 << 20;
 
 /// Replays matches.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Replays {
         work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
     ) -> Result<T, ReplayError> {
         let path = self.path(found).filter(|path| journal_core::exists(path)).ok_or(ReplayError::Gone)?;
-        let wanted = Wanted {
+        let request = ReplayRequest {
             game: found.game.clone(),
             path,
             number: found.number,
@@ -111,15 +111,15 @@ impl Replays {
             ends: found.ends,
             unfinished: self.unfinished,
         };
-        let (kept, path) = (self.kept(&found.id), wanted.path.clone());
+        let (kept, path) = (self.kept(&found.id), request.path.clone());
         let task = spawn_blocking(move || {
             // The task runs to its end even if the caller closes its connection.
             let _turn = turn;
             let track = match kept {
                 Some(track) => track,
-                None => Arc::new(read(&wanted)?),
+                None => Arc::new(read(&request)?),
             };
-            let done = work(&wanted.game, Arc::clone(&track));
+            let done = work(&request.game, Arc::clone(&track));
             Ok((track, done))
         });
         let (track, done) = task.await.map_err(|error| panicked(&path, &error))??;
@@ -136,7 +136,7 @@ impl Replays {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(known, _)| known != id);
         kept.push_back((id.to_owned(), track));
-        while kept.len() > MAX_KEPT || kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_KEPT_BYTES {
+        while kept.len() > MAX_CACHED || kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_CACHED_BYTES {
             kept.pop_front();
         }
     }
@@ -148,9 +148,9 @@ fn is_sealed(track: &Track, today: u32) -> bool {
     track.day.is_some_and(|day| day >= today)
 }
 
-fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
-    let game = Game::named(&wanted.game).ok_or_else(unknown)?;
-    with_kind!(game, K => Track::read::<<K as Kind>::Engine>(wanted))
+fn read(request: &ReplayRequest) -> Result<Track, ReplayError> {
+    let game = Game::named(&request.game).ok_or_else(unknown)?;
+    with_kind!(game, K => Track::read::<<K as Kind>::Engine>(request))
 }
 
 fn unknown() -> ReplayError {

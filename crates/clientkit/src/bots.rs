@@ -26,23 +26,20 @@ const NEW_GAME_PAUSE: Duration = Duration::from_secs(60);
 /// equally probable; those that a search finds first are not.
 const DRAWS: u32 = 2_000;
 
-/// A client of nuggets over datagrams that requests a seat, and its pilot. `seed` determines its pauses and mistakes.
+/// A client of nuggets over datagrams that requests a seat, and its pilot. `seed` determines its pauses and mistakes. A
+/// brisk bot has a twentieth of the pauses.
 pub fn nuggets_bot(
     name: nuggets::Name,
     level: Level,
     seed: u64,
+    brisk: bool,
 ) -> (nuggets::Client, impl Pilot<nuggets::Client> + Send) {
-    (nuggets::Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, None, seed))
-}
-
-/// As [`nuggets_bot`], with a fixed pause between two keys.
-pub fn nuggets_bot_at(
-    name: nuggets::Name,
-    level: Level,
-    seed: u64,
-    pause: Duration,
-) -> (nuggets::Client, impl Pilot<nuggets::Client> + Send) {
-    (nuggets::Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, Some(pause), seed))
+    let pause = Duration::from_millis(match level {
+        Level::Easy => 20,
+        Level::Normal => 32,
+        Level::Hard => 13,
+    });
+    (nuggets::Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, brisk.then_some(pause), seed))
 }
 
 impl Pilot<nuggets::Client> for Typist {
@@ -113,20 +110,16 @@ impl Pilot<robots::Client> for Robot {
 }
 
 /// A client of blackjack over a connection that joins a table, and its pilot. The pilot plays optimally, or by the rule
-/// of the dealer on [`Level::Easy`].
+/// of the dealer on [`Level::Easy`]. A brisk bot does not pause.
 ///
 /// The first call computes the optimal table, which takes a moment.
-pub fn blackjack_bot(name: blackjack::Name, level: Level) -> (blackjack::Client, impl Pilot<blackjack::Client> + Send) {
-    blackjack_bot_at(name, level, ANSWER_PAUSE)
-}
-
-/// As [`blackjack_bot`], with the pause before an answer.
-pub fn blackjack_bot_at(
+pub fn blackjack_bot(
     name: blackjack::Name,
     level: Level,
-    pause: Duration,
+    brisk: bool,
 ) -> (blackjack::Client, impl Pilot<blackjack::Client> + Send) {
     static BEST: OnceLock<Policy> = OnceLock::new();
+    let pause = if brisk { Duration::ZERO } else { ANSWER_PAUSE };
     let policy = match level {
         Level::Easy => Policy::mimic(),
         Level::Normal | Level::Hard => BEST.get_or_init(|| Solver::new().best(StateSpace::Soft)).clone(),
@@ -165,22 +158,15 @@ impl Pilot<blackjack::Client> for Decider {
 }
 
 /// A client of mastermind that takes part in each game, and its pilot. It guesses codes that are consistent with the
-/// answers that it remembers; easier bots remember fewer answers. `seed` determines its guesses.
+/// answers that it remembers; easier bots remember fewer answers. `seed` determines its guesses. A brisk bot does not
+/// pause.
 pub fn mastermind_bot(
     name: mastermind::Name,
     level: Level,
     seed: u64,
+    brisk: bool,
 ) -> (mastermind::Client, impl Pilot<mastermind::Client> + Send) {
-    mastermind_bot_at(name, level, seed, GUESS_PAUSE)
-}
-
-/// As [`mastermind_bot`], with the range of pauses before a guess in milliseconds.
-pub fn mastermind_bot_at(
-    name: mastermind::Name,
-    level: Level,
-    seed: u64,
-    pause: Range<u64>,
-) -> (mastermind::Client, impl Pilot<mastermind::Client> + Send) {
+    let pause = if brisk { 0..1 } else { GUESS_PAUSE };
     let pilot = Guesser { level, rng: Pcg64::seed_from_u64(seed), pause, state: None, due: None };
     (mastermind::Client::new(Link::Stream, Some(name)), pilot)
 }
@@ -352,7 +338,7 @@ mod tests {
 
     #[test]
     fn requests_no_game_before_the_last_one_is_over() {
-        let (mut client, mut bot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Hard, 1);
+        let (mut client, mut bot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Hard, 1, false);
         let mut now = Time::from_nanos(0);
         let mut answer = |lines: &str| {
             client.receive(now, lines.as_bytes()).unwrap();

@@ -19,10 +19,7 @@ pub use crate::{
 };
 
 #[cfg(feature = "bots")]
-pub use crate::bots::{
-    blackjack_bot, blackjack_bot_at, mastermind_bot, mastermind_bot_at, nuggets_bot, nuggets_bot_at, robots_bot,
-    turn_based_bot,
-};
+pub use crate::bots::{blackjack_bot, mastermind_bot, nuggets_bot, robots_bot, turn_based_bot};
 
 #[cfg(feature = "places")]
 pub use crate::place::ServerLocation;

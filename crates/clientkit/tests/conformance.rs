@@ -125,7 +125,8 @@ fn the_bot_passes_whole() {
         runtime().block_on(async {
             let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             let mut wire = Wire::stream(own, (Ipv4Addr::LOCALHOST, port).into(), drop).await.unwrap();
-            let (mut client, pilot) = mastermind_bot(Name::new(name.as_bytes()).unwrap(), Level::Hard, port.into());
+            let (mut client, pilot) =
+                mastermind_bot(Name::new(name.as_bytes()).unwrap(), Level::Hard, port.into(), false);
             let stopped = async { drop(stop.await) };
             let ended = run(&mut wire, &mut client, &mut Hurried(pilot), stopped).await;
             i32::from(matches!(ended, Ended::Lost(_)))

@@ -30,7 +30,7 @@ async fn table() -> (Wire, Client, impl clientkit::Pilot<Client>, TcpStream) {
     let (wire, accepted) = tokio::join!(Wire::stream(local(), address, |own| told = Some(own)), listener.accept());
     let (wire, (stream, peer)) = (wire.unwrap(), accepted.unwrap());
     assert_eq!((told, wire.address().unwrap()), (Some(peer), peer), "the address is known before the connection");
-    let (client, pilot) = blackjack_bot(Name::new(b"Bot").unwrap(), Level::Easy);
+    let (client, pilot) = blackjack_bot(Name::new(b"Bot").unwrap(), Level::Easy, false);
     (wire, client, pilot, stream)
 }
 
@@ -81,7 +81,7 @@ async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
 
     let server = UdpSocket::bind(local()).await.unwrap();
     let mut wire = Wire::datagrams(local(), server.local_addr().unwrap()).unwrap();
-    let (mut client, mut pilot) = nuggets_bot(nuggets::Name::new(b"Bot").unwrap(), Level::Hard, 1);
+    let (mut client, mut pilot) = nuggets_bot(nuggets::Name::new(b"Bot").unwrap(), Level::Hard, 1, false);
     let ended = timeout(PATIENCE, run(&mut wire, &mut client, &mut pilot, ready(()))).await.unwrap();
     assert!(matches!(ended, Ended::Stopped), "{ended:?}");
     let mut bytes = [0; 64];
@@ -94,7 +94,7 @@ async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
 
 #[test]
 fn a_bot_that_has_played_the_puzzle_of_the_day_asks_until_there_is_another() {
-    let (mut client, mut pilot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Easy, 1);
+    let (mut client, mut pilot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Easy, 1, false);
     let mut now = Time::ZERO;
     let mut said = |lines: &str, seconds: u64| {
         client.receive(now, lines.as_bytes()).unwrap();

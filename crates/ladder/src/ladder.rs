@@ -5,65 +5,82 @@ use std::{
     time::Duration,
 };
 
-use netcore::{HostId, Time};
+use netcore::{HostId, Level, Time};
 
 use crate::{
-    memory::{Known, Memory},
     pairing::{self, Ready},
-    seat::{MatchId, Playing, ProgramId, Seat, Waiting},
+    records::{NameRecord, NameRecords},
     settings::Settings,
 };
 
-/// An input of the ladder.
+/// A connected program. A program that reconnects gets a new number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProgramId(pub u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MatchId(pub u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seat {
+    Program(ProgramId),
+    Fixed(Level),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub name: String,
+    pub host: HostId,
+    /// Its rating when it connected.
+    pub rating: i64,
+    /// When it started to wait, or when the program that it replaced did.
+    pub since: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Playing {
+    pub seats: [Seat; 2],
+    pub since: Time,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A program with a proven name has connected. It replaces a waiting program of the same name.
-    Arrived {
+    Connected {
         /// Its number, which must be new.
         program: ProgramId,
-        /// Its name.
         name: String,
-        /// The host that it connects from.
         host: HostId,
-        /// Its rating.
         rating: i64,
     },
     /// It has disconnected. During a match that is a forfeit, unless it has finished its part.
-    Gone(ProgramId),
+    Disconnected(ProgramId),
     /// It was sent a request.
-    Asked(ProgramId),
-    /// It has answered.
-    Heard(ProgramId),
+    Requested(ProgramId),
+    Answered(ProgramId),
     /// It has finished its part of the match: it owes no more answers, and may leave.
     Finished(ProgramId),
     /// A match is over, or cannot take place. Its programs reconnect by themselves.
-    Over(MatchId),
+    MatchEnded(MatchId),
     /// A deadline has passed.
     Elapsed,
 }
 
-/// An output of the ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// Starts a match.
     Start {
-        /// Its number.
         number: MatchId,
-        /// The players.
         seats: [Seat; 2],
     },
-    /// Rejects a program.
-    Refused(ProgramId, Refusal),
+    Rejected(ProgramId, Rejection),
     /// A program has lost its match by forfeit, and is removed from it.
-    Lost(MatchId, ProgramId, Forfeit),
+    Forfeited(MatchId, ProgramId, Forfeit),
     /// Stops a match in its current state: no opponent is left, or its time is up.
     Stop(MatchId),
 }
 
 /// Why a program is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// The ladder is full.
+pub enum Rejection {
     Full,
     /// Its host has too many programs.
     Host,
@@ -71,34 +88,31 @@ pub enum Refusal {
     Replaced,
 }
 
-/// The reason for a forfeit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forfeit {
     /// It did not answer in time.
-    Silent,
+    TimedOut,
     /// It left before the end.
-    Gone,
+    Left,
 }
 
-/// A program in a match.
 #[derive(Debug, Clone)]
 struct Player {
     name: String,
     host: HostId,
     number: MatchId,
     // Since when an answer is due.
-    owes: Option<Time>,
-    state: State,
+    request: Option<Time>,
+    state: PlayerState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Plays,
+enum PlayerState {
+    Playing,
     Finished,
     Lost,
 }
 
-/// The ladder of one game.
 #[derive(Debug)]
 pub struct Ladder {
     settings: Settings,
@@ -107,12 +121,11 @@ pub struct Ladder {
     playing: BTreeMap<MatchId, Playing>,
     // Matches that were requested to stop.
     stopped: BTreeSet<MatchId>,
-    memory: Memory,
+    records: NameRecords,
     next: u64,
 }
 
 impl Ladder {
-    /// Creates an empty ladder.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -120,22 +133,19 @@ impl Ladder {
             players: BTreeMap::new(),
             playing: BTreeMap::new(),
             stopped: BTreeSet::new(),
-            memory: Memory::default(),
+            records: NameRecords::default(),
             next: 0,
         }
     }
 
-    /// Returns the settings.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Returns the waiting programs.
     pub const fn waiting(&self) -> &BTreeMap<ProgramId, Waiting> {
         &self.waiting
     }
 
-    /// Returns the running matches.
     pub const fn playing(&self) -> &BTreeMap<MatchId, Playing> {
         &self.playing
     }
@@ -146,34 +156,35 @@ impl Ladder {
         waits.or_else(|| self.players.get(&program).map(|player| &player.name)).map(String::as_str)
     }
 
-    /// Processes an input.
     #[must_use]
     pub fn input(&mut self, now: Time, input: Input) -> Vec<Output> {
         let mut out = vec![];
         match input {
-            Input::Arrived { program, name, host, rating } => {
+            Input::Connected { program, name, host, rating } => {
                 self.arrive(program, Waiting { name, host, rating, since: now }, &mut out);
             }
-            Input::Gone(program) => {
+            Input::Disconnected(program) => {
                 self.waiting.remove(&program);
-                if let Some(number) = self.lose(now, program, Forfeit::Gone, &mut out) {
+                if let Some(number) = self.forfeit(now, program, Forfeit::Left, &mut out) {
                     self.stop(number, &mut out);
                 }
             }
-            Input::Asked(program) => self.owe(program, |owes| owes.or(Some(now))),
-            Input::Heard(program) => {
+            Input::Requested(program) => self.set_request(program, |request| request.or(Some(now))),
+            Input::Answered(program) => {
                 let again = self.settings.continuous.then_some(now);
-                self.owe(program, |_| again);
+                self.set_request(program, |_| again);
             }
             Input::Finished(program) => {
-                if let Some(player) = self.players.get_mut(&program).filter(|player| player.state == State::Plays) {
-                    (player.state, player.owes) = (State::Finished, None);
+                if let Some(player) =
+                    self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)
+                {
+                    (player.state, player.request) = (PlayerState::Finished, None);
                 }
             }
-            Input::Over(number) => self.end(now, number),
+            Input::MatchEnded(number) => self.end(now, number),
             Input::Elapsed => {}
         }
-        self.judge(now, &mut out);
+        self.apply_time_limits(now, &mut out);
         self.pair(now, &mut out);
         out
     }
@@ -181,7 +192,7 @@ impl Ladder {
     /// Returns when [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Option<Time> {
         let owed =
-            self.players.values().filter_map(|player| player.owes).map(|since| since.plus(self.settings.patience));
+            self.players.values().filter_map(|player| player.request).map(|since| since.plus(self.settings.patience));
         let limits = self.playing.iter().filter(|(number, _)| !self.stopped.contains(number));
         let limits = limits.map(|(_, playing)| playing.since.plus(self.settings.limit));
         let is_free = self.playing.len() < self.settings.matches;
@@ -194,33 +205,33 @@ impl Ladder {
         if let Some((before, waiting)) = before.and_then(|before| self.waiting.remove_entry(&before)) {
             // It inherits the waiting time. Otherwise two programs that keep replacing each other would never play.
             new.since = waiting.since;
-            out.push(Output::Refused(before, Refusal::Replaced));
+            out.push(Output::Rejected(before, Rejection::Replaced));
         }
         let hosts = self.waiting.values().map(|waiting| waiting.host);
         let hosts = hosts.chain(self.players.values().map(|player| player.host));
         if hosts.filter(|host| *host == new.host).count() >= self.settings.per_host {
-            out.push(Output::Refused(program, Refusal::Host));
+            out.push(Output::Rejected(program, Rejection::Host));
         } else if self.waiting.len() + self.players.len() >= self.settings.programs {
-            out.push(Output::Refused(program, Refusal::Full));
+            out.push(Output::Rejected(program, Rejection::Full));
         } else {
             self.waiting.insert(program, new);
         }
     }
 
-    fn owe(&mut self, program: ProgramId, change: impl FnOnce(Option<Time>) -> Option<Time>) {
-        if let Some(player) = self.players.get_mut(&program).filter(|player| player.state == State::Plays) {
-            player.owes = change(player.owes);
+    fn set_request(&mut self, program: ProgramId, change: impl FnOnce(Option<Time>) -> Option<Time>) {
+        if let Some(player) = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing) {
+            player.request = change(player.request);
         }
     }
 
     // Forfeits the match of a program that still plays. Returns the match.
-    fn lose(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
-        let player = self.players.get_mut(&program).filter(|player| player.state == State::Plays)?;
-        (player.state, player.owes) = (State::Lost, None);
+    fn forfeit(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
+        let player = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)?;
+        (player.state, player.request) = (PlayerState::Lost, None);
         let (number, name) = (player.number, player.name.clone());
         let settings = self.settings.clone();
-        self.remember(now, &name).punish(now, &settings);
-        out.push(Output::Lost(number, program, how));
+        self.record(now, &name).add_forfeit(now, &settings);
+        out.push(Output::Forfeited(number, program, how));
         Some(number)
     }
 
@@ -229,19 +240,20 @@ impl Ladder {
         if !self.playing.contains_key(&number) || !self.stopped.insert(number) {
             return;
         }
-        for player in self.players.values_mut().filter(|player| player.number == number && player.state == State::Plays)
+        for player in
+            self.players.values_mut().filter(|player| player.number == number && player.state == PlayerState::Playing)
         {
-            (player.state, player.owes) = (State::Finished, None);
+            (player.state, player.request) = (PlayerState::Finished, None);
         }
         out.push(Output::Stop(number));
     }
 
-    fn remember(&mut self, now: Time, name: &str) -> &mut Known {
+    fn record(&mut self, now: Time, name: &str) -> &mut NameRecord {
         let (waiting, players) = (&self.waiting, &self.players);
-        let is_here = |name: &str| {
+        let is_connected = |name: &str| {
             waiting.values().any(|waiting| waiting.name == name) || players.values().any(|player| player.name == name)
         };
-        self.memory.note(now, name, is_here)
+        self.records.update(now, name, is_connected)
     }
 
     fn end(&mut self, now: Time, number: MatchId) {
@@ -249,28 +261,28 @@ impl Ladder {
         self.stopped.remove(&number);
         let mut done = vec![];
         self.players.retain(|_, player| {
-            if player.number == number && player.state != State::Lost {
+            if player.number == number && player.state != PlayerState::Lost {
                 done.push(player.name.clone());
             }
             player.number != number
         });
         for name in done {
-            self.remember(now, &name).forgive();
+            self.record(now, &name).reset_forfeits();
         }
     }
 
     // Forfeits programs that were silent for too long, and stops matches that have lasted too long.
-    fn judge(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn apply_time_limits(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
         let silent: Vec<ProgramId> = self
             .players
             .iter()
-            .filter(|(_, player)| player.owes.is_some_and(|since| is_late(since, self.settings.patience)))
+            .filter(|(_, player)| player.request.is_some_and(|since| is_late(since, self.settings.patience)))
             .map(|(program, _)| *program)
             .collect();
         // With two seats, no opponent is left.
         let lost: Vec<_> =
-            silent.into_iter().filter_map(|program| self.lose(now, program, Forfeit::Silent, out)).collect();
+            silent.into_iter().filter_map(|program| self.forfeit(now, program, Forfeit::TimedOut, out)).collect();
         for number in lost {
             self.stop(number, out);
         }
@@ -286,7 +298,7 @@ impl Ladder {
         let plays = |name: &str| self.players.values().any(|player| player.name == name);
         let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));
         let mut ready: Vec<Ready<'_>> =
-            ready.map(|(program, waiting)| (*program, waiting, self.memory.of(&waiting.name))).collect();
+            ready.map(|(program, waiting)| (*program, waiting, self.records.of(&waiting.name))).collect();
         ready.sort_by_key(|(program, waiting, _)| (waiting.since, *program));
         ready
     }
@@ -294,7 +306,7 @@ impl Ladder {
     fn pair(&mut self, now: Time, out: &mut Vec<Output>) {
         while self.playing.len() < self.settings.matches {
             let ready: Vec<Ready<'_>> =
-                self.ready().into_iter().filter(|(_, _, known)| known.not_before <= now).collect();
+                self.ready().into_iter().filter(|(_, _, record)| record.not_before <= now).collect();
             let Some(seats) = pairing::next(&self.settings, now, &ready) else { return };
             self.start(now, seats, out);
         }
@@ -308,20 +320,20 @@ impl Ladder {
             let Seat::Program(program) = seat else { continue };
             let Some(Waiting { name, host, .. }) = self.waiting.remove(&program) else { continue };
             names.push(name.clone());
-            let owes = self.settings.continuous.then_some(now);
-            self.players.insert(program, Player { name, host, number, owes, state: State::Plays });
+            let request = self.settings.continuous.then_some(now);
+            self.players.insert(program, Player { name, host, number, request, state: PlayerState::Playing });
         }
         for (at, name) in names.iter().enumerate() {
             let opponent = names.iter().enumerate().find(|(other, _)| *other != at).map(|(_, name)| name.clone());
-            let known = self.remember(now, name);
-            known.since_bot = if opponent.is_some() { known.since_bot.saturating_add(1) } else { 0 };
+            let record = self.record(now, name);
+            record.since_bot = if opponent.is_some() { record.since_bot.saturating_add(1) } else { 0 };
             if let Some(level) = seats.iter().find_map(|seat| match seat {
                 Seat::Fixed(level) => Some(*level),
                 Seat::Program(_) => None,
             }) {
-                known.level = Some(level);
+                record.level = Some(level);
             }
-            known.opponent = opponent;
+            record.opponent = opponent;
         }
         self.playing.insert(number, Playing { seats, since: now });
         out.push(Output::Start { number, seats });

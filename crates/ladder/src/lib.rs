@@ -9,25 +9,24 @@
 //! use netcore::{HostId, Time};
 //!
 //! let mut ladder = Ladder::new(Settings::default());
-//! let mut come = |name: &str, number| {
+//! let mut connect = |name: &str, number| {
 //!     let host = HostId::of("192.0.2.1:1");
-//!     let input = Input::Arrived { program: ProgramId(number), name: name.into(), host, rating: 1_000 };
+//!     let input = Input::Connected { program: ProgramId(number), name: name.into(), host, rating: 1_000 };
 //!     ladder.input(Time::ZERO, input)
 //! };
-//! assert_eq!(come("Ann", 1), []);
-//! let [Output::Start { seats, .. }] = come("Bob", 2)[..] else { panic!("they are a pair") };
+//! assert_eq!(connect("Ann", 1), []);
+//! let [Output::Start { seats, .. }] = connect("Bob", 2)[..] else { panic!("they are a pair") };
 //! assert_eq!(seats, [Seat::Program(ProgramId(1)), Seat::Program(ProgramId(2))]);
 //! ```
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
 mod ladder;
-mod memory;
 mod pairing;
-mod seat;
+mod records;
 mod settings;
 
 pub use crate::{
-    ladder::{Forfeit, Input, Ladder, Output, Refusal},
-    memory::MAX_REMEMBERED,
-    seat::{MatchId, Playing, ProgramId, Seat, Waiting},
+    ladder::{Forfeit, Input, Ladder, MatchId, Output, Playing, ProgramId, Rejection, Seat, Waiting},
+    records::MAX_RECORDS,
     settings::{FIXED, Settings},
 };

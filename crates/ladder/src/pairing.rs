@@ -3,26 +3,26 @@
 use netcore::{Level, Time};
 
 use crate::{
-    memory::Known,
-    seat::{ProgramId, Seat, Waiting},
+    ladder::{ProgramId, Seat, Waiting},
+    records::NameRecord,
     settings::{FIXED, Settings},
 };
 
 /// A program that waits and may play, with its record. Programs are sorted by waiting time, longest first.
-pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, Known);
+pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, NameRecord);
 
 /// Returns the seats of the next match, if one can start now.
 pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Option<[Seat; 2]> {
     ready.iter().enumerate().find_map(|(at, one)| {
-        if !is_due(settings, one) {
+        if !is_bot_next(settings, one) {
             let others = ready.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-            let possible = others.filter(|other| begins(settings, one, other).is_some_and(|time| time <= now));
+            let possible = others.filter(|other| pair_time(settings, one, other).is_some_and(|time| time <= now));
             if let Some(best) = possible.min_by_key(|other| cost(settings, one, other)) {
                 return Some([Seat::Program(one.0), Seat::Program(best.0)]);
             }
         }
-        let alone = alone(settings, one) <= now;
-        alone.then(|| [Seat::Program(one.0), Seat::Fixed(level(settings, one))])
+        let is_bot_due = bot_time(settings, one) <= now;
+        is_bot_due.then(|| [Seat::Program(one.0), Seat::Fixed(level(settings, one))])
     })
 }
 
@@ -30,33 +30,33 @@ pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Optio
 pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     let pairs = ready.iter().enumerate().flat_map(|(at, one)| {
         let others = ready.iter().skip(at + 1);
-        others.filter_map(move |other| begins(settings, one, other))
+        others.filter_map(move |other| pair_time(settings, one, other))
     });
-    ready.iter().map(|one| alone(settings, one)).chain(pairs).min()
+    ready.iter().map(|one| bot_time(settings, one)).chain(pairs).min()
 }
 
 // Whether the next opponent is a bot, even if other programs wait.
-fn is_due(settings: &Settings, (_, _, known): &Ready<'_>) -> bool {
-    known.since_bot.saturating_add(1) >= settings.anchor
+fn is_bot_next(settings: &Settings, (_, _, record): &Ready<'_>) -> bool {
+    record.since_bot.saturating_add(1) >= settings.anchor
 }
 
 // Returns when the program plays a bot if it finds no other opponent.
-fn alone(settings: &Settings, one: &Ready<'_>) -> Time {
-    let waits = if is_due(settings, one) { std::time::Duration::ZERO } else { settings.company };
+fn bot_time(settings: &Settings, one: &Ready<'_>) -> Time {
+    let waits = if is_bot_next(settings, one) { std::time::Duration::ZERO } else { settings.company };
     one.1.since.plus(waits).max(one.2.not_before)
 }
 
 // Returns the distance of two programs, in points.
 fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
-    let met = |one: &Ready<'_>, other: &Ready<'_>| one.2.opponent.as_ref() == Some(&other.1.name);
-    let again = if met(one, other) || met(other, one) { settings.again } else { 0 };
+    let have_met = |one: &Ready<'_>, other: &Ready<'_>| one.2.opponent.as_ref() == Some(&other.1.name);
+    let again = if have_met(one, other) || have_met(other, one) { settings.again } else { 0 };
     (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
 }
 
 // Returns when two programs may play each other, if ever. A pair with a large distance waits until the program that
 // connected first has waited long enough.
-fn begins(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
-    if is_due(settings, one) || is_due(settings, other) {
+fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
+    if is_bot_next(settings, one) || is_bot_next(settings, other) {
         return None;
     }
     let missing = cost(settings, one, other).saturating_sub(settings.close).max(0);
@@ -72,9 +72,9 @@ fn begins(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Tim
 
 // Returns the bot that is closest in rating. The bot of the last match counts as farther away, so that each program
 // meets more than one.
-fn level(settings: &Settings, (_, waiting, known): &Ready<'_>) -> Level {
+fn level(settings: &Settings, (_, waiting, record): &Ready<'_>) -> Level {
     let far = |&(level, rating): &(Level, i64)| {
-        let again = if known.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };
+        let again = if record.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };
         waiting.rating.saturating_sub(rating).saturating_abs().saturating_add(again)
     };
     FIXED.into_iter().min_by_key(far).map_or(Level::Normal, |(level, _)| level)

@@ -7,7 +7,6 @@ use netcore::Level;
 /// The fixed ratings of the built-in bots, which anchor all other ratings.
 pub const FIXED: [(Level, i64); 3] = [(Level::Easy, 800), (Level::Normal, 1_000), (Level::Hard, 1_200)];
 
-/// Settings of a ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The maximum number of concurrent matches.

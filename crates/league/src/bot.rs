@@ -1,11 +1,8 @@
 //! Built-in bots as players: clients over real sockets, like external programs.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::net::{Ipv4Addr, SocketAddr};
 
-use clientkit::{Wire, blackjack_bot_at, mastermind_bot_at, nuggets_bot_at, robots_bot, run};
+use clientkit::{Wire, blackjack_bot, mastermind_bot, nuggets_bot, robots_bot, run};
 use netcore::{Level, wire::ShortText};
 use tokio::task::spawn_blocking;
 
@@ -25,15 +22,6 @@ pub(crate) struct Bot {
     pub(crate) server: SocketAddr,
 }
 
-/// The pause of a nuggets bot between two keys: a twentieth of its pause against people.
-const fn key_pause(level: Level) -> Duration {
-    Duration::from_millis(match level {
-        Level::Easy => 20,
-        Level::Normal => 32,
-        Level::Hard => 13,
-    })
-}
-
 impl Bot {
     /// Plays until the game is over for the bot or the server is lost. A bot that cannot play does not join, or
     /// leaves; the referee notices either.
@@ -51,20 +39,20 @@ impl Bot {
             }
             Game::Nuggets => {
                 let name = nuggets::Name::new(name.as_bytes())?;
-                let (mut client, mut pilot) = nuggets_bot_at(name, level, seed, key_pause(level));
+                let (mut client, mut pilot) = nuggets_bot(name, level, seed, true);
                 let mut wire = Wire::datagrams(ANY, server)?;
                 run(&mut wire, &mut client, &mut pilot, forever).await;
             }
             Game::Blackjack => {
                 let name = blackjack::Name::new(name.as_bytes())?;
                 // Computing the best table takes a moment.
-                let bot = spawn_blocking(move || blackjack_bot_at(name, level, Duration::ZERO)).await?;
+                let bot = spawn_blocking(move || blackjack_bot(name, level, true)).await?;
                 let ((mut client, mut pilot), mut wire) = (bot, stream().await?);
                 run(&mut wire, &mut client, &mut pilot, forever).await;
             }
             Game::Mastermind => {
                 let name = mastermind::Name::new(name.as_bytes())?;
-                let (mut client, mut pilot) = mastermind_bot_at(name, level, seed, 0..1);
+                let (mut client, mut pilot) = mastermind_bot(name, level, seed, true);
                 let mut wire = stream().await?;
                 run(&mut wire, &mut client, &mut pilot, forever).await;
             }

@@ -1,10 +1,10 @@
 //! Blackjack: the options of its rooms, their engine, bots, and marks on a timeline.
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::ops::RangeInclusive;
 
 use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
 use bytes::Bytes;
-use clientkit::{Ended, blackjack_bot, blackjack_bot_at, run};
+use clientkit::{Ended, blackjack_bot, run};
 use netcore::Rate;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
@@ -12,20 +12,17 @@ use servekit::Wire;
 use tokio::task::spawn_blocking;
 
 use super::{
-    kind::{Bot, Field, Frames, Kind, Way, within},
-    ladder::{Climbed, Ear, First, ProgramEvent},
-    marked::{Lasts, Marked},
+    kind::{Bot, Connect, Field, Frames, Kind, within},
+    ladder::{First, LadderGame, MessageParser, ProgramEvent},
     page_state::{Dealer, PageState, Painter, Picture, Show},
+    replayable::{Relevance, Replayable},
 };
 
 /// Bytes per second that are read from one connection to a table.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
-/// Seats at a table.
 const TABLE: RangeInclusive<u8> = 1..=6;
-/// Rounds at a table.
 const ROUNDS: RangeInclusive<u32> = 1..=10_000;
 
-/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
@@ -84,22 +81,21 @@ impl Kind for Options {
         if score == 1 { "1 round won".into() } else { format!("{score} rounds won") }
     }
 
-    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+    async fn play<'a>(
+        bot: Bot,
+        connect: impl Connect<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> anyhow::Result<Ended> {
         let Bot { name, level, brisk, .. } = bot;
         let name = Name::new(name.as_bytes())?;
         // The best table takes a moment to compute.
-        if brisk {
-            let bot = spawn_blocking(move || blackjack_bot_at(name, level, Duration::ZERO)).await?;
-            let ((mut client, mut pilot), (wire, _)) = (bot, way.await?);
-            return Ok(run(wire, &mut client, &mut pilot, left).await);
-        }
-        let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level)).await?;
-        let (wire, _) = way.await?;
+        let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level, brisk)).await?;
+        let (wire, _) = connect.await?;
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
 }
 
-impl Marked for Server {
+impl Replayable for Server {
     // The rounds of each table that are over.
     type Probe = Vec<(u32, u32)>;
 
@@ -115,13 +111,13 @@ impl Marked for Server {
         after.iter().filter(is_over).map(|(_, rounds)| ("round", format!("round {rounds} is over"))).collect()
     }
 
-    fn lasts(frame: &Bytes) -> Lasts {
+    fn relevance(frame: &Bytes) -> Relevance {
         if frame.starts_with(b"BEGIN") {
-            Lasts::AsTheFirst
+            Relevance::RoundStart
         } else if frame.starts_with(b"RESULT") {
-            Lasts::ForEver
+            Relevance::Match
         } else {
-            Lasts::ForItsRound
+            Relevance::Round
         }
     }
 
@@ -189,8 +185,8 @@ impl Painter for Felt {
 /// The front of the first message.
 const JOIN: &str = "JOIN ";
 
-impl Climbed for Options {
-    const ASKS: bool = true;
+impl LadderGame for Options {
+    const REQUESTS_MOVES: bool = true;
 
     fn of_the_ladder() -> Self {
         Self::default()
@@ -207,12 +203,12 @@ impl Climbed for Options {
         format!("JOIN {name}\0").into()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
-        let said = |text: String| match text.as_str() {
-            "DECISION" => Some(ProgramEvent::Asked),
+    fn parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> {
+        let event = |text: String| match text.as_str() {
+            "DECISION" => Some(ProgramEvent::Requested),
             "QUIT" => Some(ProgramEvent::Finished),
             _ => None,
         };
-        ear.texts(bytes, 0).into_iter().filter_map(said).collect()
+        parser.texts(bytes, 0).into_iter().filter_map(event).collect()
     }
 }

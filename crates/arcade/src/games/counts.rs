@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_chosen_counts_for_the_board_of_its_class() {
+    fn default_options_count_for_the_board_of_their_class() {
         for (text, class) in [
             (r#"{"game": "nuggets"}"#, "main"),
             (r#"{"game": "nuggets", "map": "spiral"}"#, "spiral"),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_board_of_a_usual_room_is_the_first_of_its_game_and_each_room_has_one() {
+    fn first_board_of_a_game_is_that_of_default_rooms() {
         for game in Game::ALL {
             assert_eq!(Counts::of(&Options::usual(game)).class, game.classes()[0], "{game:?}");
         }

@@ -12,8 +12,8 @@ use store::Order;
 
 use super::{
     counts::Casual,
-    marked::Marked,
     page_state::{PageState, Painter},
+    replayable::Replayable,
 };
 
 use crate::message::message;
@@ -35,7 +35,7 @@ const STANDARD: &str = "standard";
 /// The options of a game's rooms, and all other properties of the game for the hub. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     /// The engine that plays the game.
-    type Engine: Marked + PageState;
+    type Engine: Replayable + PageState;
     /// Draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;
 
@@ -151,7 +151,6 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         false
     }
 
-    /// The name of a bot.
     fn bot_name(name: &str) -> String {
         format!("Bot {name}")
     }
@@ -159,7 +158,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     /// Runs a bot until its match is over or it has to leave.
     fn play<'a>(
         bot: Bot,
-        way: impl Way<'a>,
+        connect: impl Connect<'a>,
         left: impl Future<Output = ()> + Send,
     ) -> impl Future<Output = anyhow::Result<Ended>> + Send;
 }
@@ -176,11 +175,10 @@ pub(crate) struct Bot {
 }
 
 /// Connects a bot to its room when it is first polled, and returns the connection and the bot's own address.
-pub(crate) trait Way<'a>: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send {}
+pub(crate) trait Connect<'a>: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send {}
 
-impl<'a, F: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send> Way<'a> for F {}
+impl<'a, F: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send> Connect<'a> for F {}
 
-/// One option.
 #[derive(Debug, Serialize)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
@@ -216,17 +214,14 @@ impl Field {
         Self { least, most, ..Self::new(name, "integer", text) }
     }
 
-    /// The seed of a match.
     pub(crate) fn seed(most: u64) -> Self {
         Self::whole("seed", &(0..=most), "The same number gives the same match; without one it is drawn.")
     }
 
-    /// One of these texts.
     pub(crate) fn choice(name: &'static str, choices: impl Into<Vec<&'static str>>, text: &'static str) -> Self {
         Self { choices: choices.into(), ..Self::new(name, "choice", text) }
     }
 
-    /// A boolean.
     pub(crate) const fn boolean(name: &'static str, text: &'static str) -> Self {
         Self::new(name, "boolean", text)
     }
@@ -238,7 +233,6 @@ impl Field {
     }
 }
 
-/// Checks that a number is within its range.
 pub(crate) fn within<T>(name: &str, number: T, range: &RangeInclusive<T>) -> anyhow::Result<()>
 where
     T: Copy + PartialOrd + std::fmt::Display,

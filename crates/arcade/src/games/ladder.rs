@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes, BytesMut};
 use netcore::{Hosted, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time};
 
-use super::{Game, Kind, Options, with_kind};
+use super::{Game, Kind, Options, by_kind, with_kind};
 
 /// The longest first message of a program, in bytes.
 pub(crate) const MAX_FIRST: usize = 300;
@@ -47,20 +47,20 @@ impl First {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgramEvent {
     /// It is the program's turn.
-    Asked,
+    Requested,
     /// The program has finished this match.
     Finished,
 }
 
 /// Parses the messages of a room to one program.
 #[derive(Debug, Default)]
-pub(crate) struct Ear {
+pub(crate) struct MessageParser {
     rest: BytesMut,
     // The seat of the program, if the messages of the game contain it.
     pub(super) seat: Option<String>,
 }
 
-impl Ear {
+impl MessageParser {
     // Splits off texts that end with this byte.
     pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
@@ -77,9 +77,9 @@ impl Ear {
 }
 
 /// A game on the ladder.
-pub(super) trait Climbed: Kind {
+pub(super) trait LadderGame: Kind {
     /// Whether its messages request moves. In other games a program has to send messages all the time.
-    const ASKS: bool;
+    const REQUESTS_MOVES: bool;
     /// The maximum duration of a match.
     const LIMIT: Duration = Duration::from_mins(2);
 
@@ -107,7 +107,7 @@ pub(super) trait Climbed: Kind {
     }
 
     /// Parses messages of a room.
-    fn hear(_ear: &mut Ear, _bytes: &[u8]) -> Vec<ProgramEvent> {
+    fn parse_events(_parser: &mut MessageParser, _bytes: &[u8]) -> Vec<ProgramEvent> {
         vec![]
     }
 
@@ -120,52 +120,19 @@ pub(super) trait Climbed: Kind {
     }
 }
 
+by_kind! {
+    of_the_ladder() -> Options = K => <K as LadderGame>::of_the_ladder().into();
+    requests_moves() -> bool = K => K::REQUESTS_MOVES;
+    ladder_limit() -> Duration = K => K::LIMIT;
+    link() -> Link = K => K::link();
+    first(bytes: &[u8]) -> First = K => K::first(bytes);
+    join(name: &str) -> Bytes = K => K::join(name);
+    leave() -> Option<Bytes> = K => K::leave();
+    refusal(why: &str) -> Option<Bytes> = K => K::refusal(why);
+    parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> = K => K::parse_events(parser, bytes);
+}
+
 impl Game {
-    /// The options of its matches on the ladder.
-    pub(crate) fn of_the_ladder(self) -> Options {
-        with_kind!(self, K => <K as Climbed>::of_the_ladder().into())
-    }
-
-    /// Whether its messages request moves.
-    pub(crate) const fn asks(self) -> bool {
-        with_kind!(self, K => <K as Climbed>::ASKS)
-    }
-
-    /// The maximum duration of a match on the ladder.
-    pub(crate) const fn ladder_limit(self) -> Duration {
-        with_kind!(self, K => <K as Climbed>::LIMIT)
-    }
-
-    /// The link of native programs.
-    pub(crate) fn link(self) -> Link {
-        with_kind!(self, K => <K as Climbed>::link())
-    }
-
-    /// Reads the first message of a program.
-    pub(crate) fn first(self, bytes: &[u8]) -> First {
-        with_kind!(self, K => <K as Climbed>::first(bytes))
-    }
-
-    /// The message by which a program takes a seat.
-    pub(crate) fn join(self, name: &str) -> Bytes {
-        with_kind!(self, K => <K as Climbed>::join(name))
-    }
-
-    /// The message with which a program leaves, if the room would not notice a disconnection.
-    pub(crate) fn leave(self) -> Option<Bytes> {
-        with_kind!(self, K => <K as Climbed>::leave())
-    }
-
-    /// The message with the reason why a program is disconnected.
-    pub(crate) fn refusal(self, why: &str) -> Option<Bytes> {
-        with_kind!(self, K => <K as Climbed>::refusal(why))
-    }
-
-    /// Parses messages of a room to a program.
-    pub(crate) fn hear(self, ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
-        with_kind!(self, K => <K as Climbed>::hear(ear, bytes))
-    }
-
     /// The first message of a room of the ladder, sent before any player has joined. A program may wait for it before
     /// it sends its name.
     ///
@@ -176,8 +143,8 @@ impl Game {
             let mut out = Outbox::default();
             let start = out.position();
             let address = "127.0.0.1:1".into();
-            let input = Input::Connected { peer: PeerId(0), role: Role::Player, link: <K as Climbed>::link(), address };
-            Hosted::new(<K as Climbed>::of_the_ladder().engine()?).input(Time::ZERO, input, &mut out);
+            let input = Input::Connected { peer: PeerId(0), role: Role::Player, link: <K as LadderGame>::link(), address };
+            Hosted::new(<K as LadderGame>::of_the_ladder().engine()?).input(Time::ZERO, input, &mut out);
             let first = out.since(start).iter().find_map(|output| match output {
                 Output::Send { frame, .. } => Some(frame.clone()),
                 _ => None,
@@ -192,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_message_of_each_game_holds_the_name_and_the_key() {
+    fn first_message_contains_the_name_and_the_key() {
         for game in Game::ALL {
             let bytes = game.join("Ann-1#abcdefghijklmnop");
             assert_eq!(game.first(&bytes), First::Join("Ann-1#abcdefghijklmnop".into(), bytes.len()), "{game:?}");
@@ -209,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_of_the_ladder_can_be_opened_and_have_two_seats() {
+    fn ladder_rooms_open_with_two_seats() {
         for game in Game::ALL {
             let greeting = game.greeting().unwrap();
             assert_eq!(greeting.is_empty(), matches!(game, Game::Nuggets | Game::Blackjack), "{game:?}");
@@ -220,19 +187,19 @@ mod tests {
     }
 
     #[test]
-    fn games_with_turns_say_whose_turn_it_is_however_the_bytes_are_cut() {
-        let hear = |game: Game, text: &str, size: usize| {
-            let mut ear = Ear::default();
-            text.as_bytes().chunks(size).flat_map(|part| game.hear(&mut ear, part)).collect::<Vec<_>>()
+    fn requests_are_recognized_in_pieces_of_any_size() {
+        let events = |game: Game, text: &str, size: usize| {
+            let mut parser = MessageParser::default();
+            text.as_bytes().chunks(size).flat_map(|part| game.parse_events(&mut parser, part)).collect::<Vec<_>>()
         };
         for size in [1, 5, 1_000] {
             let blackjack = "BEGIN\0CARD Ace of Spades\0DEALER Two of Clubs\0DECISION\0RESULT WIN\0QUIT\0";
-            assert_eq!(hear(Game::Blackjack, blackjack, size), [ProgramEvent::Asked, ProgramEvent::Finished]);
+            assert_eq!(events(Game::Blackjack, blackjack, size), [ProgramEvent::Requested, ProgramEvent::Finished]);
             let mastermind = "ROOM race 4 8 yes 2\nOK 2\nSEAT 2 Ann\nGAME 2 1 4 yes\nTURN 1 available available 0\n\
                               OVER 1 won 3 0 ****\nROW 2 1 1234 4 0\nOVER 2 won 1 0 1234\n";
-            assert_eq!(hear(Game::Mastermind, mastermind, size), [ProgramEvent::Asked, ProgramEvent::Finished]);
+            assert_eq!(events(Game::Mastermind, mastermind, size), [ProgramEvent::Requested, ProgramEvent::Finished]);
         }
         let endless = "x".repeat(10 * MAX_TEXT);
-        assert_eq!(hear(Game::Mastermind, &endless, 100), []);
+        assert_eq!(events(Game::Mastermind, &endless, 100), []);
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use clientkit::{Ended, mastermind_bot, mastermind_bot_at, run};
+use clientkit::{Ended, mastermind_bot, run};
 use mastermind::{
     Client, ClientMessage, Config, Mastermind, Mode as Play, Name, Revealed, Server, ServerMessage,
     config::{FirstDay, MAX_RACERS},
@@ -24,15 +24,14 @@ use store::{DAILY, LADDER, Order};
 
 use super::{
     counts::Casual,
-    kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
-    ladder::{Climbed, Ear, ProgramEvent},
-    marked::Marked,
+    kind::{Bot, Connect, Field, Frames, Kind, MAX_EXACT, within},
+    ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
+    replayable::Replayable,
 };
 
 /// Bytes per second that are read from one connection; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
-/// Pegs in a code.
 const PEGS: RangeInclusive<u8> = 4..=8;
 /// Players of a race.
 const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
@@ -40,17 +39,14 @@ const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
 const MINUTES: RangeInclusive<u8> = 1..=60;
 /// The board of races.
 const RACE: &str = "race";
-/// A day in seconds.
 const DAY: u64 = 86_400;
 
-/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
     mode: Mode,
     length: u8,
     repeats: bool,
-    /// The number of players in a race.
     players: u8,
     /// The maximum duration of a race in minutes.
     minutes: u8,
@@ -76,12 +72,10 @@ enum Mode {
 }
 
 impl Options {
-    /// The daily puzzle.
     fn daily() -> Self {
         Self { mode: Mode::Daily, ..Self::default() }
     }
 
-    /// A race of two.
     pub(super) fn race() -> Self {
         Self { mode: Mode::Race, ..Self::default() }
     }
@@ -229,14 +223,14 @@ impl Kind for Options {
         }
     }
 
-    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+    async fn play<'a>(
+        bot: Bot,
+        connect: impl Connect<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> anyhow::Result<Ended> {
         let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
-        let (wire, _) = way.await?;
-        if bot.brisk {
-            let (mut client, mut pilot) = mastermind_bot_at(name, bot.level, bot.seed, 0..1);
-            return Ok(run(wire, &mut client, &mut pilot, left).await);
-        }
-        let (mut client, mut pilot) = mastermind_bot(name, bot.level, bot.seed);
+        let (wire, _) = connect.await?;
+        let (mut client, mut pilot) = mastermind_bot(name, bot.level, bot.seed, bot.brisk);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
 }
@@ -253,7 +247,7 @@ fn today() -> anyhow::Result<FirstDay> {
     Ok(FirstDay { day, lasts: Duration::from_secs(DAY - seconds % DAY) })
 }
 
-impl Marked for Server {
+impl Replayable for Server {
     // For each player with a game: the name, the number of the game, the lines that took turns, and the ending.
     type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<Ending>)>;
 
@@ -308,7 +302,6 @@ impl PageState for Server {
     }
 }
 
-/// Rows of a picture.
 const ROWS: usize = 5;
 
 /// The games of a room.
@@ -347,25 +340,25 @@ fn row(line: &TurnRecord) -> Value {
     }
 }
 
-impl Climbed for Options {
-    const ASKS: bool = true;
+impl LadderGame for Options {
+    const REQUESTS_MOVES: bool = true;
 
     fn of_the_ladder() -> Self {
         Self::race()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
-        let mut said = vec![];
-        for text in ear.texts(bytes, b'\n') {
+    fn parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> {
+        let mut events = vec![];
+        for text in parser.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
-                ["OK", seat] => ear.seat = Some(seat.to_owned()),
+                ["OK", seat] => parser.seat = Some(seat.to_owned()),
                 // After a message without effect, a valid one is still expected.
-                ["TURN" | "NO", ..] => said.push(ProgramEvent::Asked),
+                ["TURN" | "NO", ..] => events.push(ProgramEvent::Requested),
                 // The program waits for the other players.
-                ["OVER", seat, ..] if ear.seat.as_deref() == Some(seat) => said.push(ProgramEvent::Finished),
+                ["OVER", seat, ..] if parser.seat.as_deref() == Some(seat) => events.push(ProgramEvent::Finished),
                 _ => {}
             }
         }
-        said
+        events
     }
 }

@@ -6,8 +6,8 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use bytes::{Bytes, BytesMut};
-use clientkit::{Ended, nuggets_bot, nuggets_bot_at, run};
-use netcore::{Client as _, Framing, Level, Link, Time};
+use clientkit::{Ended, nuggets_bot, run};
+use netcore::{Client as _, Framing, Link, Time};
 use nuggets::{Client, ClientMessage, Config, Name, Participant, Server, ServerMessage};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use servekit::Wire;
 
 use super::{
     counts::Casual,
-    kind::{Bot, Field, Frames, Kind, MAX_EXACT, Way, within},
-    ladder::{Climbed, First},
-    marked::Marked,
+    kind::{Bot, Connect, Field, Frames, Kind, MAX_EXACT, within},
+    ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture, Show},
+    replayable::Replayable,
 };
 
 /// Bots fill a game up to this number of players.
@@ -38,7 +38,6 @@ const LATE: u32 = 20;
 const DISPLAY: &[u8] = b"DISPLAY\n";
 const GOLD: u8 = b'*';
 
-/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
@@ -147,28 +146,19 @@ impl Kind for Options {
         if score == 1 { "1 nugget".into() } else { format!("{score} nuggets") }
     }
 
-    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+    async fn play<'a>(
+        bot: Bot,
+        connect: impl Connect<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> anyhow::Result<Ended> {
         let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
-        let (wire, _) = way.await?;
-        if bot.brisk {
-            let (mut client, mut pilot) = nuggets_bot_at(name, bot.level, bot.seed, brisk_pause(bot.level));
-            return Ok(run(wire, &mut client, &mut pilot, left).await);
-        }
-        let (mut client, mut pilot) = nuggets_bot(name, bot.level, bot.seed);
+        let (wire, _) = connect.await?;
+        let (mut client, mut pilot) = nuggets_bot(name, bot.level, bot.seed, bot.brisk);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
 }
 
-// The pause between two keys: a twentieth of the pause against people, as in the league.
-const fn brisk_pause(level: Level) -> Duration {
-    Duration::from_millis(match level {
-        Level::Easy => 20,
-        Level::Normal => 32,
-        Level::Hard => 13,
-    })
-}
-
-impl Marked for Server {
+impl Replayable for Server {
     // Name, purse and place of each player.
     type Probe = Vec<(String, u32, Option<usize>)>;
 
@@ -237,7 +227,6 @@ impl PageState for Server {
     }
 }
 
-/// The map.
 #[derive(Debug)]
 pub(crate) struct Cave(Client);
 
@@ -266,8 +255,8 @@ impl Painter for Cave {
     }
 }
 
-impl Climbed for Options {
-    const ASKS: bool = false;
+impl LadderGame for Options {
+    const REQUESTS_MOVES: bool = false;
     // The rules end a match only with the last nugget.
     const LIMIT: Duration = Duration::from_secs(45);
 
@@ -298,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_that_nobody_chose_has_128_bits() {
+    fn random_seed_has_128_bits() {
         let seed = |seed| Options { seed, ..Options::default() }.engine().unwrap().config().seed;
         assert_eq!(seed(Some(7)), 7);
         // One in 2^64 is shorter.

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_before_something_is_told_nor_by_what_is_no_message() {
+    fn picture_is_empty_without_valid_messages() {
         for game in Game::ALL {
             assert_eq!(texts(game, &[]), json!({}), "{game:?}");
             assert_eq!(texts(game, &["nonsense", "", "\u{0}"]), json!({}), "{game:?}");
@@ -123,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn a_map_of_nuggets_is_drawn_row_by_row() {
-        let told = ["GRID 2 5", "GOLD 0 0 250", "DISPLAY\n+-+  \n|A*B.\n", "DISPLAY\n+-+  \n|.AB.\n"];
-        assert_eq!(texts(Game::Nuggets, &told), json!({ "size": [2, 5], "0": "+-+", "1": "|.AB." }));
+    fn picture_of_nuggets_is_the_map_by_rows() {
+        let messages = ["GRID 2 5", "GOLD 0 0 250", "DISPLAY\n+-+  \n|A*B.\n", "DISPLAY\n+-+  \n|.AB.\n"];
+        assert_eq!(texts(Game::Nuggets, &messages), json!({ "size": [2, 5], "0": "+-+", "1": "|.AB." }));
     }
 
     #[test]
-    fn a_board_of_robots_has_no_addresses() {
+    fn picture_of_robots_has_no_addresses() {
         let text = |text: &str| ShortText::try_from(text).unwrap();
         let frame = |message: &dyn Fn(&mut bytes::BytesMut)| {
             let mut out = bytes::BytesMut::new();
@@ -174,17 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_table_of_blackjack_is_drawn() {
-        let told = "LOBBY 2 9 0 4\nTABLE 3 PLAYING 1 8\nDEALER Ace of Spades\nSEAT 1 FREE\nTABLE 4 LOBBY 0 8\0";
+    fn picture_of_blackjack_is_the_first_table() {
+        let messages = "LOBBY 2 9 0 4\nTABLE 3 PLAYING 1 8\nDEALER Ace of Spades\nSEAT 1 FREE\nTABLE 4 LOBBY 0 8\0";
         let expected = json!({ "table": "TABLE 3 PLAYING 1 8\nDEALER Ace of Spades\nSEAT 1 FREE" });
-        assert_eq!(texts(Game::Blackjack, &[told]), expected);
+        assert_eq!(texts(Game::Blackjack, &[messages]), expected);
     }
 
     #[test]
-    fn the_last_rows_of_a_game_of_mastermind_are_drawn_as_far_as_a_watcher_may_see_them() {
+    fn picture_of_mastermind_shows_what_a_watcher_may_see() {
         let frame = |message: mastermind::ServerMessage<'_>| message.to_frame(Framing::Whole);
         assert_eq!(frame(mastermind::ServerMessage::Left(1)), "LEFT 1");
-        let told = [
+        let messages = [
             "ROOM race 4 8 no 2",
             "SEAT 1 Ann",
             "SEAT 2 Bob",
@@ -198,6 +198,6 @@ mod tests {
             "LIFELINE 2 5 1 * 7",
         ];
         let rows = json!([["****", 0, 2], [null, null], [3, "5"], [null, "7"]]);
-        assert_eq!(texts(Game::Mastermind, &told), json!({ "length": 4, "rows": rows }));
+        assert_eq!(texts(Game::Mastermind, &messages), json!({ "length": 4, "rows": rows }));
     }
 }

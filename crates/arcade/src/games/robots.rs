@@ -16,22 +16,19 @@ use servekit::Wire;
 
 use super::{
     counts::Casual,
-    kind::{Bot, Field, Frames, Kind, Way, within},
-    ladder::{Climbed, First},
-    marked::Marked,
+    kind::{Bot, Connect, Field, Frames, Kind, within},
+    ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture},
+    replayable::Replayable,
 };
 
-/// Robots in a match.
 const ROBOTS: RangeInclusive<u8> = 1..=25;
 /// Columns and rows of a board.
 const BOARD: RangeInclusive<u16> = 4..=100;
-/// Turns of a game.
 const TURNS: RangeInclusive<u16> = 1..=10_000;
 /// The duration of a turn in milliseconds.
 const TURN_DURATION: RangeInclusive<u64> = 20..=10_000;
 
-/// The options of a new room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
@@ -127,16 +124,20 @@ impl Kind for Options {
         }
     }
 
-    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+    async fn play<'a>(
+        bot: Bot,
+        connect: impl Connect<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> anyhow::Result<Ended> {
         let name = ShortText::try_from(&*bot.name)?;
-        let (wire, own) = way.await?;
+        let (wire, own) = connect.await?;
         let seed = u32::try_from(bot.seed >> 32).unwrap_or_default();
         let (mut client, mut pilot) = robots_bot(name, Some(own), bot.level, seed);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
 }
 
-impl Marked for Server {
+impl Replayable for Server {
     // The number of deaths of each robot.
     type Probe = Vec<(String, u32)>;
 
@@ -159,7 +160,6 @@ impl PageState for Server {}
 /// Limit on the number of fields of one kind in a picture; a board may have millions.
 const MAX_SHOWN: usize = 512;
 
-/// The board.
 #[derive(Debug)]
 pub(crate) struct BoardPainter(Client);
 
@@ -197,8 +197,8 @@ impl Painter for BoardPainter {
     }
 }
 
-impl Climbed for Options {
-    const ASKS: bool = false;
+impl LadderGame for Options {
+    const REQUESTS_MOVES: bool = false;
 
     fn of_the_ladder() -> Self {
         Self::short()

@@ -9,16 +9,15 @@ use serde::{Deserialize, Serialize};
 use turnbased::{Client, LastMove, Name, Rules, ServerMessage, Table};
 
 use super::{
-    kind::{Bot, Kind, Way},
-    ladder::{Climbed, Ear, ProgramEvent},
-    marked::Marked,
+    kind::{Bot, Connect, Kind},
+    ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
+    replayable::Replayable,
 };
 
 /// Bytes per second that are read from one connection; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 
-/// The options of a table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent, bound = "")]
 pub(crate) struct Options<R: Rules>(R::Options);
@@ -59,15 +58,19 @@ impl<R: Rules> Kind for Options<R> {
         Some(ServerMessage::Bye(why.into()).to_frame(framing))
     }
 
-    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+    async fn play<'a>(
+        bot: Bot,
+        connect: impl Connect<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> anyhow::Result<Ended> {
         let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
-        let (wire, _) = way.await?;
+        let (wire, _) = connect.await?;
         let (mut client, mut pilot) = turn_based_bot::<R>(name, bot.level, bot.seed, bot.brisk);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
 }
 
-impl<R: Rules> Marked for Table<R> {
+impl<R: Rules> Replayable for Table<R> {
     type Probe = Option<LastMove>;
 
     fn probe(&self) -> Self::Probe {
@@ -113,24 +116,24 @@ impl<R: Rules> Painter for View<R> {
     }
 }
 
-impl<R: Rules> Climbed for Options<R> {
-    const ASKS: bool = true;
+impl<R: Rules> LadderGame for Options<R> {
+    const REQUESTS_MOVES: bool = true;
 
     fn of_the_ladder() -> Self {
         Self::default()
     }
 
-    fn hear(ear: &mut Ear, bytes: &[u8]) -> Vec<ProgramEvent> {
-        let mut said = vec![];
-        for text in ear.texts(bytes, b'\n') {
+    fn parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> {
+        let mut events = vec![];
+        for text in parser.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
                 // Only the player whose turn it is receives moves. A message without effect must be followed by a valid
                 // one.
-                ["TURN", _, _, ..] | ["NO", ..] => said.push(ProgramEvent::Asked),
-                ["OVER", ..] => said.push(ProgramEvent::Finished),
+                ["TURN", _, _, ..] | ["NO", ..] => events.push(ProgramEvent::Requested),
+                ["OVER", ..] => events.push(ProgramEvent::Finished),
                 _ => {}
             }
         }
-        said
+        events
     }
 }

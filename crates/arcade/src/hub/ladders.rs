@@ -55,7 +55,7 @@ impl Hub {
                 matches: MAX_LADDER_MATCHES,
                 programs: MAX_PROGRAMS,
                 per_host: MAX_HOST_PROGRAMS,
-                continuous: !game.asks(),
+                continuous: !game.requests_moves(),
                 limit: game.ladder_limit(),
                 ..Settings::default()
             };

@@ -56,7 +56,7 @@ impl Handles {
     }
 
     /// The runtime for rooms of this game.
-    pub(crate) const fn of(&self, game: Game) -> &Handle {
+    pub(crate) fn of(&self, game: Game) -> &Handle {
         if game.is_timed() { &self.turns } else { &self.rest }
     }
 }

@@ -6,15 +6,15 @@ use journal_core::Cursor;
 use netcore::{Input, Link, Outbox, Output, PeerId, Role, Room as _, To};
 use serde::Serialize;
 
-use super::track::{Lasting, ReplayError, Track};
-use crate::games::{self, Game, Lasts, Marked};
+use super::track::{RelevantMessage, ReplayError, Track};
+use crate::games::{self, Game, Relevance, Replayable};
 
 /// Limit on the bytes of the messages in one response, which ends earlier if necessary. Their JSON form may be longer.
 const MAX_BYTES: usize = 1 << 20;
 /// The id of the simulated watcher, which no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
 /// The address of that watcher.
-const NOBODY: &str = "192.0.2.1:1";
+const WATCHER_ADDRESS: &str = "192.0.2.1:1";
 /// Limit on the deadlines of the watcher's room between two arrivals.
 const MAX_ELAPSED: usize = 1_000;
 
@@ -27,7 +27,6 @@ pub(crate) struct Frames {
     pub(crate) until: u64,
 }
 
-/// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Frame {
@@ -40,7 +39,12 @@ pub(crate) enum Frame {
 
 /// Returns the frames of a section of a match, as seen by a watcher or from a seat. Fails if the match cannot be
 /// replayed, or if the seat was never taken.
-pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to: u64) -> Result<Frames, ReplayError> {
+pub(super) fn frames<E: Replayable>(
+    track: &Track,
+    seat: Option<&str>,
+    from: u64,
+    to: u64,
+) -> Result<Frames, ReplayError> {
     let is_binary = Game::named(E::GAME).is_some_and(|game| game.frames() == games::Frames::Binary);
     let mut collector = Collector { frames: vec![], bytes: 0, is_binary };
     let stretch = Stretch { from: from.min(track.length()), to: to.min(track.length()) };
@@ -77,7 +81,7 @@ impl Collector {
         self.frames.push((at, frame));
     }
 
-    fn take<E: Marked>(&mut self, at: u64, out: &mut Outbox, peer: PeerId) {
+    fn take<E: Replayable>(&mut self, at: u64, out: &mut Outbox, peer: PeerId) {
         sent_to::<E>(out, peer, |frame| self.add(at, &frame));
     }
 
@@ -87,7 +91,7 @@ impl Collector {
 }
 
 // Takes the messages to a peer from the outputs, and drops the rest.
-fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes)) {
+fn sent_to<E: Replayable>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes)) {
     for output in out.drain() {
         match output {
             Output::Send { to: To::Everyone, frame } => take(E::frame(&frame)),
@@ -99,7 +103,7 @@ fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes
 }
 
 // Returns a replay after the last arrival up to this time.
-fn at<E: Marked>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
+fn at<E: Replayable>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
     let mut cursor = track.start::<E>(|cursor| track.since_begin(cursor.replay().time()) <= from)?;
     let mut out = Outbox::new();
     while track.next(&cursor).is_some_and(|arrival| track.since_begin(arrival.time) <= from) {
@@ -111,13 +115,13 @@ fn at<E: Marked>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
 
 // Collects the frames for a watcher who connects at the beginning of the section. The watcher is an additional peer
 // in a copy of the room, which receives the same arrivals as the match.
-fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
+fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
     let mut cursor = at::<E>(track, stretch.from)?;
     let mut copy = cursor.replay().room().clone();
     let mut out = Outbox::new();
     let mut unused = Outbox::new();
     let connected =
-        Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: NOBODY.into() };
+        Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: WATCHER_ADDRESS.into() };
     copy.input(cursor.replay().time(), connected, &mut out);
     collector.take::<E>(stretch.from, &mut out, WATCHER);
     while let Some(arrival) = track.next(&cursor).cloned() {
@@ -148,19 +152,24 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
 }
 
 // Collects the messages to the player at a seat.
-fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
+fn sit<E: Replayable>(
+    track: &Track,
+    seat: &str,
+    stretch: &Stretch,
+    collector: &mut Collector,
+) -> Result<u64, ReplayError> {
     // The player who has the seat after this number of arrivals.
-    let sitter = |arrivals: u64| {
-        let last = track.sittings.iter().rfind(|sitting| sitting.seat == seat && sitting.since <= arrivals);
-        last.map(|sitting| sitting.peer)
+    let player_at = |arrivals: u64| {
+        let last = track.periods.iter().rfind(|period| period.seat == seat && period.since <= arrivals);
+        last.map(|period| period.peer)
     };
     let mut out = Outbox::new();
     let mut cursor = if E::HAS_ROUNDS {
-        rounds::<E>(track, stretch.from, sitter, collector)?
+        rounds::<E>(track, stretch.from, player_at, collector)?
     } else {
         let cursor = at::<E>(track, stretch.from)?;
         let replay = cursor.replay();
-        if let Some(peer) = sitter(replay.arrivals()).filter(|peer| replay.peer(*peer).is_some()) {
+        if let Some(peer) = player_at(replay.arrivals()).filter(|peer| replay.peer(*peer).is_some()) {
             // The input goes to a copy, because it changes the match.
             replay.room().clone().input(replay.time(), Input::Refresh { peer }, &mut out);
             collector.take::<E>(stretch.from, &mut out, peer);
@@ -171,9 +180,9 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         track.next(&cursor).map(|arrival| track.since_begin(arrival.time)).filter(|at| *at <= stretch.to)
     {
         let index = cursor.replay().arrivals() + 1;
-        let was_there = sitter(index).is_some_and(|peer| cursor.replay().peer(peer).is_some());
+        let was_there = player_at(index).is_some_and(|peer| cursor.replay().peer(peer).is_some());
         track.apply(&mut cursor, &mut out)?;
-        match sitter(index) {
+        match player_at(index) {
             // This includes the last messages before the peer was closed.
             Some(peer) if was_there || cursor.replay().peer(peer).is_some() => collector.take::<E>(at, &mut out, peer),
             _ => out.drain().for_each(drop),
@@ -187,35 +196,36 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
 
 // Collects the state for a new page in a game with rounds: the messages of earlier rounds that remain relevant, and
 // all messages of the present one. Returns the replay at that time.
-fn rounds<E: Marked>(
+fn rounds<E: Replayable>(
     track: &Track,
     from: u64,
-    sitter: impl Fn(u64) -> Option<PeerId>,
+    player_at: impl Fn(u64) -> Option<PeerId>,
     collector: &mut Collector,
 ) -> Result<Cursor<E>, ReplayError> {
     let until = at::<E>(track, from)?.replay().arrivals();
-    let is_own = |lasting: &&Lasting| lasting.arrivals <= until && sitter(lasting.arrivals) == Some(lasting.peer);
-    let lasting: Vec<&Lasting> = track.lasting.iter().filter(is_own).collect();
-    let first = lasting.iter().rposition(|lasting| lasting.lasts == Lasts::AsTheFirst);
-    let (before, since) = lasting.split_at(first.unwrap_or_default());
-    for lasting in before.iter().filter(|lasting| lasting.lasts == Lasts::ForEver) {
-        collector.add(from, &lasting.frame);
+    let is_own =
+        |relevant: &&RelevantMessage| relevant.arrivals <= until && player_at(relevant.arrivals) == Some(relevant.peer);
+    let relevant: Vec<&RelevantMessage> = track.relevant.iter().filter(is_own).collect();
+    let first = relevant.iter().rposition(|relevant| relevant.relevance == Relevance::RoundStart);
+    let (before, since) = relevant.split_at(first.unwrap_or_default());
+    for relevant in before.iter().filter(|relevant| relevant.relevance == Relevance::Match) {
+        collector.add(from, &relevant.frame);
     }
-    let begins = first.and_then(|first| lasting.get(first)).map_or(track.first, |lasting| lasting.arrivals);
+    let begins = first.and_then(|first| relevant.get(first)).map_or(track.first, |relevant| relevant.arrivals);
     // The states begin after the first arrival, whose messages are all stored.
-    let opening = since.iter().filter(|lasting| begins == track.first && lasting.arrivals == track.first);
-    let mut present: Vec<Bytes> = opening.map(|lasting| lasting.frame.clone()).collect();
+    let opening = since.iter().filter(|relevant| begins == track.first && relevant.arrivals == track.first);
+    let mut present: Vec<Bytes> = opening.map(|relevant| relevant.frame.clone()).collect();
     let mut cursor = track.start::<E>(|cursor| cursor.replay().arrivals() < begins)?;
     let mut out = Outbox::new();
     while cursor.replay().arrivals() < until {
         track.apply(&mut cursor, &mut out)?;
         let index = cursor.replay().arrivals();
-        let Some(peer) = sitter(index).filter(|_| index >= begins) else {
+        let Some(peer) = player_at(index).filter(|_| index >= begins) else {
             out.drain().for_each(drop);
             continue;
         };
         sent_to::<E>(&mut out, peer, |frame| {
-            if E::lasts(&frame) == Lasts::AsTheFirst {
+            if E::relevance(&frame) == Relevance::RoundStart {
                 present.clear();
             }
             present.push(frame);

@@ -8,14 +8,14 @@ use journal_core::{Arrival, CheckpointLimits, Checkpoints, Cursor, ReadError};
 use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, Time, To};
 use serde::Serialize;
 
-use crate::games::{Lasts, Marked};
+use crate::games::{Relevance, Replayable};
 
 /// Limits on the states of one match.
 const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, bytes: 64 << 20 };
 /// Limit on the number of marks on a timeline.
 const MAX_MARKS: usize = 2_000;
 /// Limit on the number of changes of seats in one match.
-const MAX_SITTINGS: usize = 4_096;
+const MAX_PERIODS: usize = 4_096;
 
 /// Why a match cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,6 @@ pub(crate) enum ReplayError {
     Today,
 }
 
-/// The timeline of a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Timeline {
     /// In milliseconds.
@@ -59,7 +58,7 @@ pub(crate) struct Mark {
 
 /// A request to replay a match.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct ReplayRequest {
     pub(super) game: String,
     pub(super) path: PathBuf,
     pub(super) number: u32,
@@ -82,10 +81,10 @@ pub(crate) struct Track {
     pub(super) first: u64,
     last: u64,
     /// When each seat was taken, and by which player.
-    pub(super) sittings: Vec<Sitting>,
+    pub(super) periods: Vec<SeatPeriod>,
     /// In a game with rounds: the messages that remain relevant after their round, the first messages of rounds, and
     /// all messages with which the match began.
-    pub(super) lasting: Vec<Lasting>,
+    pub(super) relevant: Vec<RelevantMessage>,
     /// The day of its puzzle, if it has one.
     pub(super) day: Option<u32>,
     begins: u64,
@@ -97,17 +96,17 @@ pub(crate) struct Track {
 
 /// A message that was sent to a player.
 #[derive(Debug)]
-pub(super) struct Lasting {
+pub(super) struct RelevantMessage {
     /// The number of arrivals after which it was sent.
     pub(super) arrivals: u64,
     pub(super) peer: PeerId,
     pub(super) frame: Bytes,
-    pub(super) lasts: Lasts,
+    pub(super) relevance: Relevance,
 }
 
 /// The assignment of a seat to a player.
 #[derive(Debug, Clone)]
-pub(super) struct Sitting {
+pub(super) struct SeatPeriod {
     /// The number of arrivals after which the player took the seat.
     pub(super) since: u64,
     pub(super) seat: String,
@@ -120,32 +119,32 @@ fn damaged(error: impl std::fmt::Display) -> ReplayError {
 
 impl Track {
     /// Reads a match from its journal. Fails if the journal cannot be read, or the match is not in it.
-    pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
-        let journal = journal_core::open(&wanted.path).map_err(|error| match error {
+    pub(super) fn read<E: Replayable>(request: &ReplayRequest) -> Result<Self, ReplayError> {
+        let journal = journal_core::open(&request.path).map_err(|error| match error {
             ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => ReplayError::Gone,
             error => damaged(error),
         })?;
-        let begins = Time::from_nanos(wanted.begins.saturating_mul(1_000));
+        let begins = Time::from_nanos(request.begins.saturating_mul(1_000));
         let (reader, replay, _) = journal.replay_before::<E>(begins, |_, _| true).map_err(damaged)?;
         let head = reader.head();
         if head.base.is_some() && replay.time() >= begins {
             return Err(ReplayError::Gone);
         }
-        let day = head.setup::<E>().ok().and_then(|setup| E::day(&setup, Duration::from_micros(wanted.begins)));
+        let day = head.setup::<E>().ok().and_then(|setup| E::day(&setup, Duration::from_micros(request.begins)));
         let mut cursor = Cursor::new(reader, replay);
         let track = Self {
             states: Checkpoints::new(0, STATES),
             first: 0,
             last: u64::MAX,
-            sittings: vec![],
-            lasting: vec![],
+            periods: vec![],
+            relevant: vec![],
             day,
-            begins: wanted.begins,
-            ends: wanted.ends,
+            begins: request.begins,
+            ends: request.ends,
             seats: vec![],
             marks: vec![],
         };
-        let mut draft = Draft { track, number: wanted.number, phase: Phase::Before };
+        let mut draft = Draft { track, number: request.number, phase: Phase::Before };
         for Occupant { peer, name, seat } in cursor.replay().room().engine().roster() {
             if !seat.is_empty() {
                 draft.sit(&cursor, false, peer, seat, &name);
@@ -157,7 +156,7 @@ impl Track {
             cursor.read(|_| {}).map_err(damaged)?;
             draft.keep_state(&cursor);
         }
-        if wanted.unfinished && draft.phase == Phase::Playing {
+        if request.unfinished && draft.phase == Phase::Playing {
             draft.track.last = cursor.replay().arrivals();
             draft.track.ends = cursor.replay().time().as_nanos() / 1_000;
         } else if draft.phase != Phase::Over {
@@ -177,12 +176,12 @@ impl Track {
     }
 
     /// The next arrival of the match.
-    pub(super) fn next<'a, E: Marked>(&self, cursor: &'a Cursor<E>) -> Option<&'a Arrival> {
+    pub(super) fn next<'a, E: Replayable>(&self, cursor: &'a Cursor<E>) -> Option<&'a Arrival> {
         cursor.next().filter(|_| cursor.replay().arrivals() < self.last)
     }
 
     /// Applies the next arrival of the match.
-    pub(super) fn apply<E: Marked>(&self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<(), ReplayError> {
+    pub(super) fn apply<E: Replayable>(&self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<(), ReplayError> {
         if cursor.apply(out).map_err(damaged)?.is_none() {
             return Err(damaged("its arrivals are gone"));
         }
@@ -194,13 +193,15 @@ impl Track {
     }
 
     /// The last state for which `is_before` holds, or else the first one.
-    pub(super) fn start<E: Marked>(&self, is_before: impl Fn(&Cursor<E>) -> bool) -> Result<Cursor<E>, ReplayError> {
+    pub(super) fn start<E: Replayable>(
+        &self,
+        is_before: impl Fn(&Cursor<E>) -> bool,
+    ) -> Result<Cursor<E>, ReplayError> {
         let found = self.states.last(|state| state.downcast_ref().is_some_and(&is_before));
         let cursor = found.or(self.states.first()).and_then(|state| state.downcast_ref::<Cursor<E>>());
         cursor.cloned().ok_or_else(|| ReplayError::Damaged("it has no beginning".into()))
     }
 
-    /// The number of states.
     #[cfg(test)]
     pub(super) fn states(&self) -> usize {
         self.states.len()
@@ -208,8 +209,8 @@ impl Track {
 
     /// The memory that the track takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let lasting = self.lasting.iter().map(|lasting| size_of::<Lasting>() + lasting.frame.len());
-        self.states.bytes() + lasting.sum::<usize>() + size_of::<Sitting>() * self.sittings.len()
+        let relevant = self.relevant.iter().map(|relevant| size_of::<RelevantMessage>() + relevant.frame.len());
+        self.states.bytes() + relevant.sum::<usize>() + size_of::<SeatPeriod>() * self.periods.len()
     }
 }
 
@@ -229,11 +230,11 @@ struct Draft {
 
 impl Draft {
     // Applies the next arrival. Returns `false` at the end of the journal.
-    fn take<E: Marked>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
+    fn take<E: Replayable>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
         let has_begun = self.phase == Phase::Playing;
         if !has_begun {
             // Only the messages of the arrival with which the match begins remain.
-            self.track.lasting.clear();
+            self.track.relevant.clear();
         }
         let before = has_begun.then(|| cursor.replay().room().engine().probe());
         if cursor.apply(out).map_err(damaged)?.is_none() {
@@ -252,7 +253,7 @@ impl Draft {
                     if has_begun {
                         self.mark(cursor.replay().time(), "left", &format!("{name} leaves"));
                     } else {
-                        self.track.sittings.retain(|sitting| sitting.peer != peer);
+                        self.track.periods.retain(|period| period.peer != peer);
                         self.track.seats.retain(|known| known.seat != seat);
                     }
                 }
@@ -276,16 +277,16 @@ impl Draft {
             None if self.phase == Phase::Playing => {
                 self.track.first = index;
                 self.track.states = Checkpoints::new(index, STATES);
-                self.track.sittings.iter_mut().for_each(|sitting| sitting.since = index);
+                self.track.periods.iter_mut().for_each(|period| period.since = index);
             }
             None => {}
         }
         Ok(true)
     }
 
-    fn sit<E: Marked>(&mut self, cursor: &Cursor<E>, has_begun: bool, peer: PeerId, seat: String, name: &str) {
+    fn sit<E: Replayable>(&mut self, cursor: &Cursor<E>, has_begun: bool, peer: PeerId, seat: String, name: &str) {
         let name = display_name(name).into_owned();
-        if self.track.sittings.len() >= MAX_SITTINGS {
+        if self.track.periods.len() >= MAX_PERIODS {
             return;
         }
         if has_begun {
@@ -297,13 +298,13 @@ impl Draft {
             Some(_) => {}
             None => self.track.seats.push(SeatView { seat: seat.clone(), name }),
         }
-        self.track.sittings.push(Sitting { since: cursor.replay().arrivals(), seat, peer });
+        self.track.periods.push(SeatPeriod { since: cursor.replay().arrivals(), seat, peer });
     }
 
-    fn sent<E: Marked>(&mut self, arrivals: u64, has_begun: bool, peer: PeerId, frame: &Bytes) {
-        let lasts = E::lasts(frame);
-        if lasts != Lasts::ForItsRound || !has_begun {
-            self.track.lasting.push(Lasting { arrivals, peer, frame: frame.clone(), lasts });
+    fn sent<E: Replayable>(&mut self, arrivals: u64, has_begun: bool, peer: PeerId, frame: &Bytes) {
+        let relevance = E::relevance(frame);
+        if relevance != Relevance::Round || !has_begun {
+            self.track.relevant.push(RelevantMessage { arrivals, peer, frame: frame.clone(), relevance });
         }
     }
 
@@ -315,7 +316,7 @@ impl Draft {
         }
     }
 
-    fn keep_state<E: Marked>(&mut self, cursor: &Cursor<E>) {
+    fn keep_state<E: Replayable>(&mut self, cursor: &Cursor<E>) {
         let arrivals = cursor.replay().arrivals();
         if self.phase == Phase::Playing && self.track.states.is_due(arrivals) {
             self.track.states.add(arrivals, cursor.replay().weight(), Box::new(cursor.clone()));

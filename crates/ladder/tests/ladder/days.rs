@@ -7,11 +7,11 @@ use std::{ops::Range, time::Duration};
 
 use ladder::Settings;
 
-use crate::world::{self, Manner, World};
+use crate::world::{self, Behaviour, World};
 
 /// Creates programs that each win against the next one about three times in five.
-fn sound(strengths: &[f64]) -> Vec<(f64, Manner)> {
-    strengths.iter().map(|&strength| (strength, Manner::Sound)).collect()
+fn sound(strengths: &[f64]) -> Vec<(f64, Behaviour)> {
+    strengths.iter().map(|&strength| (strength, Behaviour::Sound)).collect()
 }
 
 /// Runs days with seven sound programs, one that hangs, one that crashes, and one that runs twice.
@@ -24,7 +24,7 @@ fn days(seeds: Range<u64>) {
 /// Runs a day. Returns how many points the programs that hang and crash are above their strength, in total.
 fn day(seed: u64) -> f64 {
     let mut programs = sound(&[640.0, 760.0, 880.0, 1_000.0, 1_120.0, 1_240.0, 1_360.0]);
-    programs.extend([(1_000.0, Manner::Hangs(20)), (1_000.0, Manner::Crashes(5)), (1_180.0, Manner::Twice)]);
+    programs.extend([(1_000.0, Behaviour::Hangs(20)), (1_000.0, Behaviour::Crashes(5)), (1_180.0, Behaviour::Twice)]);
     let mut world = World::new(seed, Settings { continuous: seed.is_multiple_of(2), ..Settings::default() }, &programs);
     world.run(24);
     assert!(world.matches > 10_000, "{} matches", world.matches);
@@ -32,15 +32,15 @@ fn day(seed: u64) -> f64 {
     let mut above = 0.0;
     for program in &world.programs {
         assert!(program.played > 1_000 && program.lately > 50, "{program:?}");
-        match program.manner {
-            Manner::Sound | Manner::Twice => {
+        match program.behaviour {
+            Behaviour::Sound | Behaviour::Twice => {
                 // The built-in bots define the scale.
                 let off = (program.points() - program.strength).abs();
                 assert!(off < 80.0, "{off} points off: {program:?}");
                 assert_eq!(program.forfeits, 0);
             }
             // Forfeits cost points. The programs still play in the last hours.
-            Manner::Hangs(_) | Manner::Crashes(_) => {
+            Behaviour::Hangs(_) | Behaviour::Crashes(_) => {
                 let off = program.points() - program.strength;
                 assert!(program.forfeits > 100 && off < 60.0, "{off} points off: {program:?}");
                 above += off;
@@ -77,7 +77,7 @@ fn more_programs_than_places_all_play() {
 }
 
 #[test]
-fn a_lone_program_plays_our_bots() {
+fn lone_program_plays_bots() {
     let mut world = World::new(3, Settings::default(), &sound(&[1_080.0]));
     world.run(24);
     let alone = &world.programs[0];

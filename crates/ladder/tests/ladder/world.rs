@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ladder::{FIXED, Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
+use ladder::{FIXED, Forfeit, Input, Ladder, MatchId, Output, ProgramId, Rejection, Seat, Settings};
 use netcore::{HostId, Level, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -24,7 +24,7 @@ const SCALE: f64 = 236.0;
 
 /// How a program behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum Behaviour {
     Sound,
     /// Stops answering, once in about this many requests.
     Hangs(u32),
@@ -39,7 +39,7 @@ pub(crate) enum Manner {
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) strength: f64,
-    pub(crate) manner: Manner,
+    pub(crate) behaviour: Behaviour,
     rating: WengLinRating,
     pub(crate) played: u32,
     /// The matches of the last two hours.
@@ -56,7 +56,7 @@ impl Program {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Comes(usize),
+    Connects(usize),
     Crashes(ProgramId),
     Answers(ProgramId),
     Ends(MatchId),
@@ -68,7 +68,7 @@ enum Event {
 struct Connection {
     of: usize,
     since: Time,
-    gone: bool,
+    has_crashed: bool,
 }
 
 /// A ladder with programs.
@@ -88,11 +88,11 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, settings: Settings, programs: &[(f64, Manner)]) -> Self {
-        let program = |(at, &(strength, manner)): (usize, &(f64, Manner))| Program {
+    pub(crate) fn new(seed: u64, settings: Settings, programs: &[(f64, Behaviour)]) -> Self {
+        let program = |(at, &(strength, behaviour)): (usize, &(f64, Behaviour))| Program {
             name: format!("program-{at}"),
             strength,
-            manner,
+            behaviour,
             rating: WengLinRating::new(),
             played: 0,
             lately: 0,
@@ -112,16 +112,16 @@ impl World {
             matches: 0,
             until: Time::ZERO,
         };
-        for (at, (_, manner)) in programs.iter().enumerate() {
-            world.later(0..10_000, Event::Comes(at));
-            if *manner == Manner::Twice {
-                world.later(0..10_000, Event::Comes(at));
+        for (at, (_, behaviour)) in programs.iter().enumerate() {
+            world.schedule(0..10_000, Event::Connects(at));
+            if *behaviour == Behaviour::Twice {
+                world.schedule(0..10_000, Event::Connects(at));
             }
         }
         world
     }
 
-    fn later(&mut self, millis: Range<u64>, event: Event) {
+    fn schedule(&mut self, millis: Range<u64>, event: Event) {
         let millis = self.rng.random_range(millis);
         self.numbers += 1;
         self.events.push(Reverse((self.now.plus(Duration::from_millis(millis)), self.numbers, event)));
@@ -145,70 +145,71 @@ impl World {
             if self.now > self.until {
                 return;
             }
-            self.happens(event);
+            self.process(event);
             assert!(self.ladder.deadline().is_none_or(|due| due > self.now), "it has not done what was due");
             self.check();
         }
     }
 
-    fn happens(&mut self, event: Event) {
+    fn process(&mut self, event: Event) {
         match event {
-            Event::Comes(at) => self.comes(at),
+            Event::Connects(at) => self.connect(at),
             Event::Crashes(program) => {
                 let Some(connection) = self.connections.get_mut(&program) else { return };
-                connection.gone = true;
+                connection.has_crashed = true;
                 let at = connection.of;
-                self.tell(Input::Gone(program));
-                self.later(1_000..5_000, Event::Comes(at));
+                self.input(Input::Disconnected(program));
+                self.schedule(1_000..5_000, Event::Connects(at));
             }
             Event::Answers(program) => {
-                self.tell(Input::Heard(program));
-                self.tell(Input::Asked(program));
+                self.input(Input::Answered(program));
+                self.input(Input::Requested(program));
                 let Some(&Connection { of, .. }) = self.connections.get(&program) else { return };
-                let hangs =
-                    matches!(self.programs[of].manner, Manner::Hangs(many) if self.rng.random_range(0..many) == 0);
+                let hangs = matches!(self.programs[of].behaviour, Behaviour::Hangs(many) if self.rng.random_range(0..many) == 0);
                 if !hangs {
-                    self.later(1_000..8_000, Event::Answers(program));
+                    self.schedule(1_000..8_000, Event::Answers(program));
                 }
             }
-            Event::Ends(number) => self.ends(number),
-            Event::Elapsed => self.tell(Input::Elapsed),
+            Event::Ends(number) => self.end(number),
+            Event::Elapsed => self.input(Input::Elapsed),
         }
     }
 
-    fn comes(&mut self, at: usize) {
+    fn connect(&mut self, at: usize) {
         self.numbers += 1;
         let program = ProgramId(self.numbers);
-        self.connections.insert(program, Connection { of: at, since: self.now, gone: false });
+        self.connections.insert(program, Connection { of: at, since: self.now, has_crashed: false });
         #[expect(clippy::cast_possible_truncation, reason = "a rating stays within some thousands")]
         let rating = self.programs[at].points().round() as i64;
         let host = HostId::V4([10, 0, 0, u8::try_from(at % 7).expect("seven hosts")]);
-        self.tell(Input::Arrived { program, name: self.programs[at].name.clone(), host, rating });
+        self.input(Input::Connected { program, name: self.programs[at].name.clone(), host, rating });
     }
 
-    fn tell(&mut self, input: Input) {
+    fn input(&mut self, input: Input) {
         for output in self.ladder.input(self.now, input) {
             match output {
-                Output::Start { number, seats } => self.starts(number, seats),
-                Output::Refused(program, why) => {
+                Output::Start { number, seats } => self.start(number, seats),
+                Output::Rejected(program, why) => {
                     let connection = self.connections.remove(&program).expect("it is connected");
-                    assert_eq!((why, self.programs[connection.of].manner), (Refusal::Replaced, Manner::Twice));
-                    self.later(500..5_000, Event::Comes(connection.of));
+                    assert_eq!((why, self.programs[connection.of].behaviour), (Rejection::Replaced, Behaviour::Twice));
+                    self.schedule(500..5_000, Event::Connects(connection.of));
                 }
-                Output::Lost(number, program, how) => {
+                Output::Forfeited(number, program, how) => {
                     let lost = &mut self.programs[self.connections[&program].of];
-                    match (lost.manner, how) {
-                        (Manner::Hangs(_), Forfeit::Silent) | (Manner::Crashes(_), Forfeit::Gone) => lost.forfeits += 1,
+                    match (lost.behaviour, how) {
+                        (Behaviour::Hangs(_), Forfeit::TimedOut) | (Behaviour::Crashes(_), Forfeit::Left) => {
+                            lost.forfeits += 1;
+                        }
                         wrong => panic!("{wrong:?}"),
                     }
                     self.running.get_mut(&number).expect("it is played").1.push(program);
                 }
-                Output::Stop(number) => self.later(10..100, Event::Ends(number)),
+                Output::Stop(number) => self.schedule(10..100, Event::Ends(number)),
             }
         }
     }
 
-    fn starts(&mut self, number: MatchId, seats: [Seat; 2]) {
+    fn start(&mut self, number: MatchId, seats: [Seat; 2]) {
         self.matches += 1;
         for seat in seats {
             match seat {
@@ -216,10 +217,10 @@ impl World {
                     let Connection { of, since, .. } = self.connections[&program];
                     let program_of = &mut self.programs[of];
                     program_of.longest = program_of.longest.max(self.now.since(since));
-                    self.later(10..500, Event::Answers(program));
-                    let manner = self.programs[of].manner;
-                    if matches!(manner, Manner::Crashes(many) if self.rng.random_range(0..many) == 0) {
-                        self.later(10..8_000, Event::Crashes(program));
+                    self.schedule(10..500, Event::Answers(program));
+                    let behaviour = self.programs[of].behaviour;
+                    if matches!(behaviour, Behaviour::Crashes(many) if self.rng.random_range(0..many) == 0) {
+                        self.schedule(10..8_000, Event::Crashes(program));
                     }
                 }
                 Seat::Fixed(level) => *self.met.entry(name(level)).or_default() += 1,
@@ -227,11 +228,11 @@ impl World {
         }
         assert!(seats.iter().any(|seat| matches!(seat, Seat::Program(_))), "bots alone play for nobody");
         self.running.insert(number, (seats, vec![]));
-        self.later(8_000..20_000, Event::Ends(number));
+        self.schedule(8_000..20_000, Event::Ends(number));
     }
 
     // Rates a match as the hub does: the ratings of built-in bots are fixed, and a program that forfeits is last.
-    fn ends(&mut self, number: MatchId) {
+    fn end(&mut self, number: MatchId) {
         let Some((seats, lost)) = self.running.remove(&number) else { return };
         let before = seats.map(|seat| self.standing(seat));
         let chance = 1.0 / (1.0 + ((before[1].0 - before[0].0) / SCALE).exp());
@@ -245,7 +246,7 @@ impl World {
         let [one, two] = before.map(|(_, rating)| [rating]);
         let outcomes = places.map(MultiTeamOutcome::new);
         let after = weng_lin_multi_team(&[(&one[..], outcomes[0]), (&two[..], outcomes[1])], &WengLinConfig::new());
-        self.tell(Input::Over(number));
+        self.input(Input::MatchEnded(number));
         for (seat, after) in seats.into_iter().zip(after) {
             let Seat::Program(program) = seat else { continue };
             let connection = self.connections.remove(&program).expect("it has played");
@@ -253,8 +254,8 @@ impl World {
             player.rating = after[0];
             player.played += 1;
             player.lately += u32::from(self.until.since(self.now) < Duration::from_secs(7_200));
-            if !connection.gone {
-                self.later(50..2_000, Event::Comes(connection.of));
+            if !connection.has_crashed {
+                self.schedule(50..2_000, Event::Connects(connection.of));
             }
         }
     }
@@ -293,13 +294,14 @@ impl World {
         let idle = self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name));
         let most = |name: &String| {
             let program = self.programs.iter().find(|program| program.name == *name).expect("it is one of them");
-            let misbehaves = matches!(program.manner, Manner::Hangs(_) | Manner::Crashes(_));
+            let misbehaves = matches!(program.behaviour, Behaviour::Hangs(_) | Behaviour::Crashes(_));
             settings.company + if misbehaves { settings.penalty.1 } else { Duration::ZERO }
         };
         let sound: Vec<_> = idle.filter(|waiting| most(&waiting.name) == settings.company).collect();
         for waiting in self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name)) {
             // A program that waited while its other copy played may have waited longer.
-            let is_twice = self.programs.iter().any(|one| one.name == waiting.name && one.manner == Manner::Twice);
+            let is_twice =
+                self.programs.iter().any(|one| one.name == waiting.name && one.behaviour == Behaviour::Twice);
             let waited = self.now.since(waiting.since);
             assert!(is_twice || waited <= most(&waiting.name), "{} is kept waiting for {waited:?}", waiting.name);
         }

@@ -8,7 +8,6 @@ use tracing::{info, warn};
 
 use crate::message::message;
 
-/// The built-in maps.
 const BUILT_IN: [(&str, &[u8]); 6] = [
     ("main", nuggets::BUILT_IN_MAP),
     ("alcoves", include_bytes!("../../../../../maps/alcoves.txt")),
@@ -24,7 +23,7 @@ pub(crate) const MAX_MAPS: usize = 200;
 /// The longest name of an operator's map, in bytes.
 const MAX_NAME: usize = 40;
 /// Limit on the number of rule violations in one error message.
-const TOLD: usize = 10;
+const MAX_BREACHES: usize = 10;
 
 /// The maps of the operator, by name. They do not change while the process runs.
 static OFFERED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
@@ -59,7 +58,7 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     if report.breaches.is_empty() {
         return Ok(text);
     }
-    report.breaches.truncate(TOLD);
+    report.breaches.truncate(MAX_BREACHES);
     report.notes.clear();
     let faults = report.to_string().trim_end().to_owned();
     bail!(message!("invalid_map", "the map breaks the rules for maps:\n{faults}", faults = faults))
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_that_are_none_are_left_out() {
+    fn files_that_are_not_maps_are_ignored() {
         let directory = testkit::TempDir::new();
         let write = |name: &str, text: &[u8]| fs::write(directory.path().join(name), text).unwrap();
         for name in ["two.txt", "one.txt", "Three.txt", "main.txt", "four.map", "..txt"] {
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_map_is_held_to_all_rules() {
+    fn drawn_map_must_follow_all_rules() {
         assert!(check(nuggets::BUILT_IN_MAP).is_ok());
         let small = b"+---+\n|...|\n+---+\n";
         let told = check(small).unwrap_err().to_string();

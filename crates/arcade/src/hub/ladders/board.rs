@@ -237,8 +237,8 @@ impl View {
     /// Counts a forfeited match.
     pub(super) const fn lose(&mut self, how: Forfeit) {
         match how {
-            Forfeit::Silent => self.lost.silent += 1,
-            Forfeit::Gone => self.lost.gone += 1,
+            Forfeit::TimedOut => self.lost.silent += 1,
+            Forfeit::Left => self.lost.gone += 1,
         }
     }
 

@@ -9,8 +9,9 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
+use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Rejection, Seat, Settings};
 use netcore::{Level, Link, Time};
+use store::unix_now;
 use tokio::{
     net::{TcpSocket, UdpSocket},
     sync::{mpsc, watch},
@@ -26,7 +27,6 @@ use super::{
 use crate::{
     games::Game,
     hub::{Hub, shares::Kind},
-    results::clock::unix_now,
     room::{Room, file::RoomFile, info::Info, register::level_name},
 };
 
@@ -75,7 +75,7 @@ impl Keeper {
                     Some(KeeperMessage::Came(program, newcomer, rating)) => {
                         let (name, host) = (newcomer.name.clone(), newcomer.host);
                         self.programs.insert(program, newcomer);
-                        vec![Input::Arrived { program, name, host, rating }]
+                        vec![Input::Connected { program, name, host, rating }]
                     }
                     Some(KeeperMessage::Input(input)) => vec![input],
                     Some(KeeperMessage::Settled(number)) => self.settled(number),
@@ -97,7 +97,7 @@ impl Keeper {
     }
 
     fn process(&mut self, input: Input) {
-        let gone = if let Input::Gone(program) = input { Some(program) } else { None };
+        let gone = if let Input::Disconnected(program) = input { Some(program) } else { None };
         let now = Time::ZERO.plus(self.start.elapsed());
         for output in self.ladder.input(now, input) {
             self.carry_out(&output);
@@ -123,7 +123,7 @@ impl Keeper {
                 continue;
             };
             order(newcomer, Order::Away(why));
-            gone.push(Input::Gone(*program));
+            gone.push(Input::Disconnected(*program));
         }
         gone
     }
@@ -140,21 +140,21 @@ impl Keeper {
     fn carry_out(&mut self, output: &Output) {
         match *output {
             Output::Start { number, seats } => self.begin(number, seats),
-            Output::Refused(program, why) => {
+            Output::Rejected(program, why) => {
                 let why = match why {
-                    Refusal::Full => "the ladder is full; try again later",
-                    Refusal::Host => "too many programs of your address are on the ladder",
-                    Refusal::Replaced => "another program has come under your name",
+                    Rejection::Full => "the ladder is full; try again later",
+                    Rejection::Host => "too many programs of your address are on the ladder",
+                    Rejection::Replaced => "another program has come under your name",
                 };
                 if let Some(newcomer) = self.programs.remove(&program) {
                     order(&newcomer, Order::Away(why.into()));
                 }
             }
-            Output::Lost(number, program, how) => {
+            Output::Forfeited(number, program, how) => {
                 let Some(newcomer) = self.programs.get(&program) else { return };
                 let why = match how {
-                    Forfeit::Silent => "it did not answer in time",
-                    Forfeit::Gone => "it left before the end",
+                    Forfeit::TimedOut => "it did not answer in time",
+                    Forfeit::Left => "it left before the end",
                 };
                 let (game, name) = (self.board.game.name(), &newcomer.name);
                 info!(game, name, number = number.0, why, "a program lost its match");
@@ -203,7 +203,7 @@ impl Keeper {
         if let Some(ended) = ended {
             self.board.view().end(ended, unix_now());
         }
-        Input::Over(number)
+        Input::MatchEnded(number)
     }
 
     // Publishes the state of the ladder on the board.

@@ -16,7 +16,7 @@ use netcore::{HostId, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use servekit::Sockets;
 use sha2::{Digest as _, Sha256};
-use store::{ALL_TIME, Board, KEY_HASH_LENGTH, Kind, LADDER, StoreError};
+use store::{ALL_TIME, Board, KEY_HASH_LENGTH, Kind, LADDER, StoreError, unix_now};
 use tokio::{
     net::{TcpListener, UdpSocket},
     sync::{Semaphore, mpsc},
@@ -29,10 +29,9 @@ use super::link::{PATIENCE, ProgramLink};
 use crate::{
     games::{
         Game,
-        ladder::{Ear, First, MAX_FIRST, ProgramEvent},
+        ladder::{First, MAX_FIRST, MessageParser, ProgramEvent},
     },
     hub::{Hub, codes::Purpose},
-    results::clock::unix_now,
 };
 
 /// Programs of one ladder whose first message is awaited or checked.
@@ -292,7 +291,7 @@ impl Program {
                     unheard += early.len();
                     early.clear();
                     if !read.unwrap_or(false) || unheard > MAX_EARLY {
-                        return self.tell(Input::Gone(self.id)).await;
+                        return self.tell(Input::Disconnected(self.id)).await;
                     }
                 }
             }
@@ -303,7 +302,7 @@ impl Program {
     // Forwards data between the program and its room.
     async fn play(mut self, Table { mut room, join, greeting }: Table) {
         let (mut said, mut told) = (BytesMut::new(), BytesMut::new());
-        let (mut ear, mut skip) = (Ear::default(), greeting);
+        let (mut parser, mut skip) = (MessageParser::default(), greeting);
         let mut pulse = Instant::now();
         let mut finished = false;
         // The program receives the remaining data of its room before the end.
@@ -318,9 +317,9 @@ impl Program {
                     finished = true;
                 }
                 said.clear();
-                if !finished && (self.game.asks() || pulse <= Instant::now()) {
+                if !finished && (self.game.requests_moves() || pulse <= Instant::now()) {
                     pulse = Instant::now() + PULSE;
-                    self.tell(Input::Heard(self.id)).await;
+                    self.tell(Input::Answered(self.id)).await;
                 }
             }
             tokio::select! {
@@ -332,14 +331,14 @@ impl Program {
                         break;
                     }
                     let from = skipped(&told, &mut skip);
-                    let heard = self.game.hear(&mut ear, &told[from..]);
+                    let events = self.game.parse_events(&mut parser, &told[from..]);
                     if from < told.len() && self.line.write(&told[from..]).await.is_err() {
-                        return self.tell(Input::Gone(self.id)).await;
+                        return self.tell(Input::Disconnected(self.id)).await;
                     }
                     told.clear();
-                    for heard in heard {
-                        match heard {
-                            ProgramEvent::Asked => self.tell(Input::Asked(self.id)).await,
+                    for event in events {
+                        match event {
+                            ProgramEvent::Requested => self.tell(Input::Requested(self.id)).await,
                             ProgramEvent::Finished => {
                                 finished = true;
                                 self.tell(Input::Finished(self.id)).await;
@@ -359,7 +358,7 @@ impl Program {
                 () = sleep_until(ends.unwrap_or_else(Instant::now)), if ends.is_some() => break,
                 read = self.line.read(&mut said), if !finished || !self.line.is_datagrams() => {
                     if !read.unwrap_or(false) {
-                        self.tell(Input::Gone(self.id)).await;
+                        self.tell(Input::Disconnected(self.id)).await;
                         if !finished {
                             return leave(self.game, room).await;
                         }
@@ -370,7 +369,7 @@ impl Program {
             }
         }
         // The match may have broken off for any reason.
-        self.tell(Input::Gone(self.id)).await;
+        self.tell(Input::Disconnected(self.id)).await;
         self.line.end().await;
     }
 
@@ -500,7 +499,7 @@ mod tests {
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);
         timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
-        assert!(matches!(told.recv().await, Some(KeeperMessage::Input(Input::Gone(ProgramId(1))))));
+        assert!(matches!(told.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn play<E: Recorded + Send + 'static>(
     engine: E,
     first: &[&str],
     answer: Answer,
-) -> (Wanted, Vec<(u64, Bytes)>) {
+) -> (ReplayRequest, Vec<(u64, Bytes)>) {
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
     let head = Head::new(&engine, "test", vec![], 99);
     let (path, (mut room, _, end)) = writing.create(directory, Hosted::new(engine), head).unwrap();
@@ -62,10 +62,16 @@ fn play<E: Recorded + Send + 'static>(
     end.close();
     assert!(end.finish(PATIENCE));
     let micros = |time: Time| time.as_nanos() / 1_000;
-    let wanted =
-        Wanted { game: E::GAME.into(), path, number: 1, begins: micros(begins), ends: micros(ends), unfinished: false };
+    let request = ReplayRequest {
+        game: E::GAME.into(),
+        path,
+        number: 1,
+        begins: micros(begins),
+        ends: micros(ends),
+        unfinished: false,
+    };
     let since = |at: Time| u64::try_from(at.since(begins).as_millis()).unwrap();
-    (wanted, sent.into_iter().map(|(at, frame)| (since(at), frame)).collect())
+    (request, sent.into_iter().map(|(at, frame)| (since(at), frame)).collect())
 }
 
 fn shown(frames: &Frames) -> Vec<&str> {
@@ -73,14 +79,14 @@ fn shown(frames: &Frames) -> Vec<&str> {
 }
 
 #[test]
-fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_present_one() {
+fn page_of_blackjack_gets_earlier_results_and_all_messages_of_the_current_round() {
     let directory = TempDir::new();
     let mut config = blackjack::Config::new(40, blackjack::Seed::new([7; 32]));
     config.players = 1;
     let engine = blackjack::Server::new(config).unwrap();
-    let (wanted, messages) =
+    let (request, messages) =
         play(directory.path(), engine, &["JOIN Ann\0"], |message| message.starts_with("DECISION").then_some("STAND\0"));
-    let track = Track::read::<blackjack::Server>(&wanted).unwrap();
+    let track = Track::read::<blackjack::Server>(&request).unwrap();
     let seat = track.seats[0].seat.clone();
     let mut rounds = std::collections::BTreeSet::new();
     for part in 0..100 {
@@ -104,7 +110,7 @@ fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_pres
 }
 
 #[tokio::test]
-async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_is_over() {
+async fn view_of_a_player_of_the_daily_puzzle_is_hidden_until_the_day_is_over() {
     const DAY: u32 = 20_000;
     let directory = TempDir::new();
     // The match begins five seconds after the room, one day after the first day of the room.
@@ -112,7 +118,7 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
     let mut config = mastermind::Config::new(4, true, 1);
     (config.mode, config.first_day) = (mastermind::Mode::Daily, Some(first_day));
     let engine = mastermind::Server::new(config).unwrap();
-    let (wanted, sent) = play(directory.path(), engine, &["PLAY Ann", "GUESS 1234"], |message| {
+    let (request, sent) = play(directory.path(), engine, &["PLAY Ann", "GUESS 1234"], |message| {
         message.starts_with("TURN 2").then_some("RESIGN")
     });
     let code = mastermind::Day(DAY).puzzle(mastermind::Rules::new(4, 8, true).unwrap()).to_string();
@@ -122,18 +128,12 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
     let found = Match {
         id: "one".into(),
         game: "mastermind".into(),
-        journal: wanted.path.file_name().unwrap().to_str().unwrap().into(),
-        number: wanted.number,
-        begins: wanted.begins,
-        ends: wanted.ends,
-        title: String::new(),
-        room: String::new(),
-        started: 0,
-        ended: 0,
+        journal: request.path.file_name().unwrap().to_str().unwrap().into(),
+        number: request.number,
+        begins: request.begins,
+        ends: request.ends,
         complete: true,
-        class: String::new(),
-        casual: String::new(),
-        players: vec![],
+        ..Match::default()
     };
     let all = (0, MAX_STRETCH);
     for today in [DAY - 1, DAY] {

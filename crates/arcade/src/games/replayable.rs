@@ -7,17 +7,19 @@ use netcore::{Protocol, Recorded};
 
 /// How long a message stays relevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lasts {
+pub(crate) enum Relevance {
     /// Until the next round.
-    ForItsRound,
+    Round,
     /// Until the end of the match: the result of a round.
-    ForEver,
+    Match,
     /// Until the next round; it is the first message of its round.
-    AsTheFirst,
+    RoundStart,
 }
 
 /// An engine whose matches can be replayed.
-pub(crate) trait Marked: Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + Send + Sync + 'static {
+pub(crate) trait Replayable:
+    Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + Send + Sync + 'static
+{
     /// The part of the state that is compared.
     type Probe;
 
@@ -33,8 +35,8 @@ pub(crate) trait Marked: Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + S
 
     /// How long a message stays relevant for pages that start after it, in a game that
     /// [has rounds](Self::HAS_ROUNDS).
-    fn lasts(_frame: &Bytes) -> Lasts {
-        Lasts::ForItsRound
+    fn relevance(_frame: &Bytes) -> Relevance {
+        Relevance::Round
     }
 
     /// The day of the puzzle of a match that begins at this time of its room, in days since 1970, if it has one. The
