@@ -4,7 +4,6 @@
 //! stores them. While the database is unavailable, the results remain in the journals. After a crash, the next start
 //! finds unstored results in the same way.
 
-pub(crate) mod clock;
 mod copies;
 pub(crate) mod matches;
 mod shared;
@@ -23,7 +22,7 @@ use std::{
 
 use journal_core::{Found, Pruned, Retention, SystemDisk, Worth};
 use mesh::Committed;
-use store::{ALL_TIME, Board, Match, MatchFilter, Store, StoreError, Trouble};
+use store::{ALL_TIME, Board, Match, MatchFilter, Store, StoreError, Trouble, unix_now};
 use tokio::{
     sync::{Notify, mpsc, watch},
     task::{JoinHandle, spawn_blocking},
@@ -32,7 +31,6 @@ use tokio::{
 use tracing::{info, warn};
 
 use self::{
-    clock::unix_now,
     matches::{Progress, Start},
     views::{Boards, LeaderView},
 };
@@ -147,7 +145,7 @@ impl Results {
     /// Starts the task that stores results, beginning with those of earlier runs.
     pub(crate) fn start(self: &Arc<Self>) {
         if let Some(data) = self.journals.parent() {
-            copies::remove_old(data);
+            copies::remove_remains(data);
         }
         if self.shared.get().is_some() {
             tokio::spawn(shared::work(Arc::downgrade(self)));

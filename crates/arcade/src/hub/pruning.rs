@@ -8,7 +8,7 @@ use tokio::{task::spawn_blocking, time::sleep};
 use tracing::{debug, warn};
 
 use super::{Hub, ladders::board::Ladders};
-use crate::results::clock::unix_now;
+use store::unix_now;
 
 /// The interval of the search for old journals and names.
 const PRUNING: Duration = Duration::from_hours(1);

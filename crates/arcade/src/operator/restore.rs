@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use cmdkit::Named;
-use store::{Store, Totals};
+use store::{Store, Totals, unix_now};
 use tar::{Archive, Entry, EntryType};
 
 use super::{
@@ -26,7 +26,6 @@ use crate::{
         files::{RoomFiles, make_private},
         secret::Secret,
     },
-    results::clock::unix_now,
     room::bans::Bans,
 };
 

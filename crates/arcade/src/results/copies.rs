@@ -3,11 +3,11 @@
 use std::{fs, path::Path};
 
 use anyhow::Context as _;
-use store::StoreError;
+use store::{StoreError, unix_now};
 use tempfile::TempPath;
 use tracing::{info, warn};
 
-use super::{Results, clock::unix_now};
+use super::Results;
 
 /// The names of copies. A backup excludes names that begin with a dot.
 const FRONT: &str = ".results-";
@@ -27,7 +27,7 @@ impl Results {
 }
 
 /// Removes the copies in this directory of a hub that was killed during a backup. No other hub uses the directory.
-pub(super) fn remove_old(directory: &Path) {
+pub(super) fn remove_remains(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -51,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_backup_has_left_is_removed_and_nothing_else() {
+    fn only_remains_of_backups_are_removed() {
         let directory = TempDir::new();
         for name in [".results-17.db", ".results-17.db-journal", ".results", "results.db", "results-17.db"] {
             fs::write(directory.path().join(name), b"x").unwrap();
         }
-        remove_old(directory.path());
+        remove_remains(directory.path());
         let mut left: Vec<_> =
             fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();

@@ -135,19 +135,16 @@ mod tests {
             room: "robots-1".into(),
             journal: "robots-ann-1.journal".into(),
             number,
-            begins: 0,
             ends: 1,
-            started: 0,
             ended: u64::from(number),
             complete: true,
-            class: String::new(),
-            casual: String::new(),
             players: vec![entry(1, "Ann"), entry(2, "Bob")],
+            ..Match::default()
         }
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn each_result_counts_once_though_it_is_told_twice_and_hubs_end() {
+    async fn result_that_is_delivered_twice_counts_once() {
         let directory = TempDir::new();
         let start = Instant::now();
         let mesh = Local::new(move || Time::ZERO.plus(start.elapsed()));
@@ -196,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn unreadable_results_do_not_keep_others_waiting() {
+    async fn unreadable_results_delay_no_others() {
         let directory = TempDir::new();
         let (clock, submitted) = (Arc::new(AtomicU64::new(0)), AtomicU32::new(1));
         let seconds = Arc::clone(&clock);

@@ -13,7 +13,7 @@ use netcore::{
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{JournalNote, Kind, MatchFilter, RoomTime, Seated};
-use testkit::{PATIENCE, TempDir};
+use testkit::TempDir;
 
 use super::{matches::RecordedSeats, *};
 use crate::room::{
@@ -166,7 +166,7 @@ async fn check(results: &Results, matches: u64) {
 }
 
 #[test]
-fn a_journal_gives_the_results_of_its_matches() {
+fn journal_contains_the_results_of_its_matches() {
     let directory = TempDir::new();
     let path = play(directory.path(), 3);
     let seat = |address: &str, name: &str| {
@@ -187,17 +187,17 @@ fn a_journal_gives_the_results_of_its_matches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_dies_at_any_step_stores_each_match_once() {
+async fn hub_that_is_killed_at_any_step_stores_each_match_once() {
     let journals = TempDir::new();
     play(&journals.path().join("journals"), 2);
-    die_at_any_step(&journals, 2).await;
+    kill_at_any_step(&journals, 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_not_kept() {
+async fn killed_hub_stores_each_match_of_a_pruned_journal_once() {
     let journals = TempDir::new();
     let (path, first) = play_long(&journals.path().join("journals"));
-    die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
+    kill_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
     // The same, after its first matches are stored.
     let (stored, _) = read(&path, record(RoomTime::default()));
     let known = RoomTime { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
@@ -208,7 +208,7 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     assert!(progress.known().until >= stored.last().unwrap().ends);
 }
 
-async fn die_at_any_step(journals: &TempDir, matches: u64) {
+async fn kill_at_any_step(journals: &TempDir, matches: u64) {
     for steps in (0..).step_by(usize::try_from(matches).unwrap() / 2) {
         let directory = TempDir::new();
         std::os::unix::fs::symlink(journals.path().join("journals"), directory.path().join("journals")).unwrap();
@@ -240,7 +240,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stored_already_is_not_looked_through_again() {
+async fn journal_without_new_results_is_not_read_again() {
     let directory = TempDir::new();
     let path = play(&directory.path().join("journals"), 1);
     let first = prepared(directory.path()).await;
@@ -254,7 +254,7 @@ async fn what_is_stored_already_is_not_looked_through_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_match_that_began_before_what_is_kept_has_a_result() {
+async fn match_that_began_before_the_pruned_part_has_a_result() {
     let directory = TempDir::new();
     let (path, first) = play_long(&directory.path().join("journals"));
     let opened = journal_core::open(&path).unwrap();
@@ -265,7 +265,7 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_is_not_known_is_replayed() {
+async fn only_the_unknown_part_of_a_journal_is_replayed() {
     let directory = TempDir::new();
     let (path, _) = play_long(&directory.path().join("journals"));
     let first = prepared(directory.path()).await;
@@ -337,7 +337,7 @@ fn growing_journal_of_several_files_gives_each_match_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
+async fn pruning_removes_stored_journals_except_those_of_rooms() {
     let directory = TempDir::new();
     let journals = directory.path().join("journals");
     let paths: Vec<_> = [2, 0, 1, 1].map(|matches| play(&journals, matches)).into();
@@ -420,7 +420,7 @@ fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, Kind, bool, &str)>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_result_needs_nothing_but_its_journal() {
+async fn result_depends_only_on_its_journal() {
     let directory = TempDir::new();
     let journals = directory.path().join("journals");
     let path = play_described(&journals, 2, MAX_SIZE);
@@ -439,7 +439,7 @@ async fn a_result_needs_nothing_but_its_journal() {
 }
 
 #[test]
-fn a_result_needs_nothing_of_its_journal_that_is_not_kept() {
+fn result_of_a_pruned_journal_is_complete() {
     let directory = TempDir::new();
     let path = play_described(&directory.path().join("journals"), LONG, 8 << 10);
     assert!(!path.exists());
@@ -501,7 +501,7 @@ async fn results_of_open_rooms_are_stored_as_matches_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_database_results_wait_in_their_journals() {
+async fn results_wait_in_journals_while_the_database_rejects_writes() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let directory = TempDir::new();
@@ -514,58 +514,12 @@ async fn without_its_database_results_wait_in_their_journals() {
     results.ledger.match_ended(&file);
     until("the trouble", async || results.health().error == Some(Trouble::ReadOnly)).await;
     assert_eq!(results.health().waiting, 1);
+    results.ledger.match_ended("other.journal");
+    assert_eq!(results.health().waiting, 2, "rooms do not wait");
     set(0o600);
     until("80 results", async || results.health().stored == 80).await;
     until("an empty queue", async || results.health().waiting == 0).await;
     assert_eq!(results.health().error, None);
-    check(&results, 80).await;
-}
-
-/// The directory for the test that runs alone.
-const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
-
-#[cfg(target_os = "linux")]
-#[test]
-fn results_that_meet_a_full_disk_are_stored_once_it_has_space() {
-    use std::process::Command;
-
-    let directory = TempDir::new();
-    let alone = ["--map-root-user", "--mount"];
-    if !Command::new("unshare").args(alone).arg("true").output().is_ok_and(|done| done.status.success()) {
-        eprintln!("left out: this system lets no test have a file system of its own");
-        return;
-    }
-    let mount = r#"mount -t tmpfs -o size=16m tmpfs "$ARCADE_TEST_DIRECTORY" && exec "$0" "$@""#;
-    let output = Command::new("unshare")
-        .args(alone)
-        .args(["sh", "-c", mount])
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "results::tests::on_a_full_disk", "--ignored", "--nocapture"])
-        .env(DIRECTORY, directory.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "for a process that has a small file system of its own"]
-async fn on_a_full_disk() {
-    use std::io::Write as _;
-
-    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
-    let (results, file) = with_matches(&directory, 80);
-    results.store.prepare().await.unwrap();
-    let mut ballast = std::fs::File::create(directory.join("ballast")).unwrap();
-    while ballast.write_all(&[1; 512]).is_ok() {}
-    drop(ballast);
-    results.start();
-    results.ledger.match_ended(&file);
-    until("the trouble", async || matches!(results.health().error, Some(Trouble::NoSpace | Trouble::Disk))).await;
-    assert!(results.health().stored < 80);
-    std::fs::remove_file(directory.join("ballast")).unwrap();
-    until("80 results", async || results.health().stored == 80).await;
-    until("no trouble", async || results.health().error.is_none()).await;
     check(&results, 80).await;
 }
 
@@ -605,18 +559,4 @@ async fn unreadable_journals_are_read_when_they_can_be() {
     assert_eq!(results.read(file).await, Reading::Done(2));
     assert!(results.catch_up(|_| true).await);
     check(&results, 2).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn while_the_database_is_away_rooms_do_not_wait() {
-    let directory = TempDir::new();
-    // No server listens at this address.
-    let store = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
-    let results = Results::new(store, directory.path().join("journals"));
-    results.start();
-    timeout(PATIENCE, until("the trouble", async || results.health().error.is_some())).await.unwrap();
-    for number in 0..10 {
-        results.ledger.match_ended(&number.to_string());
-    }
-    assert_eq!(results.health().waiting, 10);
 }

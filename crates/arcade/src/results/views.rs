@@ -9,7 +9,6 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use store::{Kind, Leader, Match, MatchPlayer, Order, Score};
 
-/// A match as JSON.
 pub(crate) fn match_json(found: &Match) -> Value {
     let mut json = json!({
         "id": found.id,
@@ -29,7 +28,6 @@ pub(crate) fn match_json(found: &Match) -> Value {
     json
 }
 
-/// A player in the result of a match as JSON.
 pub(crate) fn player_json(player: &MatchPlayer) -> Value {
     let mut json = json!({
         "rank": player.rank,
@@ -62,7 +60,6 @@ pub(crate) struct LeaderView {
 pub(crate) struct StandingView {
     /// The rating, in games with several players.
     pub(crate) rating: Option<i64>,
-    /// The uncertainty of the rating.
     pub(crate) uncertainty: Option<i64>,
     /// The mean score, in games that are played alone.
     pub(crate) mean: Option<f64>,
@@ -72,7 +69,6 @@ pub(crate) struct StandingView {
     pub(crate) wins: u64,
 }
 
-/// A leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct BoardView {
     pub(crate) game: &'static str,

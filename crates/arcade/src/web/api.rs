@@ -19,7 +19,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{ALL_TIME, Claim, Kind, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season};
+use store::{ALL_TIME, Claim, Kind, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season, unix_now};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
@@ -38,10 +38,7 @@ use crate::{
     },
     message::message,
     replays::{MAX_STRETCH, ReplayError},
-    results::{
-        clock::unix_now,
-        views::{ScoreView, match_json},
-    },
+    results::views::{ScoreView, match_json},
 };
 
 /// Default number of matches in a response.

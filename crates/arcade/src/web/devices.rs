@@ -11,7 +11,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{MAX_KEYS, Redeemed, Replaced, Store};
+use store::{MAX_KEYS, Redeemed, Replaced, Store, unix_now};
 
 use super::{
     api::{Answer, ApiError, ask},
@@ -25,7 +25,6 @@ use crate::{
         codes::{self, LINK_LIVES, Purpose, Tried},
     },
     message::{Message, message},
-    results::clock::unix_now,
 };
 
 /// The routes.

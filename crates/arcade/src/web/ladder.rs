@@ -19,7 +19,7 @@ use netcore::HostId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use servekit::Wire;
-use store::{ALL_TIME, Claim, LADDER, Order, Store};
+use store::{ALL_TIME, Claim, LADDER, Order, Store, unix_now};
 use tokio::sync::mpsc;
 
 use super::{
@@ -43,7 +43,7 @@ use crate::{
         shares::Kind as Refused,
     },
     message::{self, message},
-    results::{clock::unix_now, views::LeaderView},
+    results::views::LeaderView,
 };
 
 /// Rows of a ranking.

@@ -10,7 +10,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{Board, EARLIER, Store, season_of};
+use store::{Board, EARLIER, Store, season_of, unix_now};
 
 use super::{
     api::{Answer, ask, game_of, season, text},
@@ -19,10 +19,7 @@ use super::{
 use crate::{
     games::Game,
     hub::Hub,
-    results::{
-        clock::unix_now,
-        views::{BoardView, LeaderView},
-    },
+    results::views::{BoardView, LeaderView},
 };
 
 /// Rows of a leaderboard, and of each of several.

@@ -10,6 +10,7 @@ use axum::{
     routing::post,
 };
 use serde::Deserialize;
+use store::unix_now;
 use tokio::task::block_in_place;
 use tracing::warn;
 
@@ -24,7 +25,6 @@ use crate::{
         shares::Kind,
     },
     message::message,
-    results::clock::unix_now,
 };
 
 /// The routes.

@@ -1,3 +1,0 @@
-//! The clock of results.
-
-pub(crate) use store::unix_now;
