@@ -36,32 +36,10 @@ const OTHERS: Duration = Duration::from_secs(5);
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// The names of bots, in joining order.
+#[rustfmt::skip]
 const NAMES: [&str; 25] = [
-    "Ada",
-    "Alan",
-    "Grace",
-    "Edsger",
-    "Barbara",
-    "Donald",
-    "Frances",
-    "Dennis",
-    "Radia",
-    "Ken",
-    "Margaret",
-    "John",
-    "Katherine",
-    "Tony",
-    "Jean",
-    "Niklaus",
-    "Shafi",
-    "Alonzo",
-    "Adele",
-    "Kurt",
-    "Emmy",
-    "Claude",
-    "Hedy",
-    "Blaise",
-    "Sofia",
+    "Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald", "Frances", "Dennis", "Radia", "Ken", "Margaret", "John",
+    "Katherine", "Tony", "Jean", "Niklaus", "Shafi", "Alonzo", "Adele", "Kurt", "Emmy", "Claude", "Hedy", "Blaise", "Sofia",
 ];
 
 /// A bot of a room, as it is stored.
@@ -76,7 +54,6 @@ pub(crate) struct Seating {
     pub(crate) host: Option<HostId>,
 }
 
-/// The bots of a room.
 #[derive(Debug)]
 pub(crate) struct Bots {
     game: Game,
@@ -135,7 +112,6 @@ impl Bots {
         Self { brisk, ..self }
     }
 
-    /// The number of bots.
     pub(crate) fn count(&self) -> usize {
         self.here().len()
     }
@@ -231,7 +207,6 @@ fn own_address(room: SocketAddr) -> SocketAddr {
     SocketAddr::new(room.ip(), 0)
 }
 
-/// A running bot.
 struct Bot {
     game: Game,
     room: SocketAddr,
@@ -349,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bots_take_part_again_when_people_do_and_wait_a_little_for_the_others() {
+    async fn bots_rejoin_when_people_do_and_wait_for_more_of_them() {
         let people = |people, players| Info { players, people, ..Info::usual(Game::Robots) };
         let (sender, mut info) = watch::channel(people(2, vec![seated(1, true)]));
         assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "no person wants to play");

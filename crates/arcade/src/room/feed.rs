@@ -42,7 +42,6 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// Its bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Frame(bytes) | Self::News(bytes) | Self::Word(bytes) => bytes.len(),
@@ -78,7 +77,6 @@ impl Item {
     }
 }
 
-/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Messages that follow those of the previous events.
@@ -90,11 +88,9 @@ pub(crate) enum Kind {
     },
 }
 
-/// An event of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) kind: Kind,
-    /// The run that it belongs to.
     pub(crate) run: u64,
     /// The number of messages of the run before it; for a snapshot, the number of messages that it replaces.
     pub(crate) number: u64,

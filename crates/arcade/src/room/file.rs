@@ -17,7 +17,6 @@ const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
 pub(crate) const CODE: usize = 8;
 /// The length of codes that an earlier version drew: 27 bits. Open rooms keep them.
 pub(crate) const SHORT_CODE: usize = 6;
-/// Bytes of a token.
 const TOKEN: usize = 16;
 
 /// The stored state of a room.
@@ -63,7 +62,6 @@ pub(crate) struct RoomFile {
 }
 
 impl RoomFile {
-    /// A new room.
     pub(crate) const fn new(id: String, options: Options) -> Self {
         Self {
             id,
@@ -128,7 +126,6 @@ impl Access {
     }
 }
 
-/// Draws a code with this number of letters.
 pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     let mut code = String::new();
     while code.len() < letters {

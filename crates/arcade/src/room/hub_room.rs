@@ -69,7 +69,7 @@ impl Broken {
 }
 
 /// The state of an earlier run of a room.
-pub(crate) struct Before {
+pub(crate) struct PreviousRun {
     /// The time at which the run stopped.
     pub(crate) at: Time,
     pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
@@ -90,7 +90,6 @@ pub(crate) struct Setting {
     pub(crate) broken: Broken,
 }
 
-/// A room of the hub.
 pub(crate) struct HubRoom<E: Recorded> {
     room: Journalled<E>,
     game: Game,
@@ -113,7 +112,7 @@ pub(crate) struct HubRoom<E: Recorded> {
 
 impl<E: Recorded + PageState> HubRoom<E> {
     /// Creates a room, or resumes it after a restart of the hub.
-    pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&Before>) -> Self {
+    pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&PreviousRun>) -> Self {
         let Setting { game, roster, register, info, counters, hints, delay, broken } = setting;
         let status = room.status();
         let (is_rated, hides) = {
@@ -121,7 +120,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
             (info.counts.rated, info.game.hides())
         };
         // Over datagrams, only peers that play or watch are retained.
-        let is_watching = |before: &Before, peer: PeerId, link: Link| {
+        let is_watching = |before: &PreviousRun, peer: PeerId, link: Link| {
             link == Link::Datagram && !before.occupants.iter().any(|occupant| occupant.peer == peer)
         };
         let peers = before.into_iter().flat_map(|before| before.peers.iter().map(move |peer| (before, peer)));
@@ -365,6 +364,8 @@ mod tests {
         // The messages sent to each peer since the last call of `sent`.
         sent: BTreeMap<PeerId, Vec<String>>,
         info: watch::Receiver<Info>,
+        // The next peer of `play`.
+        next: u64,
         _directory: TempDir,
     }
 
@@ -382,7 +383,7 @@ mod tests {
                 ..nuggets::Config::default()
             };
             let (room, info, directory) = nuggets_room(&Arc::default(), HALLS, config, is_rated.then_some(delay));
-            let mut stand = Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, _directory: directory };
+            let mut stand = Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, next: 0, _directory: directory };
             stand.connect(ANN, Role::Player);
             stand
         }
@@ -445,8 +446,8 @@ mod tests {
         }
     }
 
-    fn displays(told: &[String]) -> Vec<&str> {
-        told.iter().filter_map(|text| text.strip_prefix("DISPLAY\n")).collect()
+    fn displays(texts: &[String]) -> Vec<&str> {
+        texts.iter().filter_map(|text| text.strip_prefix("DISPLAY\n")).collect()
     }
 
     #[test]
@@ -526,25 +527,25 @@ mod tests {
     #[test]
     fn first_picture_of_a_rated_match_shows_neither_players_nor_gold() {
         let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
-        let comes = |stand: &mut Stand, peer, says: Option<&str>| {
+        let join = |stand: &mut Stand, peer, says: Option<&str>| {
             stand.connect(PeerId(peer), if says.is_some() { Role::Player } else { Role::Watcher });
             if let Some(text) = says {
                 stand.send(PeerId(peer), text);
             }
             assert_eq!(stand.sent(PeerId(peer)).join("\0"), before_the_match(), "at {:?}", stand.now);
         };
-        comes(&mut stand, 10, None);
+        join(&mut stand, 10, None);
         stand.send(ANN, "PLAY Ann");
         assert!(stand.sent(ANN).join("").contains('*'), "she sees gold");
         // During the countdown, at the beginning of the match, and after some moves.
-        comes(&mut stand, 11, None);
-        comes(&mut stand, 12, Some("SPECTATE"));
+        join(&mut stand, 11, None);
+        join(&mut stand, 12, Some("SPECTATE"));
         stand.wait(Duration::from_secs(8));
         assert_eq!(stand.room.status().phase, Phase::Playing);
-        comes(&mut stand, 13, None);
+        join(&mut stand, 13, None);
         stand.step('H');
-        comes(&mut stand, 14, None);
-        comes(&mut stand, 15, Some("SPECTATE"));
+        join(&mut stand, 14, None);
+        join(&mut stand, 15, Some("SPECTATE"));
         // A spectator that missed messages receives the same.
         stand.input(Input::Refresh { peer: PeerId(13) });
         assert_eq!(stand.sent(PeerId(13)).join("\0"), before_the_match());
@@ -603,107 +604,86 @@ mod tests {
 
     const SMALL: &[u8] = b"+---------+\n|.........|\n|.........|\n|.........|\n|.........|\n+---------+\n";
 
-    /// A room of nuggets that hosts join, with a simulated clock.
-    struct Hall {
-        room: HubRoom<nuggets::Server>,
-        now: Time,
-        next: u64,
-        roster: Arc<Roster>,
-        _directory: TempDir,
-    }
-
-    impl Hall {
-        fn new() -> Self {
-            let config = nuggets::Config {
-                rules: nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() },
-                rematch: true,
-                seed: 1,
-                ..nuggets::Config::default()
-            };
-            let roster = Arc::<Roster>::default();
-            let (room, _, directory) = nuggets_room(&roster, SMALL, config, None);
-            Self { room, now: Time::ZERO, next: 0, roster, _directory: directory }
+    impl Stand {
+        /// A small room without players.
+        fn small() -> Self {
+            let rules = nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() };
+            let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
+            let (room, info, directory) = nuggets_room(&Arc::default(), SMALL, config, None);
+            Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, next: 0, _directory: directory }
         }
 
-        fn send(&mut self, peer: PeerId, text: &str) -> Vec<Output> {
-            self.now = self.now.plus(Duration::from_secs(1));
-            let mut out = Outbox::new();
-            self.room.receive(self.now, peer, &mut BytesMut::from(text), &mut out);
-            out.drain().collect()
-        }
-
-        /// Returns the peer and the keyword of the answer.
+        /// Connects a client that requests a seat. Returns its peer and the keyword of the response.
         fn play(&mut self, address: &str, link: Link) -> (PeerId, String) {
             let peer = PeerId(self.next);
             self.next += 1;
             let address: SocketAddr = address.parse().unwrap();
             if link == Link::Message {
-                self.roster.open_seat(address);
+                self.room.roster.open_seat(address);
             }
-            let text = address.to_string();
-            let connected = Input::Connected { peer, role: Role::Player, link, address: text.into() };
-            self.room.input(self.now, connected, &mut Outbox::new());
-            let answer = self.send(peer, &format!("PLAY P{}", peer.0)).into_iter().find_map(|output| match output {
-                Output::Send { frame, .. } => Some(String::from_utf8_lossy(&frame).into_owned()),
-                _ => None,
-            });
-            (peer, answer.unwrap_or_default().split(' ').next().unwrap_or_default().to_owned())
+            let address = address.to_string();
+            self.input(Input::Connected { peer, role: Role::Player, link, address: address.into() });
+            self.wait(Duration::from_secs(1));
+            self.send(peer, &format!("PLAY P{}", peer.0));
+            let response = self.sent(peer).into_iter().next().unwrap_or_default();
+            (peer, response.split(' ').next().unwrap_or_default().to_owned())
         }
     }
 
     #[test]
     fn host_that_reconnects_spends_half_of_the_letters_over_any_link() {
-        let mut hall = Hall::new();
-        let seat = |hall: &Hall, port: u16| {
-            let mut seat = hall.roster.mask.seat(HostId::of("10.0.0.9:1")).unwrap();
+        let mut stand = Stand::small();
+        let seat = |stand: &Stand, port: u16| {
+            let mut seat = stand.room.roster.mask.seat(HostId::of("10.0.0.9:1")).unwrap();
             seat.set_port(port);
             seat.to_string()
         };
-        let (_, ann) = hall.play("10.0.0.1:1", Link::Datagram);
+        let (_, ann) = stand.play("10.0.0.1:1", Link::Datagram);
         assert_eq!(ann, "OK");
         for port in 1..=13 {
             // Alternately as a browser and as a native client.
             let (eve, answer) = if port % 2 == 0 {
-                hall.play(&seat(&hall, port), Link::Message)
+                stand.play(&seat(&stand, port), Link::Message)
             } else {
-                hall.play(&format!("10.0.0.9:{port}"), Link::Datagram)
+                stand.play(&format!("10.0.0.9:{port}"), Link::Datagram)
             };
             assert_eq!(answer, "OK", "port {port}");
-            hall.send(eve, "KEY Q");
+            stand.send(eve, "KEY Q");
         }
-        let (address, status) = (seat(&hall, 99), hall.room.status());
+        let (address, status) = (seat(&stand, 99), stand.room.status());
         assert_eq!((status.taken, status.seats), (1, 13));
-        let (eve, answer) = hall.play(&address, Link::Message);
-        assert!(answer == "QUIT" && hall.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused);
-        assert_eq!(hall.send(eve, "PLAY Eve"), [], "it is not connected any more");
-        assert_eq!(hall.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
+        let (eve, answer) = stand.play(&address, Link::Message);
+        assert!(answer == "QUIT" && stand.room.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused);
+        stand.send(eve, "PLAY Eve");
+        assert_eq!(stand.sent(eve), [] as [&str; 0], "it is not connected any more");
+        assert_eq!(stand.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
         // The game has not received any of these attempts.
-        assert_eq!(hall.room.status(), status);
+        assert_eq!(stand.room.status(), status);
         for port in 1..=12 {
-            assert_eq!(hall.play(&format!("10.0.1.{port}:1"), Link::Datagram).1, "OK");
+            assert_eq!(stand.play(&format!("10.0.1.{port}:1"), Link::Datagram).1, "OK");
         }
     }
 
     #[test]
     fn present_players_do_not_count_and_the_next_match_starts_from_zero() {
-        let mut hall = Hall::new();
+        let mut stand = Stand::small();
         let class: Vec<PeerId> = (0..26)
             .map(|port| {
-                let (pupil, answer) = hall.play(&format!("10.0.0.9:{}", 1_000 + port), Link::Datagram);
+                let (pupil, answer) = stand.play(&format!("10.0.0.9:{}", 1_000 + port), Link::Datagram);
                 assert_eq!(answer, "OK", "pupil {port}");
                 pupil
             })
             .collect();
         for pupil in class {
-            hall.send(pupil, "KEY Q");
+            stand.send(pupil, "KEY Q");
         }
         // All have left, so another match has begun.
-        assert_eq!((hall.room.status().taken, hall.room.status().seats), (0, 26));
-        assert_eq!(hall.play("10.0.0.9:2", Link::Datagram).1, "OK");
+        assert_eq!((stand.room.status().taken, stand.room.status().seats), (0, 26));
+        assert_eq!(stand.play("10.0.0.9:2", Link::Datagram).1, "OK");
         // Seats that were left in the previous match do not count in this one.
-        let (pupil, answer) = hall.play("10.0.0.9:3", Link::Datagram);
+        let (pupil, answer) = stand.play("10.0.0.9:3", Link::Datagram);
         assert_eq!(answer, "OK");
-        hall.send(pupil, "KEY Q");
-        assert_eq!(hall.play("10.0.0.9:4", Link::Datagram).1, "OK");
+        stand.send(pupil, "KEY Q");
+        assert_eq!(stand.play("10.0.0.9:4", Link::Datagram).1, "OK");
     }
 }

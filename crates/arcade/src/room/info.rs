@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{PeerId, Phase, Standing};
+use netcore::{PeerId, Phase, Standing, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::{
@@ -21,7 +21,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::roster::address_text;
+use super::{file::RoomFile, roster::address_text};
 use crate::games::{Counts, Game, Options, page_state::Show};
 
 /// The minimum interval between two messages to pages.
@@ -56,7 +56,6 @@ pub(crate) struct Info {
     /// The code of its link. Only clients inside a room with a link receive it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
-    /// Whether it has an owner.
     pub(crate) owned: bool,
     /// Whether the room accepts no new players.
     pub(crate) locked: bool,
@@ -92,6 +91,37 @@ pub(crate) struct Site {
 }
 
 impl Info {
+    /// The state of a room without clients.
+    pub(crate) fn new(file: &RoomFile, counts: Counts, status: Status, site: Option<Site>) -> Self {
+        Self {
+            id: file.id.clone(),
+            game: file.options.game(),
+            title: file.options.title(),
+            phase: phase(status.phase),
+            taken: status.taken,
+            seats: status.seats,
+            port: file.port,
+            players: vec![],
+            watchers: 0,
+            result: file.result.clone(),
+            r#match: None,
+            permanent: file.permanent,
+            name: file.name.clone(),
+            visibility: file.access.name(),
+            code: file.access.code().map(str::to_owned),
+            owned: file.owner.is_some(),
+            locked: file.locked,
+            options: file.options.shown(),
+            counts,
+            closing: None,
+            bots_in: None,
+            show: Show::default(),
+            site,
+            people: 0,
+            elsewhere: 0,
+        }
+    }
+
     /// The public part of the state. The port of a room that is not public is 0, because only clients that may enter
     /// receive it.
     pub(crate) fn for_everybody(&self) -> Self {
@@ -104,34 +134,10 @@ impl Info {
 impl Info {
     /// A room with default options, with a match and without players.
     pub(crate) fn usual(game: Game) -> Self {
-        let options = Options::usual(game);
-        Self {
-            id: format!("{}-1", game.name()),
-            game,
-            title: options.title(),
-            phase: "playing",
-            taken: 0,
-            seats: 26,
-            port: 2_100,
-            players: vec![],
-            watchers: 0,
-            result: None,
-            r#match: None,
-            permanent: false,
-            name: None,
-            visibility: "public",
-            code: None,
-            owned: false,
-            locked: false,
-            counts: Counts::of(&options),
-            options,
-            closing: None,
-            bots_in: None,
-            show: Show::default(),
-            site: None,
-            people: 0,
-            elsewhere: 0,
-        }
+        let id = format!("{}-1", game.name());
+        let file = RoomFile { port: 2_100, ..RoomFile::new(id, Options::usual(game)) };
+        let status = Status { phase: Phase::Playing, taken: 0, seats: 26 };
+        Self::new(&file, Counts::of(&file.options), status, None)
     }
 }
 
@@ -145,7 +151,6 @@ pub(crate) struct Player {
     pub(crate) name: String,
     /// The name of the seat in the game. It is empty while the player waits for one.
     pub(crate) seat: String,
-    /// Whether it is a bot of the hub.
     pub(crate) bot: bool,
     /// Whether the player has proved that it owns the name.
     pub(crate) proven: bool,
@@ -154,7 +159,6 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// The address of its seat.
     pub(crate) fn seat_address(&self) -> Option<SocketAddr> {
         self.address.as_deref()?.parse().ok()
     }

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strangers_cause_a_bounded_number_of_lines() {
+    fn number_of_log_lines_is_bounded() {
         let log = Log::default();
         let written = (0..100_000).filter(|_| log.admit().is_some()).count();
         assert!((1_000..2_000).contains(&written), "{written}");

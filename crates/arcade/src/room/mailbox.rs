@@ -88,7 +88,6 @@ pub(crate) struct Mailbox {
     writable: Notify,
     readable: Notify,
     ready: Arc<Ready>,
-    // The number of its seat, once it has one.
     seat: AtomicU64,
     // Whether the transport is already scheduled to poll the seat.
     noted: AtomicBool,
@@ -100,9 +99,7 @@ const NO_SEAT: u64 = u64::MAX;
 /// The next step of the task of a socket.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Write this.
     Piece(Piece),
-    /// Close the socket.
     End(CloseReason),
 }
 
@@ -295,7 +292,6 @@ impl Ready {
         }
     }
 
-    /// Locks the state.
     pub(crate) fn state(&self) -> MutexGuard<'_, ReadyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,7 +12,7 @@ use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
-    hub_room::Before,
+    hub_room::PreviousRun,
     info::{Info, Player, Row, phase, rank},
     ledger::{Ledger, match_id},
     log::Log,
@@ -24,7 +24,7 @@ const MAX_LEFT: usize = 4_096;
 
 /// The kind of a connected peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum PeerKind {
     Person,
     Bot,
     /// The hub itself, for pages that show a picture of the room.
@@ -32,18 +32,18 @@ enum Who {
 }
 
 /// The connected peers, with and without a seat.
-pub(crate) struct Present {
-    peers: BTreeMap<PeerId, Who>,
+pub(crate) struct Presence {
+    peers: BTreeMap<PeerId, PeerKind>,
     // Spectators over UDP. Their disconnection is not noticed, so they do not keep the room open.
     silent: BTreeSet<PeerId>,
     roster: Arc<Roster>,
 }
 
-impl Present {
+impl Presence {
     // The peers that were connected when the hub ended, without those that have to reconnect.
-    pub(crate) fn of(before: Option<&Before>, roster: Arc<Roster>, info: &mut Info) -> Self {
+    pub(crate) fn of(before: Option<&PreviousRun>, roster: Arc<Roster>, info: &mut Info) -> Self {
         let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
-        let Some(Before { peers, occupants, .. }) = before else { return present };
+        let Some(PreviousRun { peers, occupants, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.who(address));
@@ -68,22 +68,22 @@ impl Present {
         present
     }
 
-    fn who(&self, address: SocketAddr) -> Who {
+    fn who(&self, address: SocketAddr) -> PeerKind {
         if self.roster.bot_level(address).is_some() {
-            Who::Bot
+            PeerKind::Bot
         } else if is_own_watcher(address) {
-            Who::Hub
+            PeerKind::Hub
         } else {
-            Who::Person
+            PeerKind::Person
         }
     }
 
     fn is_bot(&self, peer: PeerId) -> bool {
-        self.peers.get(&peer) == Some(&Who::Bot)
+        self.peers.get(&peer) == Some(&PeerKind::Bot)
     }
 
     fn count(&self, info: &mut Info) {
-        let people = || self.peers.iter().filter(|(_, who)| **who == Who::Person).map(|(&peer, _)| peer);
+        let people = || self.peers.iter().filter(|(_, who)| **who == PeerKind::Person).map(|(&peer, _)| peer);
         info.people = people().filter(|peer| !self.silent.contains(peer)).count() + info.elsewhere;
         let plays = |peer: &PeerId| info.players.iter().any(|player| player.peer == *peer);
         info.watchers = people().filter(|peer| !plays(peer)).count() + info.elsewhere;
@@ -91,9 +91,9 @@ impl Present {
 }
 
 /// Updates the public state of a room from its events, logs them, and reports results.
-pub(crate) struct Chronicle {
+pub(crate) struct RoomObserver {
     pub(crate) info: Arc<watch::Sender<Info>>,
-    pub(crate) present: Present,
+    pub(crate) present: Presence,
     pub(crate) ledger: Arc<Ledger>,
     /// The number of the journal, and the name of its file.
     pub(crate) journal: (u64, String),
@@ -102,7 +102,7 @@ pub(crate) struct Chronicle {
     pub(crate) left: BTreeSet<String>,
 }
 
-impl Chronicle {
+impl RoomObserver {
     // Changes the public state, and counts the peers again.
     fn change(&self, change: impl FnOnce(&mut Info)) {
         self.info.send_modify(|info| {
@@ -136,7 +136,7 @@ impl Chronicle {
     }
 }
 
-impl Chronicle {
+impl RoomObserver {
     // Logs the actions of people.
     fn log(&self, event: &GameEvent, address: Option<&str>) {
         let host = match event {
@@ -156,10 +156,10 @@ impl Chronicle {
     }
 }
 
-impl Observer for Chronicle {
+impl Observer for RoomObserver {
     fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
         let parsed: Option<SocketAddr> = address.parse().ok();
-        let who = parsed.map_or(Who::Person, |address| self.present.who(address));
+        let who = parsed.map_or(PeerKind::Person, |address| self.present.who(address));
         self.present.peers.insert(peer, who);
         self.change(|_| {});
     }

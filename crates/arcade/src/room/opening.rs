@@ -23,17 +23,17 @@ use super::{
     bots::{Bots, reopen},
     ending::{EndRequest, Stopped},
     file::RoomFile,
-    hub_room::{Before, Broken, Counters, HubRoom, Setting},
-    info::{Info, News, Site, phase},
+    hub_room::{Broken, Counters, HubRoom, PreviousRun, Setting},
+    info::{Info, News, Site},
     ledger::Ledger,
     log::Log,
-    observer::{Chronicle, Present},
+    observer::{Presence, RoomObserver},
     pseudonyms::Keys,
     register::{Description, Register},
     roster::{EndNotice, Roster},
     transport::WebSockets,
 };
-use crate::games::{Counts, Kind, Options, PageState, page_state::Show, with_kind, with_options};
+use crate::games::{Counts, Kind, Options, PageState, with_kind, with_options};
 
 /// How long a room whose engine has panicked keeps its port before it restarts. The pause prevents a room that fails
 /// immediately from filling the disk or the log.
@@ -77,7 +77,7 @@ impl RoomContext {
 }
 
 /// Creates the host of a room.
-type MakeHost = Box<dyn FnOnce(Setting, Option<&Before>) -> Host + Send>;
+type MakeHost = Box<dyn FnOnce(Setting, Option<&PreviousRun>) -> Host + Send>;
 
 /// A host without transports, and its journal.
 struct Begun {
@@ -89,7 +89,7 @@ struct Begun {
     end: JournalEnd,
     status: Status,
     // The previous state, if the room is resumed.
-    before: Option<Before>,
+    before: Option<PreviousRun>,
 }
 
 // Starts a room. With a `journal`, the room resumes at its end. If that is impossible, the reason is logged, and the
@@ -126,7 +126,8 @@ fn new<E: Recorded + PageState + Send + 'static>(
     let created = writing.create_as(&place.journals, &place.front(E::GAME), Hosted::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot create a journal in '{}'", place.journals.display()))?;
-    let host = Box::new(|setting, _: Option<&Before>| Host::new(HubRoom::new(room, setting, None)).with_hold(hold));
+    let host =
+        Box::new(|setting, _: Option<&PreviousRun>| Host::new(HubRoom::new(room, setting, None)).with_hold(hold));
     Ok(Begun { host, journal, id, end, status, before: None })
 }
 
@@ -134,7 +135,7 @@ fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writi
     let resumable = Resumable::<E>::open(&*writing.disk, path)?;
     anyhow::ensure!(resumable.room().engine().is_current(), "this version begins such matches in another way");
     let (journal, id) = (resumable.journal.clone(), resumable.head.id);
-    let before = Before {
+    let before = PreviousRun {
         at: resumable.time,
         peers: resumable.returning(),
         occupants: resumable.room().engine().roster(),
@@ -142,7 +143,7 @@ fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writi
     };
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
     let (room, hold, end) = resumable.resume(writing).context("it cannot be written")?;
-    let host = Box::new(move |setting, before: Option<&Before>| {
+    let host = Box::new(move |setting, before: Option<&PreviousRun>| {
         Host::new(HubRoom::new(room, setting, before)).with_hold(hold).with_first_peer(next)
     });
     Ok(Begun { host, journal, id, end, status, before: Some(before) })
@@ -197,34 +198,8 @@ pub(crate) fn open(
     if let Some(before) = &before {
         roster.resume(&before.peers, &before.occupants);
     }
-    let mut info = Info {
-        id: file.id.clone(),
-        game,
-        title: description.title.clone(),
-        phase: phase(status.phase),
-        taken: status.taken,
-        seats: status.seats,
-        port,
-        players: vec![],
-        watchers: 0,
-        result: file.result.clone(),
-        r#match: None,
-        permanent: file.permanent,
-        name: file.name.clone(),
-        visibility: file.access.name(),
-        code: file.access.code().map(str::to_owned),
-        owned: file.owner.is_some(),
-        locked: file.locked,
-        options: options.shown(),
-        counts,
-        closing: None,
-        bots_in: None,
-        show: Show::default(),
-        site: place.site.clone(),
-        people: 0,
-        elsewhere: 0,
-    };
-    let present = Present::of(before.as_ref(), Arc::clone(&roster), &mut info);
+    let mut info = Info::new(&file, counts, status, place.site.clone());
+    let present = Presence::of(before.as_ref(), Arc::clone(&roster), &mut info);
     for player in &info.players {
         if let Some(address) = player.seat_address() {
             roster.add_member(address, &player.name, &player.seat);
@@ -247,7 +222,7 @@ pub(crate) fn open(
         broken: broken.clone(),
     };
     let host = host(setting, before.as_ref())
-        .with_observer(Chronicle {
+        .with_observer(RoomObserver {
             info: Arc::clone(&sender),
             present,
             ledger: Arc::clone(&place.ledger),

@@ -90,7 +90,6 @@ impl Mask {
     }
 }
 
-/// The codes of hosts.
 #[derive(Clone)]
 pub(crate) struct HostCodes([u8; 32]);
 

@@ -29,9 +29,7 @@ const MAX_LEFT: usize = 256;
 /// The purpose of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
-    /// The name of the room.
     pub(crate) room: String,
-    /// The title of the room.
     pub(crate) title: String,
     /// The board that its matches count for.
     pub(crate) class: String,
@@ -54,7 +52,6 @@ impl Description {
         (key == ROOM).then(|| serde_json::from_str(value).ok())?
     }
 
-    /// The facts of a new journal.
     pub(crate) fn facts(&self) -> Facts {
         let (key, value) = self.fact();
         Facts::from([(key.to_owned(), value)])

@@ -192,7 +192,6 @@ impl Rematch {
         self.until
     }
 
-    /// The invited players.
     pub(super) fn players(&self) -> impl Iterator<Item = SocketAddr> {
         self.players.keys().copied()
     }

@@ -44,7 +44,6 @@ pub(crate) const PHRASES: u8 = 7;
 /// The rate at which one host may send phrases in a room, each with the cost [`PHRASE`]: a burst of four, then one
 /// every three seconds.
 pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
-/// The cost of a phrase.
 const PHRASE: u32 = 3;
 /// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has been silent
 /// for a while.
@@ -115,7 +114,7 @@ struct Page {
     words: mpsc::Sender<Arc<str>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     seats: BTreeMap<SocketAddr, Seat>,
     seats_opened: u64,
@@ -138,7 +137,7 @@ struct State {
     pages: BTreeMap<u64, Page>,
     next_page: u64,
     // When the owner last acted. While a page of the owner is open, this is not used.
-    owner_active: Instant,
+    owner_active: Option<Instant>,
     reservations: Reservations,
     // The level of bots that join on request, and whether a request is pending.
     company_level: Level,
@@ -146,7 +145,6 @@ struct State {
     // Since when people have been in the room.
     occupied: Option<Instant>,
     rematch: Option<Rematch>,
-    phrases: RateTable<Network>,
 }
 
 /// The state of all seats of a room.
@@ -157,37 +155,21 @@ pub(crate) struct Roster {
     // The time zero of token buckets.
     start: Instant,
     state: Mutex<State>,
+    phrases: Mutex<RateTable<Network>>,
     changed: Notify,
 }
 
 impl Roster {
     /// Creates a roster without seats.
     pub(crate) fn new(mask: Mask, host_codes: HostCodes) -> Self {
-        let now = Instant::now();
-        let state = State {
-            seats: BTreeMap::new(),
-            seats_opened: 0,
-            peers: BTreeMap::new(),
-            expected: None,
-            last_removed: None,
-            bots: BTreeMap::new(),
-            hosts: BTreeMap::new(),
-            members: BTreeMap::new(),
-            member_order: VecDeque::new(),
-            locked: false,
-            barred: BTreeSet::new(),
-            spent: BTreeSet::new(),
-            pages: BTreeMap::new(),
-            next_page: 0,
-            owner_active: now,
-            reservations: Reservations::default(),
-            company_level: Level::default(),
-            company_requested: false,
-            occupied: None,
-            rematch: None,
-            phrases: RateTable::new(SPEECH, MAX_SPEAKING),
-        };
-        Self { mask, host_codes, start: now, state: Mutex::new(state), changed: Notify::new() }
+        Self {
+            mask,
+            host_codes,
+            start: Instant::now(),
+            state: Mutex::default(),
+            phrases: Mutex::new(RateTable::new(SPEECH, MAX_SPEAKING)),
+            changed: Notify::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -219,7 +201,6 @@ impl Roster {
         self.state().seats.remove(&address);
     }
 
-    /// Whether this is the address of a seat of a browser.
     pub(crate) fn has_seat(&self, address: SocketAddr) -> bool {
         self.state().seats.contains_key(&address)
     }
@@ -394,12 +375,10 @@ impl Roster {
         self.host_codes.code(host, day)
     }
 
-    /// Registers the address of a bot.
     pub(crate) fn add_bot(&self, address: SocketAddr, level: Level) {
         self.state().bots.insert(address, level);
     }
 
-    /// Removes the address of a bot.
     pub(crate) fn remove_bot(&self, address: SocketAddr) {
         self.state().bots.remove(&address);
     }
@@ -528,11 +507,11 @@ impl Roster {
     /// Sends a phrase of the member at this seat to all pages, within the rate of its host.
     pub(crate) fn say(&self, seat: SocketAddr, phrase: u8) {
         let now = Time::ZERO.plus(self.start.elapsed());
-        let mut state = self.state();
+        let state = self.state();
         let Some(Member { name, seat: shown }) = state.members.get(&seat).filter(|_| phrase < PHRASES).cloned() else {
             return;
         };
-        if state.may_speak(now, seat.into()) {
+        if self.may_speak(now, seat.into()) {
             let text = json!({ "said": { "seat": shown, "name": name, "phrase": phrase } }).to_string();
             let text: Arc<str> = text.into();
             for page in state.pages.values() {
@@ -541,7 +520,11 @@ impl Roster {
         }
     }
 
-    /// Whether a page of the owner is open.
+    fn may_speak(&self, now: Time, host: HostId) -> bool {
+        let mut phrases = self.phrases.lock().unwrap_or_else(PoisonError::into_inner);
+        phrases.ready_at(now, host, PHRASE) == Some(now) && phrases.charge(now, host, PHRASE)
+    }
+
     pub(crate) fn has_owner_page(&self) -> bool {
         self.state().pages.values().any(|page| page.owner)
     }
@@ -557,7 +540,7 @@ impl Roster {
         for page in state.pages.values_mut() {
             page.owner = page.seat == Some(seat);
         }
-        state.owner_active = Instant::now();
+        state.owner_active = Some(Instant::now());
     }
 
     /// Among the seats with an open page, returns the one that was opened first.
@@ -569,12 +552,12 @@ impl Roster {
 
     /// Records that the owner has acted.
     pub(crate) fn set_owner_active(&self) {
-        self.state().owner_active = Instant::now();
+        self.state().owner_active = Some(Instant::now());
     }
 
     /// When the owner last acted or had a page open.
     pub(crate) fn owner_active(&self) -> Instant {
-        self.state().owner_active
+        self.state().owner_active.unwrap_or(self.start)
     }
 }
 
@@ -724,13 +707,8 @@ impl State {
             self.tell(seat, &text);
         }
     }
-
-    fn may_speak(&mut self, now: Time, host: HostId) -> bool {
-        self.phrases.ready_at(now, host, PHRASE) == Some(now) && self.phrases.charge(now, host, PHRASE)
-    }
 }
 
-/// The presence of an open page.
 #[derive(Debug)]
 pub(crate) struct PagePresence {
     roster: Arc<Roster>,
@@ -741,7 +719,7 @@ impl Drop for PagePresence {
     fn drop(&mut self) {
         let mut state = self.roster.state();
         if state.pages.remove(&self.number).is_some_and(|page| page.owner) {
-            state.owner_active = Instant::now();
+            state.owner_active = Some(Instant::now());
         }
         drop(state);
         self.roster.notify();
@@ -784,7 +762,6 @@ impl Default for Roster {
 
 #[cfg(test)]
 impl Roster {
-    /// The number of reserved seats.
     pub(crate) fn reserved(&self) -> usize {
         self.reserved_besides(Holder::Host(HostId::Other, u64::MAX))
     }
@@ -854,20 +831,21 @@ mod tests {
             roster.add_member(at(number), "x", "");
             roster.bar(HostId::V6Network(number as u64));
         }
-        let mut state = roster.state();
+        let state = roster.state();
         assert_eq!((state.members.len(), state.member_order.len()), (MAX_MEMBERS, MAX_MEMBERS));
         assert!(!state.members.contains_key(&at(MAX_MEMBERS - 1)));
         assert_eq!(state.barred.len(), MAX_BARRED);
+        drop(state);
         let seconds = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
         let eve = HostId::of("10.0.0.9:1");
-        assert_eq!((0..100).filter(|_| state.may_speak(seconds(0), eve)).count(), 4);
-        assert_eq!([2, 3, 3].map(|at| state.may_speak(seconds(at), eve)), [false, true, false]);
+        assert_eq!((0..100).filter(|_| roster.may_speak(seconds(0), eve)).count(), 4);
+        assert_eq!([2, 3, 3].map(|at| roster.may_speak(seconds(at), eve)), [false, true, false]);
         for network in 0..2 * MAX_SPEAKING as u64 {
-            state.may_speak(seconds(3), HostId::V6Network(network << 16));
+            roster.may_speak(seconds(3), HostId::V6Network(network << 16));
         }
-        assert!(state.phrases.is_full());
+        assert!(roster.phrases.lock().unwrap().is_full());
         let late = HostId::V6Network(u64::MAX);
-        assert!(!state.may_speak(seconds(3), late) && state.may_speak(seconds(60), late));
+        assert!(!roster.may_speak(seconds(3), late) && roster.may_speak(seconds(60), late));
     }
 
     #[test]

@@ -37,7 +37,6 @@ const PICTURES: u32 = 300;
 /// Limit on the number of frames at the end of the queue that are searched for a superseded picture.
 const LOOK_BACK: usize = 32;
 
-/// A spectator.
 #[derive(Debug, Default)]
 struct Spectator {
     // Whether the spectator has received only delayed pictures so far, so that it receives each newer one.
@@ -56,9 +55,9 @@ pub(super) struct Spectators {
     queue: DelayQueue,
     peers: BTreeMap<PeerId, Spectator>,
     // Pictures of the match, and the newest one that may be shown.
-    overviews: Past<Vec<Bytes>>,
+    overviews: DelayedSamples<Vec<Bytes>>,
     picture: Option<Vec<Bytes>>,
-    scores: Past<BTreeMap<String, i64>>,
+    scores: DelayedSamples<BTreeMap<String, i64>>,
     // The last frame that was veiled, and the result.
     veiled: Option<(Bytes, Bytes)>,
     /// The outputs of an input, before they are forwarded.
@@ -78,9 +77,9 @@ impl Spectators {
             waits: false,
             queue: DelayQueue::new(delay),
             peers: spectators.map(|peer| (peer, Spectator::default())).collect(),
-            overviews: Past::new(delay),
+            overviews: DelayedSamples::new(delay),
             picture: None,
-            scores: Past::new(delay),
+            scores: DelayedSamples::new(delay),
             veiled: None,
             staged: Outbox::new(),
         };
@@ -99,7 +98,6 @@ impl Spectators {
         self.waits && self.hides && phase == Phase::Playing
     }
 
-    /// Queues new scores.
     pub(super) fn push_scores(&mut self, now: Time, scores: BTreeMap<String, i64>) {
         self.scores.push(now, scores);
     }
@@ -302,7 +300,6 @@ impl Spectators {
     }
 }
 
-/// A delayed output.
 #[derive(Debug, Clone, PartialEq)]
 enum DelayedOutput {
     Frame(Bytes),
@@ -419,14 +416,14 @@ fn is_same(one: &DelayedOutput, other: &DelayedOutput) -> bool {
 
 /// Delays samples of a value by a fixed time: one sample for each thirtieth of the delay, and at most one a second.
 #[derive(Debug)]
-struct Past<T> {
+struct DelayedSamples<T> {
     delay: Duration,
     interval: Duration,
     // When the interval began, when the sample was taken, and the value.
     values: VecDeque<(Time, Time, T)>,
 }
 
-impl<T> Past<T> {
+impl<T> DelayedSamples<T> {
     fn new(delay: Duration) -> Self {
         Self { delay, interval: Duration::from_secs(1).max(delay / 30), values: VecDeque::new() }
     }
@@ -495,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn of_pictures_in_quick_succession_the_last_one_is_shown_after_the_delay() {
+    fn last_of_several_pictures_is_shown_after_the_delay() {
         let mut queue = DelayQueue::new(DELAY);
         let always = |_: &Bytes, _: &Bytes| true;
         for millis in (0..1_000).step_by(5) {
@@ -534,8 +531,8 @@ mod tests {
     }
 
     #[test]
-    fn past_keeps_one_sample_a_second() {
-        let mut past = Past::new(DELAY);
+    fn one_sample_a_second_is_delayed() {
+        let mut past = DelayedSamples::new(DELAY);
         for millis in (0..100_000).step_by(100) {
             if let Some(value) = past.pop(at(millis)) {
                 assert!(value + 30_000 <= millis && value + 31_100 >= millis, "{value} at {millis}");

@@ -92,7 +92,6 @@ struct Seat {
     paused: Option<(Time, BytesMut)>,
 }
 
-/// The transport.
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
