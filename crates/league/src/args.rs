@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{ArgAction, Parser};
-use cmdkit::{LogArgs, UsageError, count, read_file, whole_number};
-use league::{Entrant, Game, Limits, Plan};
+use clap::Parser;
+use cmdkit::{LogArgs, UsageError, read_file};
+use league::{Limits, Plan};
 
 /// The longest file of a league, in bytes.
 const MAX_FILE: usize = 1 << 20;
@@ -29,13 +29,8 @@ Exit status: 0 when the league is over, 1 on failure, 2 for wrong usage, 3 when 
 #[derive(Debug, Parser)]
 #[command(name = "league", version, after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The game
-    #[arg(value_enum)]
-    game: Option<Game>,
-
-    /// A participant: the command of a program, or bot:easy, bot:normal or bot:hard; may be repeated
-    #[arg(long = "player", value_name = "NAME=COMMAND", value_parser = player, action = ArgAction::Append)]
-    players: Vec<Entrant>,
+    #[command(flatten)]
+    plan: Plan,
 
     /// Read players and options from a TOML file; options of the command line take precedence
     #[arg(long, value_name = "FILE")]
@@ -44,70 +39,6 @@ pub(crate) struct Args {
     /// The folder of the league: its matches, journals, table and page
     #[arg(long, value_name = "DIR", default_value = "league")]
     pub(crate) out: PathBuf,
-
-    /// Maximum number of rounds; in each round, all players play equally often [default: 50]
-    #[arg(long, value_name = "COUNT", value_parser = count(1..=1_000_000_u32, 50))]
-    rounds: Option<u32>,
-
-    /// End earlier once each player is better than the next with this certainty, from 0.5 to 0.999 [default: 0.95]
-    #[arg(long, value_name = "DEGREE", value_parser = certainty)]
-    certainty: Option<u16>,
-
-    /// Matches at the same time; programs that need processor time slow each other down [default: 1]
-    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=64_u8, 2))]
-    jobs: Option<u8>,
-
-    /// Seats of a match, for robots and nuggets [default: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole_number(2..=26_usize, 4))]
-    seats: Option<usize>,
-
-    /// Seed of all random choices [default: the system's entropy, or the seed of the continued league]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17))]
-    seed: Option<u64>,
-
-    /// How long a player has to join and to answer [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 10))]
-    patience: Option<u16>,
-
-    /// How long a match may last after its start [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 60))]
-    limit: Option<u16>,
-
-    /// Turns of a game [default: 100]
-    #[arg(long, value_name = "COUNT", help_heading = "Robots", value_parser = whole_number(1..=10_000_u16, 100))]
-    turns: Option<u16>,
-
-    /// Milliseconds of a turn [default: 20]
-    #[arg(long, value_name = "MS", help_heading = "Robots", value_parser = whole_number(1..=10_000_u64, 20))]
-    turn_ms: Option<u64>,
-
-    /// Width of the board [default: 10]
-    #[arg(long, value_name = "FIELDS", help_heading = "Robots", value_parser = whole_number(1..=1_000_u16, 10))]
-    columns: Option<u16>,
-
-    /// Height of the board [default: 10]
-    #[arg(long, value_name = "FIELDS", help_heading = "Robots", value_parser = whole_number(1..=1_000_u16, 10))]
-    rows: Option<u16>,
-
-    /// The map [default: the built-in one]
-    #[arg(long, value_name = "FILE", help_heading = "Nuggets")]
-    map: Option<PathBuf>,
-
-    /// Rounds at a table [default: 100, or 1000 with --delay-ms 0]
-    #[arg(long, value_name = "COUNT", help_heading = "Blackjack", value_parser = count(1..=1_000_000_u32, 1_000))]
-    hands: Option<u32>,
-
-    /// The pause between two messages to a text player, as with `dealer` [default: 50]
-    #[arg(long, value_name = "MS", help_heading = "Blackjack", value_parser = whole_number(0..=10_000_u64, 50))]
-    delay_ms: Option<u64>,
-
-    /// Pegs of a code [default: 4]
-    #[arg(long, value_name = "COUNT", help_heading = "Mastermind", value_parser = whole_number(4..=8_u8, 4))]
-    pegs: Option<u8>,
-
-    /// Whether a colour may occur twice in a code [default: true]
-    #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
-    repeats: Option<bool>,
 
     /// Let programs use the network; without this option each program has only a loopback of its own, where the system
     /// allows that
@@ -118,50 +49,19 @@ pub(crate) struct Args {
     pub(crate) log: LogArgs,
 }
 
-fn player(typed: &str) -> Result<Entrant, String> {
-    let (name, command) =
-        typed.split_once('=').ok_or("expected a name and a command, as in Ada=./ada {host} {port}")?;
-    Ok(Entrant { name: name.to_owned(), command: command.to_owned() })
-}
-
-fn certainty(typed: &str) -> Result<u16, String> {
-    let value = typed.parse().map_err(|_| "expected a number from 0.5 to 0.999, as in 0.95".to_owned())?;
-    league::thousandths(value)
-}
-
 impl Args {
     /// The plan from the command line and the file.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
-        let typed = Plan {
-            game: self.game,
-            seats: self.seats,
-            seed: self.seed,
-            patience: self.patience,
-            limit: self.limit,
-            rounds: self.rounds,
-            certainty: self.certainty,
-            jobs: self.jobs,
-            turns: self.turns,
-            turn_ms: self.turn_ms,
-            columns: self.columns,
-            rows: self.rows,
-            map: self.map.clone(),
-            hands: self.hands,
-            delay_ms: self.delay_ms,
-            pegs: self.pegs,
-            repeats: self.repeats,
-            players: self.players.clone(),
-        };
-        let Some(file) = &self.file else { return Ok(typed) };
+        let Some(file) = &self.file else { return Ok(self.plan.clone()) };
         let text = read_file(file, MAX_FILE).with_context(|| format!("cannot read '{}'", file.display()))?;
         let text = String::from_utf8(text).with_context(|| format!("'{}' is not text", file.display()))?;
         let written: Plan = toml::from_str(&text).map_err(|error| {
             UsageError(format!("cannot read '{}': {}", file.display(), error.to_string().trim_end()))
         })?;
-        Ok(typed.or(written))
+        Ok(self.plan.clone().or(written))
     }
 }
 
@@ -184,16 +84,18 @@ pub(crate) fn limits(plan: &Plan) -> Result<Limits, UsageError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::CommandFactory;
+    use league::Game;
+
+    use super::*;
 
     #[test]
-    fn the_definition_is_consistent() {
+    fn definition_is_consistent() {
         Args::command().debug_assert();
     }
 
     #[test]
-    fn the_command_line_comes_before_the_file_and_adds_players() {
+    fn command_line_overrides_the_file_and_adds_players() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("league.toml");
         let text = "game = \"robots\"\nturns = 50\nrounds = 4\n[[player]]\nname = \"A\"\ncommand = \"bot:easy\"\n";

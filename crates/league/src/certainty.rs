@@ -19,7 +19,6 @@ pub struct Tally {
 /// The relative strength of two players. The first one has the higher rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
-    /// The first is better.
     Better,
     /// No significant difference.
     Equal,
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_evidence_is_that_of_the_formula() {
+    fn evidence_follows_the_formula() {
         // 2^8 / (9 * 1), and 2^10 / (11 * 10).
         assert!((tally(8, 0).evidence() - (256.0_f64 / 9.0).ln()).abs() < 1e-12);
         assert!((tally(1, 9).evidence() - (1024.0_f64 / 110.0).ln()).abs() < 1e-12);
@@ -80,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn eight_of_eight_are_certain_and_seven_are_not() {
+    fn eight_of_eight_are_certain_and_seven_of_seven_are_not() {
         assert_eq!(tally(8, 0).order(0.95), Order::Better);
         assert_eq!(tally(0, 8).order(0.95), Order::Contrary);
         assert_eq!(tally(7, 0).order(0.95), Order::Equal);
     }
 
     #[test]
-    fn equal_players_are_rarely_told_apart_however_often_one_looks() {
+    fn equal_players_are_rarely_distinguished_at_any_number_of_checks() {
         let mut chance = Pcg64::seed_from_u64(1);
         let mut wrong = 0;
         for _ in 0..1_000 {
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_a_little_better_is_found_out() {
+    fn slightly_better_player_is_recognized() {
         let mut chance = Pcg64::seed_from_u64(2);
         let mut tally = Tally::default();
         for _ in 0..2_000 {

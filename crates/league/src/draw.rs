@@ -18,9 +18,7 @@ const SEEDS: u128 = 1 << 64;
 /// A match to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixture {
-    /// Its number, from 1.
     pub(crate) number: u64,
-    /// Its round, from 1.
     pub(crate) round: u32,
     /// Its deal, from 1, counted over all rounds.
     pub(crate) deal: u64,
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn with_more_seats_everybody_sits_everywhere_equally_often() {
+    fn each_player_has_each_seat_equally_often() {
         for (players, seats) in [(7, 4), (4, 4), (6, 3)] {
             let mut sat = BTreeMap::new();
             let draw = draw(players, seats, false);
@@ -149,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn alone_everybody_plays_the_same_deal() {
+    fn solo_players_play_the_same_deal() {
         let round = draw(4, 2, true).round(2);
         assert_eq!(round.iter().map(|fixture| fixture.seats[0]).collect::<BTreeSet<_>>().len(), 4);
         assert!(round.iter().all(|fixture| fixture.seats.len() == 1 && fixture.seed == round[0].seed));
     }
 
     #[test]
-    fn rounds_follow_each_other_and_differ_and_are_the_same_again() {
+    fn rounds_differ_and_are_reproducible() {
         let draw = draw(3, 2, false);
         let (first, second) = (draw.round(1), draw.round(2));
         assert_eq!(second[0].number, draw.matches_of_round() + 1);

@@ -10,18 +10,18 @@ use bytes::Bytes;
 use netcore::{Framing, Link, Time};
 use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Removal, Transport, Warden};
 
-use crate::seen::Seen;
+use crate::observer::MatchObserver;
 
 /// A transport that reports at which seat a connection was opened.
 pub(crate) struct Gate<T> {
     inner: T,
     seat: usize,
-    seen: Seen,
+    observer: MatchObserver,
 }
 
 impl<T> Gate<T> {
-    pub(crate) const fn new(inner: T, seat: usize, seen: Seen) -> Self {
-        Self { inner, seat, seen }
+    pub(crate) const fn new(inner: T, seat: usize, observer: MatchObserver) -> Self {
+        Self { inner, seat, observer }
     }
 }
 
@@ -37,7 +37,7 @@ impl<T: Transport> Transport for Gate<T> {
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
         let event = self.inner.next(now)?;
         if let Some(ConnectionEvent::Opened { .. }) = &event {
-            self.seen.opened(self.seat);
+            self.observer.opened(self.seat);
         }
         Ok(event)
     }
@@ -65,9 +65,9 @@ impl<T: Transport> Transport for Gate<T> {
 
 /// Refuses connections that do not belong to the player of their seat, and further connections to a seat that is
 /// taken. The host queries it after the [`Gate`] has reported the seat.
-pub(crate) struct Doorkeeper(pub(crate) Seen);
+pub(crate) struct SeatWarden(pub(crate) MatchObserver);
 
-impl Warden for Doorkeeper {
+impl Warden for SeatWarden {
     fn admits(&mut self, address: SocketAddr) -> bool {
         self.0.admits(address)
     }

@@ -15,9 +15,8 @@ use netshell::{Clock, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_u
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
-    gate::{Doorkeeper, Gate},
-    seen::Seen,
-    shared::Shared,
+    gate::{Gate, SeatWarden},
+    observer::MatchObserver,
 };
 
 /// The address of all servers.
@@ -28,7 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The transport of a game.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wire {
-    /// Datagrams.
     Udp,
     /// Connections, each with a read rate limit.
     Tcp(Rate),
@@ -43,7 +41,6 @@ impl Wire {
     }
 }
 
-/// The location of a seat.
 #[derive(Debug)]
 pub(crate) struct SeatAddress {
     pub(crate) address: SocketAddr,
@@ -61,7 +58,7 @@ pub(crate) struct Hosting {
 
 impl Hosting {
     /// Hosts a match with one seat in each of these networks. The journal is written to `folder`, which must contain
-    /// no other files. `audit` inspects the engine when the game is over.
+    /// no other files.
     ///
     /// # Errors
     /// If the system refuses a socket, or the journal cannot be written.
@@ -69,12 +66,12 @@ impl Hosting {
         engine: E,
         (wire, networks): (Wire, Vec<Network>),
         (writing, folder): (&Writing, &Path),
-        (seen, audit): (&Seen, fn(&E) -> Option<String>),
+        observer: &MatchObserver,
     ) -> anyhow::Result<Self> {
         let bind = |network: &Network| network.enter(|| Bound::new(wire))?;
         let bound = networks.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?;
         let addresses = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
-        seen.hosted(wire.link(), &addresses);
+        observer.hosted(wire.link(), &addresses);
         let cannot = || format!("cannot write a journal in '{}'", folder.display());
         // An interrupted match is played again from its start, so its old journal is removed.
         match fs::remove_dir_all(folder) {
@@ -85,16 +82,15 @@ impl Hosting {
         let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), addresses.clone(), begun);
         let created = writing.create(folder, Hosted::new(engine), head).with_context(cannot)?;
         let (journal, (room, hold, end)) = created;
-        let room = Shared::new(room);
-        let observer = seen.observer(room.clone(), audit);
-        let mut host = Host::new(room).with_hold(hold).with_observer(observer).with_warden(Doorkeeper(seen.clone()));
+        let (watching, warden) = (observer.clone(), SeatWarden(observer.clone()));
+        let mut host = Host::new(room).with_hold(hold).with_observer(watching).with_warden(warden);
         for (seat, bound) in bound.into_iter().enumerate() {
             host = match bound {
-                Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, seen.clone())),
+                Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, observer.clone())),
                 Bound::Tcp(listeners, rate) => {
                     // A separate budget, so that no player can use up the connections of another.
                     let budget = ConnectionBudget::from(Limits::of(None));
-                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, seat, seen.clone()))
+                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, seat, observer.clone()))
                 }
             };
         }

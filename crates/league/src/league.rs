@@ -34,22 +34,17 @@ const MATCHES: &str = "matches.jsonl";
 /// When a league ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The maximum number of rounds.
     pub rounds: u32,
     /// The league ends earlier if the order of all neighbours reaches this certainty.
     pub certainty: f64,
-    /// The maximum number of concurrent matches.
     pub jobs: usize,
 }
 
 /// Why a league has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The order is certain.
+pub enum EndReason {
     Certain,
-    /// All rounds are played.
     Rounds,
-    /// The user has stopped it.
     Stopped,
 }
 
@@ -114,7 +109,7 @@ impl League {
                     .with_context(|| format!("cannot write '{}'", path.display()))?;
             }
         }
-        let records = known(&setup, records)?;
+        let records = numbered(&setup, records)?;
         Ok(Self { folder: folder.to_owned(), setup, lines, records })
     }
 
@@ -129,7 +124,7 @@ impl League {
     }
 
     /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes
-    /// `table.csv`, `table.json` and `index.html`. It calls `tell` for each match. Returns the standings after the
+    /// `table.csv`, `table.json` and `index.html`. It calls `report` for each match. Returns the standings after the
     /// complete rounds.
     ///
     /// # Errors
@@ -138,8 +133,8 @@ impl League {
         &mut self,
         limits: Limits,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Record),
-    ) -> anyhow::Result<(Standings, Ending)> {
+        report: &mut dyn FnMut(&Record),
+    ) -> anyhow::Result<(Standings, EndReason)> {
         let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
         let protection = Protection::of_this_process();
         let mut round = 1;
@@ -150,16 +145,16 @@ impl League {
                 self.write(&standings, None)?;
             }
             if standings.is_certain() {
-                break Ending::Certain;
+                break EndReason::Certain;
             }
             round = standings.rounds + 1;
             if round > limits.rounds {
-                break Ending::Rounds;
+                break EndReason::Rounds;
             }
-            self.play_round((round, limits.jobs), (&writing, stop, protection), tell)?;
+            self.play_round((round, limits.jobs), (&writing, stop, protection), report)?;
             standings = self.standings(limits.certainty);
             if stop.load(Ordering::SeqCst) {
-                break Ending::Stopped;
+                break EndReason::Stopped;
             }
         };
         self.write(&standings, Some(ending))?;
@@ -171,7 +166,7 @@ impl League {
         &mut self,
         (round, jobs): (u32, usize),
         (writing, stop, protection): (&Writing, &AtomicBool, Protection),
-        tell: &mut dyn FnMut(&Record),
+        report: &mut dyn FnMut(&Record),
     ) -> anyhow::Result<()> {
         let Self { folder, setup, lines, records } = self;
         let mut missing = Draw::new(setup).round(round);
@@ -198,7 +193,7 @@ impl League {
             let mut add = |record: anyhow::Result<Option<Record>>| {
                 let Some(record) = record? else { return Ok(()) };
                 lines.add(&record)?;
-                tell(&record);
+                report(&record);
                 records.insert(record.number, record);
                 Ok(())
             };
@@ -209,16 +204,16 @@ impl League {
     }
 
     // Writes the table and the page. Without an ending the league is still running.
-    fn write(&self, standings: &Standings, ending: Option<Ending>) -> anyhow::Result<()> {
+    fn write(&self, standings: &Standings, ending: Option<EndReason>) -> anyhow::Result<()> {
         let rounds = match standings.rounds {
             1 => "1 round".to_owned(),
             rounds => format!("{rounds} rounds"),
         };
         let state = match ending {
             None => format!("After {rounds}; the league continues"),
-            Some(Ending::Certain) => format!("Final after {rounds}: the order is certain"),
-            Some(Ending::Rounds) => format!("Final after {rounds}: all rounds are played"),
-            Some(Ending::Stopped) => format!("Interrupted after {rounds}"),
+            Some(EndReason::Certain) => format!("Final after {rounds}: the order is certain"),
+            Some(EndReason::Rounds) => format!("Final after {rounds}: all rounds are played"),
+            Some(EndReason::Stopped) => format!("Interrupted after {rounds}"),
         };
         let page = page::write(&self.setup, standings, &self.records, (&state, ending.is_none()));
         let json = serde_json::to_vec_pretty(&table::json(&self.setup, standings, &state))?;
@@ -233,7 +228,7 @@ impl League {
 }
 
 // The matches by number. Each must match the draw.
-fn known(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
+fn numbered(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
     let draw = Draw::new(setup);
     let mut rounds: BTreeMap<u32, Vec<Fixture>> = BTreeMap::new();
     let mut known = BTreeMap::new();
@@ -266,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn another_league_in_the_folder_is_refused_and_the_same_goes_on() {
+    fn folder_of_another_league_is_rejected_and_the_same_league_resumes() {
         let folder = tempfile::tempdir().unwrap();
         let open = |plan| League::open(folder.path(), plan, 3);
         drop(open(plan("robots", 1)).unwrap());
@@ -280,14 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn a_match_of_another_draw_is_refused() {
+    fn match_of_another_draw_is_rejected() {
         let setup = plan("robots", 1).setup(1).unwrap();
         let fixture = &Draw::new(&setup).round(1)[0];
         let names: Vec<_> = fixture.seats.iter().map(|player| (&*setup.players[*player].name, Some(0))).collect();
         let mut record = crate::record::tests::record(1, 1, 1, &names);
         record.seed = fixture.seed;
-        assert_eq!(known(&setup, vec![record.clone(), record.clone()]).unwrap().len(), 1);
+        assert_eq!(numbered(&setup, vec![record.clone(), record.clone()]).unwrap().len(), 1);
         record.seed += 1;
-        assert!(known(&setup, vec![record]).unwrap_err().to_string().contains("match 1 of 'matches.jsonl'"));
+        assert!(numbered(&setup, vec![record]).unwrap_err().to_string().contains("match 1 of 'matches.jsonl'"));
     }
 }

@@ -5,6 +5,8 @@
 //! match and writes a line for each. [`Standings`] are a pure function of these lines, and so are the table and the
 //! page.
 
+#![allow(missing_docs, reason = "the library serves the program of this crate")]
+
 mod bot;
 mod certainty;
 mod chart;
@@ -13,6 +15,7 @@ mod games;
 mod gate;
 mod hosting;
 mod league;
+mod observer;
 mod page;
 mod player;
 mod protection;
@@ -20,17 +23,15 @@ mod rating;
 mod record;
 mod referee;
 mod rules;
-mod seen;
 mod setup;
-mod shared;
 mod standings;
 mod table;
 
 pub use crate::{
-    league::{Ending, League, Limits, check},
+    league::{EndReason, League, Limits, check},
     protection::Protection,
     record::{Record, Seat},
     rules::Game,
-    setup::{Entrant, Plan, certainty as thousandths},
+    setup::{Entrant, Plan},
     standings::Standings,
 };

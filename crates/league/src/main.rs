@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use cmdkit::{EXIT_USAGE, Usage, UsageError, print_stderr};
-use league::{Ending, League, Record};
+use league::{EndReason, League, Record};
 use rand::{TryRng as _, rngs::SysRng};
 
 use crate::args::Args;
@@ -39,22 +39,22 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     if before > 0 {
         print_stderr(&format!("Continuing the league after {before} matches.\n"));
     }
-    let (standings, ending) = league.play(limits, &stop, &mut |record| print_stderr(&told(record)))?;
+    let (standings, ending) = league.play(limits, &stop, &mut |record| print_stderr(&line(record)))?;
     let (folder, end) = (
         args.out.display(),
         match ending {
-            Ending::Certain => "The order is certain.",
-            Ending::Rounds => "All rounds are played.",
-            Ending::Stopped => "The league was stopped; repeat the command to continue it.",
+            EndReason::Certain => "The order is certain.",
+            EndReason::Rounds => "All rounds are played.",
+            EndReason::Stopped => "The league was stopped; repeat the command to continue it.",
         },
     );
     let text = format!("{standings}{end} The page is '{folder}/index.html'.\n");
     io::stdout().write_all(text.as_bytes())?;
-    Ok(if ending == Ending::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })
+    Ok(if ending == EndReason::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })
 }
 
 // A line about a match: `match 17, round 2: Hard 0, Easy - (it ended with exit status 1)`.
-fn told(record: &Record) -> String {
+fn line(record: &Record) -> String {
     let seats: Vec<String> = record
         .seats
         .iter()

@@ -40,7 +40,7 @@ pub(crate) fn write(
     let sentences: Vec<String> =
         standings.sentences().iter().map(|sentence| format!("<li>{}</li>\n", escape(sentence))).collect();
     let sentences = sentences.concat();
-    let matches: String = records.values().rev().take(LISTED).map(listed).collect();
+    let matches: String = records.values().rev().take(LISTED).map(match_row).collect();
     let count = records.len();
     let chart = chart::draw(standings);
     format!(
@@ -68,7 +68,7 @@ fn row(row: &Row) -> String {
     )
 }
 
-fn listed(record: &Record) -> String {
+fn match_row(record: &Record) -> String {
     let Record { number, round, seats, journal, .. } = record;
     let mut players = String::new();
     for (at, Seat { player, score, forfeit, note }) in seats.iter().enumerate() {
@@ -95,7 +95,7 @@ mod tests {
     };
 
     #[test]
-    fn the_page_loads_nothing_and_takes_nobody_at_their_word() {
+    fn page_escapes_texts_of_programs_and_loads_nothing() {
         let player = |name: &str| Entrant { name: name.into(), command: "bot:easy".into() };
         let plan: Plan = toml::from_str("game = \"robots\"").unwrap();
         let setup = Plan { players: vec![player("A"), player("B")], ..plan }.setup(1).unwrap();

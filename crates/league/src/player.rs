@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long a program that has left the game has to exit, so that its exit status can be reported.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest quoted line of a program, in letters.
 const MAX_QUOTED: usize = 200;
 
@@ -83,9 +83,9 @@ impl Player {
     }
 
     /// How its program has ended, with the last line of its standard error; `None` if it is still running.
-    pub(crate) fn last_words(&mut self) -> Option<String> {
+    pub(crate) fn exit_report(&mut self) -> Option<String> {
         let Self::Program { run, .. } = self else { return None };
-        let exit = run.exit(Instant::now() + LAST_WORDS)?;
+        let exit = run.exit(Instant::now() + EXIT_TIMEOUT)?;
         let said = run.errors().pop().map_or_else(String::new, |line| format!(": {}", quoted(&line)));
         Some(format!("it ended with {exit}{said}"))
     }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_quoted_without_what_moves_a_cursor() {
+    fn quoted_lines_have_no_control_characters() {
         assert_eq!(quoted("  \u{1b}[2Jboo\u{202e}\r"), "\u{fffd}[2Jboo\u{fffd}");
         assert_eq!(quoted(&"x".repeat(201)), format!("{} ...", "x".repeat(200)));
     }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_wins_rises_and_is_better_known() {
+    fn winner_gains_points_and_certainty() {
         let mut ratings = [Rating::new(); 4];
         rate(&mut ratings, &[(0, 1), (1, 2), (3, 2)]);
         assert!(ratings[0].points() > 1000.0 && ratings[1].points() < 1000.0);

@@ -14,16 +14,12 @@ use crate::protection::Protection;
 /// A completed match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its number, from 1.
     #[serde(rename = "match")]
     pub number: u64,
-    /// Its round, from 1.
     pub round: u32,
     /// Its deal, from 1.
     pub deal: u64,
-    /// Its seed.
     pub seed: u64,
-    /// The players by seat.
     pub seats: Vec<Seat>,
     /// Its duration in milliseconds.
     pub millis: u64,
@@ -37,7 +33,6 @@ pub struct Record {
 /// The result of a player in a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// The player's name.
     pub player: String,
     /// The score, in the unit of the game; `None` if the game ended before it had one.
     pub score: Option<i64>,
@@ -113,7 +108,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_is_written_again() {
+    fn incomplete_last_line_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matches.jsonl");
         let (one, two) = (record(1, 1, 1, &[("A", Some(3)), ("B", None)]), record(2, 1, 1, &[("B", Some(0))]));
@@ -139,7 +134,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_that_is_wrong_is_named() {
+    fn error_states_the_number_of_an_invalid_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matches.jsonl");
         std::fs::write(&path, "{\"match\":1}\n").unwrap();

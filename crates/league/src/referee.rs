@@ -8,17 +8,17 @@ use std::{
 
 use anyhow::Context as _;
 use conformance::{CannotStart, Network};
-use journal_core::Writing;
-use netcore::Recorded;
+use journal_core::{Cursor, Writing};
+use netcore::{GameEvent, Outbox, Output, Recorded, Time};
 use tokio::time::sleep;
 
 use crate::{
     draw::Fixture,
     hosting::{Hosting, Wire},
+    observer::{MatchObserver, MatchState},
     player::Player,
     protection::Protection,
     record::{Record, Seat},
-    seen::{Seen, State},
     setup::Setup,
 };
 
@@ -27,9 +27,7 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// A game from the point of view of the referee.
 pub(crate) trait Table {
-    /// Its server.
     type Engine: Recorded + Send + 'static;
-    /// The transport.
     const WIRE: Wire;
 
     /// Creates the server of a match.
@@ -38,19 +36,21 @@ pub(crate) trait Table {
     /// If the setup is impossible.
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Self::Engine>;
 
+    /// Whether players can break a rule of the league.
+    const HAS_BREACHES: bool = false;
+
     /// The longest duration of a match, counted from the moment when all players have joined.
     fn limit(setup: &Setup) -> Duration {
         Duration::from_secs(setup.limit.into())
     }
 
     /// The score of a seat when the game is over.
-    fn score(state: &State, seat: usize) -> Option<i64> {
+    fn score(state: &MatchState, seat: usize) -> Option<i64> {
         state.score(seat)
     }
 
-    /// The league rule that the only player has broken, if any. Called when the game is over.
-    fn breach(engine: &Self::Engine) -> Option<String> {
-        let _ = engine;
+    /// The league rule that the only player has broken at the end of its game, if any.
+    fn breach(_engine: &Self::Engine) -> Option<String> {
         None
     }
 }
@@ -75,9 +75,8 @@ impl Venue<'_> {
 #[derive(Debug)]
 enum Forfeit {
     /// The player has left the game. The exit status of its program is added to this reason if it has ended.
-    Gone(String),
-    /// Any other reason.
-    Said(String),
+    Left(String),
+    Other(String),
 }
 
 /// Plays a match. Returns `None` if the league is stopped meanwhile: the match then does not count.
@@ -92,30 +91,48 @@ pub(crate) fn play<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Re
 async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
     let begun = Instant::now();
     let folder = format!("journals/{:04}", fixture.number);
-    let seen = Seen::new(venue.protection);
+    let observer = MatchObserver::new(venue.protection);
     let networks = fixture.seats.iter().map(|&player| network(venue, player)).collect::<anyhow::Result<Vec<_>>>()?;
     let hosting = Hosting::start(
         T::engine(venue.setup, fixture)?,
         (T::WIRE, networks),
         (venue.writing, &venue.folder.join(&folder)),
-        (&seen, T::breach),
+        &observer,
     )?;
-    let name = hosting.journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut game = Play { venue, fixture, seen: &seen, players: Vec::new(), forfeits: Vec::new() };
+    let path = hosting.journal.clone();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut game = Play { venue, fixture, observer: &observer, players: Vec::new(), forfeits: Vec::new() };
     game.forfeits.resize_with(fixture.seats.len(), || None);
     if game.gather(&hosting).await? {
         game.watch::<T>(&hosting).await;
     }
-    seen.state().stop();
+    observer.state().stop();
     hosting.finish().await?;
     if venue.is_stopped() {
         return Ok(None);
     }
-    let seats = game.result::<T>();
+    let is_over = observer.state().result.is_some();
+    let breach = if T::HAS_BREACHES && is_over { breach_in::<T>(&path)? } else { None };
+    let seats = game.result::<T>(breach.as_deref());
     let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Fixture { number, round, deal, seed, .. } = *fixture;
     let (journal, protection) = (format!("{folder}/{name}"), venue.protection);
     Ok(Some(Record { number, round, deal, seed, seats, millis, journal, protection }))
+}
+
+// Replays a match up to the end of its game, and returns the rule that its player has broken.
+fn breach_in<T: Table>(journal: &Path) -> anyhow::Result<Option<String>> {
+    let (reader, replay, _) = journal_core::open(journal)?.replay_before::<T::Engine>(Time::ZERO, |_, _| true)?;
+    let (mut cursor, mut out) = (Cursor::new(reader, replay), Outbox::new());
+    loop {
+        cursor.read(|_| {})?;
+        if cursor.apply(&mut out)?.is_none() {
+            return Ok(None);
+        }
+        if out.drain().any(|output| matches!(output, Output::Event(GameEvent::Ended { .. }))) {
+            return Ok(T::breach(cursor.replay().room().engine()));
+        }
+    }
 }
 
 // Bots run in this process. If each program has its own network, none can reach theirs.
@@ -130,7 +147,7 @@ fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
 struct Play<'a> {
     venue: &'a Venue<'a>,
     fixture: &'a Fixture,
-    seen: &'a Seen,
+    observer: &'a MatchObserver,
     players: Vec<Player>,
     forfeits: Vec<Option<Forfeit>>,
 }
@@ -146,26 +163,26 @@ impl Play<'_> {
             match Player::start(&players[player], self.venue.setup.game(), place, seed) {
                 Ok(player) => {
                     if let Some(owner) = player.owner() {
-                        self.seen.state().started(seat, owner);
+                        self.observer.state().started(seat, owner);
                     }
                     self.players.push(player);
                 }
                 Err(error) if error.downcast_ref().is_some_and(CannotStart::is_temporary) => return Err(error),
                 Err(error) => {
-                    self.forfeits[seat] = Some(Forfeit::Said(format!("{error:#}")));
+                    self.forfeits[seat] = Some(Forfeit::Other(format!("{error:#}")));
                     return Ok(false);
                 }
             }
             let by = Instant::now() + Duration::from_secs((*patience).into());
-            while !self.seen.state().has_joined(seat) {
+            while !self.observer.state().has_joined(seat) {
                 self.judge(seat);
                 if self.remaining() < self.forfeits.len() || self.venue.is_stopped() || hosting.has_ended() {
                     return Ok(false);
                 }
-                if self.players[seat].has_ended() && !self.seen.state().has_joined(seat) {
-                    self.forfeits[seat] = Some(Forfeit::Gone("it did not join".to_owned()));
+                if self.players[seat].has_ended() && !self.observer.state().has_joined(seat) {
+                    self.forfeits[seat] = Some(Forfeit::Left("it did not join".to_owned()));
                 } else if Instant::now() >= by {
-                    self.forfeits[seat] = Some(Forfeit::Said(format!("it did not join within {patience} s")));
+                    self.forfeits[seat] = Some(Forfeit::Other(format!("it did not join within {patience} s")));
                 }
                 self.pause().await;
             }
@@ -185,7 +202,7 @@ impl Play<'_> {
             }
             if Instant::now() >= by {
                 if alone {
-                    self.forfeits[0] = Some(Forfeit::Said(format!("it did not finish within {} s", limit.as_secs())));
+                    self.forfeits[0] = Some(Forfeit::Other(format!("it did not finish within {} s", limit.as_secs())));
                 }
                 return;
             }
@@ -198,13 +215,13 @@ impl Play<'_> {
     fn judge(&mut self, players: usize) -> bool {
         let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
         // Checked after the exits: a program may exit once the game is over.
-        let state = self.seen.state();
+        let state = self.observer.state();
         if state.result.is_some() {
             return true;
         }
         for (seat, (has_ended, forfeit)) in ended.into_iter().zip(&mut self.forfeits).enumerate() {
             let why = state.left(seat).or(has_ended.then_some("it ended before the game was over"));
-            *forfeit = forfeit.take().or(why.map(|why| Forfeit::Gone(why.to_owned())));
+            *forfeit = forfeit.take().or(why.map(|why| Forfeit::Left(why.to_owned())));
         }
         false
     }
@@ -217,34 +234,65 @@ impl Play<'_> {
     // Waits for a change, or until the next check for exited programs.
     async fn pause(&self) {
         tokio::select! {
-            () = self.seen.changed() => {}
+            () = self.observer.changed() => {}
             () = sleep(POLL) => {}
         }
     }
 
     // Returns the result of each seat. Called after the server has ended.
-    fn result<T: Table>(&mut self) -> Vec<Seat> {
+    fn result<T: Table>(&mut self, breach: Option<&str>) -> Vec<Seat> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
         for seat in 0..self.fixture.seats.len() {
-            let state = self.seen.state();
-            let breach = state.result.as_ref().and_then(|result| result.breach.clone());
+            let state = self.observer.state();
             // The player may have lost its seat and the game at the same time.
-            let left = || state.left(seat).map(|why| Forfeit::Gone(why.to_owned()));
-            let forfeit = self.forfeits[seat].take().or_else(left).or(breach.map(Forfeit::Said));
+            let left = || state.left(seat).map(|why| Forfeit::Left(why.to_owned()));
+            let breach = || breach.map(|why| Forfeit::Other(why.to_owned()));
+            let forfeit = self.forfeits[seat].take().or_else(left).or_else(breach);
             let score = T::score(&state, seat);
             drop(state);
             let forfeit = forfeit.map(|forfeit| match forfeit {
-                Forfeit::Said(why) => why,
-                Forfeit::Gone(why) => match self.players.get_mut(seat).and_then(Player::last_words) {
+                Forfeit::Other(why) => why,
+                Forfeit::Left(why) => match self.players.get_mut(seat).and_then(Player::exit_report) {
                     Some(words) => format!("{why}; {words}"),
                     None => why,
                 },
             });
             let name = |seat: usize| self.venue.setup.players[self.fixture.seats[seat]].name.clone();
-            let others: Vec<String> = self.seen.state().intrusions(seat).map(name).collect();
+            let others: Vec<String> = self.observer.state().intrusions(seat).map(name).collect();
             let note = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
             seats.push(Seat { player: name(seat), score, forfeit, note });
         }
         seats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use journal_core::{Head, MAX_SIZE, SyncPolicy};
+    use mastermind::{Config, Server};
+    use netcore::{Hosted, Input, Link, PeerId, Role, Room as _};
+
+    use super::*;
+
+    #[test]
+    fn hint_in_the_journal_is_a_breach() {
+        for (request, expected) in [("HINT\n", Some("it requested a hint")), ("", None)] {
+            let folder = tempfile::tempdir().unwrap();
+            let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
+            let engine = Server::new(Config::new(4, true, 1)).unwrap();
+            let head = Head::new(&engine, "test", vec![], 0);
+            let (journal, (mut room, _, end)) = writing.create(folder.path(), Hosted::new(engine), head).unwrap();
+            let (mut out, peer) = (Outbox::new(), PeerId(1));
+            let address = "127.0.0.1:1".into();
+            let connected = Input::Connected { peer, role: Role::Player, link: Link::Stream, address };
+            room.input(Time::ZERO, connected, &mut out);
+            for text in ["PLAY Ann\n", request, "RESIGN\n"] {
+                room.receive(Time::ZERO, peer, &mut BytesMut::from(text), &mut out);
+            }
+            end.close();
+            assert!(end.finish(Duration::from_secs(60)));
+            assert_eq!(breach_in::<Server>(&journal).unwrap().as_deref(), expected);
+        }
     }
 }

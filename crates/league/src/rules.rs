@@ -5,7 +5,6 @@ use std::{fmt, str::FromStr};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// The game of a league.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Game {
@@ -34,7 +33,6 @@ impl Game {
         }
     }
 
-    /// The unit of scores.
     pub(crate) const fn unit(self) -> &'static str {
         match self {
             Self::Robots => "times destroyed",
@@ -76,34 +74,24 @@ impl fmt::Display for Game {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "game", rename_all = "lowercase", rename_all_fields = "kebab-case")]
 pub(crate) enum Rules {
-    /// A game of robots.
     Robots {
-        /// Turns of a game.
         turns: u16,
-        /// Milliseconds of a turn.
         turn_ms: u64,
         /// The width of the board, in fields.
         columns: u16,
-        /// Its height.
         rows: u16,
     },
-    /// A game of nuggets.
     Nuggets {
-        /// The text of the map.
         map: String,
     },
-    /// A table for one.
     Blackjack {
-        /// Rounds at the table.
         hands: u32,
         /// The pause between two messages to a text player, in milliseconds. Leagues that were begun without this field
         /// have no pause.
         #[serde(default)]
         delay_ms: u64,
     },
-    /// One code.
     Mastermind {
-        /// Pegs of the code.
         pegs: u8,
         /// Whether a colour may occur twice in it.
         repeats: bool,
@@ -135,7 +123,6 @@ impl fmt::Display for Rules {
     }
 }
 
-/// The level of a built-in bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BotLevel(pub(crate) netcore::Level);
 

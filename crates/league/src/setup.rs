@@ -4,6 +4,8 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use blackjack::config::DELAY;
+use clap::{ArgAction, Args};
+use cmdkit::{count, whole_number};
 use conformance::{Launcher as _, Program};
 use serde::{Deserialize, Serialize};
 
@@ -61,47 +63,94 @@ impl Entrant {
 }
 
 /// The options of the user, from a file or the command line. Missing ones have defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Args)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plan {
-    /// The game.
+    /// The game
+    #[arg(value_enum)]
     pub game: Option<Game>,
-    /// Seats of a match, for multiplayer games.
-    pub seats: Option<usize>,
-    /// The seed of all random choices.
-    pub seed: Option<u64>,
-    /// Seconds that a player has to join and to answer.
-    pub patience: Option<u16>,
-    /// The longest duration of a match in seconds.
-    pub limit: Option<u16>,
-    /// The maximum number of rounds.
-    pub rounds: Option<u32>,
-    /// The required certainty of the order, in thousandths, from 500 to 999.
-    #[serde(deserialize_with = "thousandths")]
-    pub certainty: Option<u16>,
-    /// The maximum number of concurrent matches.
-    pub jobs: Option<u8>,
-    /// Robots: turns of a game.
-    pub turns: Option<u16>,
-    /// Robots: milliseconds of a turn.
-    pub turn_ms: Option<u64>,
-    /// Robots: width of the board.
-    pub columns: Option<u16>,
-    /// Robots: height of the board.
-    pub rows: Option<u16>,
-    /// Nuggets: the file of the map.
-    pub map: Option<PathBuf>,
-    /// Blackjack: rounds at a table.
-    pub hands: Option<u32>,
-    /// Blackjack: milliseconds between two messages to a text player.
-    pub delay_ms: Option<u64>,
-    /// Mastermind: pegs of a code.
-    pub pegs: Option<u8>,
-    /// Mastermind: whether a colour may occur twice in a code.
-    pub repeats: Option<bool>,
-    /// The participants.
+
+    /// A participant: the command of a program, or bot:easy, bot:normal or bot:hard; may be repeated
+    #[arg(long = "player", value_name = "NAME=COMMAND", value_parser = entrant, action = ArgAction::Append)]
     #[serde(rename = "player")]
     pub players: Vec<Entrant>,
+
+    /// Maximum number of rounds; in each round, all players play equally often [default: 50]
+    #[arg(long, value_name = "COUNT", value_parser = count(1..=1_000_000_u32, 50))]
+    pub rounds: Option<u32>,
+
+    /// End earlier once each player is better than the next with this certainty, from 0.5 to 0.999 [default: 0.95]
+    // In thousandths.
+    #[arg(long, value_name = "DEGREE", value_parser = typed_certainty)]
+    #[serde(deserialize_with = "thousandths")]
+    pub certainty: Option<u16>,
+
+    /// Matches at the same time; programs that need processor time slow each other down [default: 1]
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=64_u8, 2))]
+    pub jobs: Option<u8>,
+
+    /// Seats of a match, for robots and nuggets [default: 2]
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(2..=26_usize, 4))]
+    pub seats: Option<usize>,
+
+    /// Seed of all random choices [default: the system's entropy, or the seed of the continued league]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17))]
+    pub seed: Option<u64>,
+
+    /// How long a player has to join and to answer [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 10))]
+    pub patience: Option<u16>,
+
+    /// How long a match may last after its start [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 60))]
+    pub limit: Option<u16>,
+
+    /// Turns of a game [default: 100]
+    #[arg(long, value_name = "COUNT", help_heading = "Robots", value_parser = whole_number(1..=10_000_u16, 100))]
+    pub turns: Option<u16>,
+
+    /// Milliseconds of a turn [default: 20]
+    #[arg(long, value_name = "MS", help_heading = "Robots", value_parser = whole_number(1..=10_000_u64, 20))]
+    pub turn_ms: Option<u64>,
+
+    /// Width of the board [default: 10]
+    #[arg(long, value_name = "FIELDS", help_heading = "Robots", value_parser = whole_number(1..=1_000_u16, 10))]
+    pub columns: Option<u16>,
+
+    /// Height of the board [default: 10]
+    #[arg(long, value_name = "FIELDS", help_heading = "Robots", value_parser = whole_number(1..=1_000_u16, 10))]
+    pub rows: Option<u16>,
+
+    /// The map [default: the built-in one]
+    #[arg(long, value_name = "FILE", help_heading = "Nuggets")]
+    pub map: Option<PathBuf>,
+
+    /// Rounds at a table [default: 100, or 1000 with --delay-ms 0]
+    #[arg(long, value_name = "COUNT", help_heading = "Blackjack", value_parser = count(1..=1_000_000_u32, 1_000))]
+    pub hands: Option<u32>,
+
+    /// The pause between two messages to a text player, as with `dealer` [default: 50]
+    #[arg(long, value_name = "MS", help_heading = "Blackjack", value_parser = whole_number(0..=10_000_u64, 50))]
+    pub delay_ms: Option<u64>,
+
+    /// Pegs of a code [default: 4]
+    #[arg(long, value_name = "COUNT", help_heading = "Mastermind", value_parser = whole_number(4..=8_u8, 4))]
+    pub pegs: Option<u8>,
+
+    /// Whether a colour may occur twice in a code [default: true]
+    #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
+    pub repeats: Option<bool>,
+}
+
+fn entrant(typed: &str) -> Result<Entrant, String> {
+    let (name, command) =
+        typed.split_once('=').ok_or("expected a name and a command, as in Ada=./ada {host} {port}")?;
+    Ok(Entrant { name: name.to_owned(), command: command.to_owned() })
+}
+
+fn typed_certainty(typed: &str) -> Result<u16, String> {
+    let value = typed.parse().map_err(|_| "expected a number from 0.5 to 0.999, as in 0.95".to_owned())?;
+    certainty(value)
 }
 
 fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
@@ -113,7 +162,7 @@ fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>,
 ///
 /// # Errors
 /// If the value is out of range; the message gives the accepted range.
-pub fn certainty(value: f64) -> Result<u16, String> {
+fn certainty(value: f64) -> Result<u16, String> {
     if !(0.5..=0.999).contains(&value) {
         return Err(format!("invalid certainty {value}: expected a number from 0.5 to 0.999, as in 0.95"));
     }
@@ -126,31 +175,16 @@ impl Plan {
     /// This plan, with missing values filled in from another one.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        let mut players = other.players;
-        players.extend(self.players);
-        Self {
-            game: self.game.or(other.game),
-            seats: self.seats.or(other.seats),
-            seed: self.seed.or(other.seed),
-            patience: self.patience.or(other.patience),
-            limit: self.limit.or(other.limit),
-            rounds: self.rounds.or(other.rounds),
-            certainty: self.certainty.or(other.certainty),
-            jobs: self.jobs.or(other.jobs),
-            turns: self.turns.or(other.turns),
-            turn_ms: self.turn_ms.or(other.turn_ms),
-            columns: self.columns.or(other.columns),
-            rows: self.rows.or(other.rows),
-            map: self.map.or(other.map),
-            hands: self.hands.or(other.hands),
-            delay_ms: self.delay_ms.or(other.delay_ms),
-            pegs: self.pegs.or(other.pegs),
-            repeats: self.repeats.or(other.repeats),
-            players,
+        let players = [other.players, self.players].concat();
+        macro_rules! with {
+            ($($field:ident),*) => { Self { players, $($field: self.$field.or(other.$field)),* } };
         }
+        with!(
+            game, rounds, certainty, jobs, seats, seed, patience, limit, turns, turn_ms, columns, rows, map, hands,
+            delay_ms, pegs, repeats
+        )
     }
 
-    /// The rules for this game.
     fn rules(&self, game: Game) -> anyhow::Result<Rules> {
         let asked: [(&str, bool, Game); 9] = [
             ("turns", self.turns.is_some(), Game::Robots),
@@ -241,7 +275,6 @@ impl Plan {
 pub(crate) struct Setup {
     version: u32,
     pub(crate) rules: Rules,
-    /// Seats of a match.
     pub(crate) seats: usize,
     pub(crate) seed: u64,
     /// Seconds that a player has to join and to answer.
@@ -295,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_describes_a_league() {
+    fn file_describes_a_league() {
         let setup = plan("robots", "turns = 50\nseed = 9\ncertainty = 0.99").unwrap();
         assert_eq!(setup.rules, Rules::Robots { turns: 50, turn_ms: 20, columns: 10, rows: 10 });
         assert_eq!((setup.seats, setup.seed, setup.players.len()), (2, 9, 2));
@@ -307,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_right() {
-        let told = |game: &str, more: &str| format!("{:#}", plan(game, more).unwrap_err());
-        assert_eq!(told("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
-        assert_eq!(told("robots", "seats = 3"), "invalid number of seats 3: expected 2 to 2");
-        assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' must be at least 1 s");
-        assert!(told("blackjack", "seats = 2").contains("each player plays alone"));
-        assert!(told("robots", "turn = 3").contains("unknown field `turn`"));
-        assert!(told("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));
+    fn invalid_values_are_reported_with_the_accepted_ones() {
+        let error = |game: &str, more: &str| format!("{:#}", plan(game, more).unwrap_err());
+        assert_eq!(error("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
+        assert_eq!(error("robots", "seats = 3"), "invalid number of seats 3: expected 2 to 2");
+        assert_eq!(error("robots", "patience = 0"), "'patience' and 'limit' must be at least 1 s");
+        assert!(error("blackjack", "seats = 2").contains("each player plays alone"));
+        assert!(error("robots", "turn = 3").contains("unknown field `turn`"));
+        assert!(error("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));
         let with = |name: &str, command: &str| {
             let player = |name: &str, command: &str| Entrant { name: name.into(), command: command.into() };
             let players = vec![player("A", "bot:easy"), player(name, command)];
@@ -330,19 +363,22 @@ mod tests {
     }
 
     #[test]
-    fn another_league_is_told_from_this_one() {
+    fn first_difference_of_two_leagues_is_reported() {
         let setup = plan("robots", "").unwrap();
         assert_eq!(setup.difference(&setup), None);
-        let told = |change: fn(&mut Setup)| {
+        let difference = |change: fn(&mut Setup)| {
             let mut other = setup.clone();
             change(&mut other);
             setup.difference(&other).unwrap()
         };
-        assert_eq!(told(|other| other.seed = 1), "its seed is 7");
-        assert_eq!(told(|other| other.players.reverse()), "its players are Ada, Hard");
-        assert_eq!(told(|other| other.players[1].command = "bot:easy".into()), "the command of Hard is 'bot:hard'");
+        assert_eq!(difference(|other| other.seed = 1), "its seed is 7");
+        assert_eq!(difference(|other| other.players.reverse()), "its players are Ada, Hard");
+        assert_eq!(
+            difference(|other| other.players[1].command = "bot:easy".into()),
+            "the command of Hard is 'bot:hard'"
+        );
         assert!(
-            told(|other| other.rules = Rules::Blackjack { hands: 1, delay_ms: 0 })
+            difference(|other| other.rules = Rules::Blackjack { hands: 1, delay_ms: 0 })
                 .contains("a league of robots, 100 turns")
         );
     }

@@ -16,18 +16,15 @@ use crate::{
 pub struct Row {
     /// The place, from 1. Neighbours without a significant difference share one.
     pub place: usize,
-    /// The player's name.
     pub name: String,
     /// The rating after each round, in points, and its uncertainty in each direction. It starts with the rating of a
     /// new player.
     pub curve: Vec<(f64, f64)>,
-    /// Completed matches.
     pub matches: u32,
     /// Matches that this player won alone. In solo games all matches of a deal count as one.
     pub won: u32,
     /// Matches in which this player shared the best result.
     pub drawn: u32,
-    /// All other matches.
     pub lost: u32,
     /// Matches lost by a crash, a time-out or a breach of the protocol.
     pub forfeits: u32,
@@ -335,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_players_are_told_so() {
+    fn equal_players_share_a_place() {
         let setup = setup("mastermind", &["A", "B", "C"]);
         let score = |name: &str| Some(if name == "C" { 9 } else { 5 });
         let standings = Standings::new(&setup, &played(&setup, 9, score), 0.95);
@@ -384,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_decides_where_both_have_won() {
+    fn distance_decides_between_players_with_equal_wins() {
         let setup = setup("nuggets", &["A", "B", "C"]);
         let score = |name: &str| {
             Some(match name {

@@ -35,7 +35,6 @@ impl fmt::Display for Standings {
     }
 }
 
-/// The table as CSV.
 pub(crate) fn csv(standings: &Standings) -> String {
     let mut text =
         "place,name,rating,uncertainty,matches,won,drawn,lost,forfeits,mean_score,ahead_of_next,behind_next,\
@@ -63,7 +62,6 @@ pub(crate) fn csv(standings: &Standings) -> String {
     text
 }
 
-/// The table and the setup as JSON.
 pub(crate) fn json(setup: &Setup, standings: &Standings, state: &str) -> Value {
     let row = |row: &Row| {
         let Row { place, name, matches, won, drawn, lost, forfeits, mean, next, .. } = row;
@@ -100,7 +98,7 @@ mod tests {
     use crate::setup::{Entrant, Plan};
 
     #[test]
-    fn names_in_csv_are_no_formulas() {
+    fn names_in_csv_are_not_formulas() {
         let players = ["-1", "A"].map(|name| Entrant { name: name.into(), command: "bot:easy".into() });
         let plan: Plan = toml::from_str("game = \"robots\"").unwrap();
         let setup = Plan { players: players.into(), ..plan }.setup(1).unwrap();

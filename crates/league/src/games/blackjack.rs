@@ -8,7 +8,7 @@ use blackjack::{Config, Seed, Server};
 use netcore::Rate;
 use serde::Deserialize;
 
-use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, seen::State, setup::Setup};
+use crate::{draw::Fixture, hosting::Wire, observer::MatchState, referee::Table, rules::Rules, setup::Setup};
 
 /// Limit on bytes read from the player. Ten thousand answers per second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
@@ -53,7 +53,7 @@ impl Table for Blackjack {
         Duration::from_millis(delay_ms).saturating_mul(hands.saturating_mul(MESSAGES)).saturating_add(limit)
     }
 
-    fn score(state: &State, _: usize) -> Option<i64> {
+    fn score(state: &MatchState, _: usize) -> Option<i64> {
         bankroll(state.result.as_ref()?.summary.as_ref()?)
     }
 }
@@ -72,7 +72,7 @@ mod tests {
     use crate::{draw::Draw, setup::Plan};
 
     #[test]
-    fn table_pauses_as_a_dealer_does_unless_told_otherwise() {
+    fn table_pauses_like_a_dealer_by_default() {
         let delay = |options: &str| {
             let players =
                 "[[player]]\nname = \"A\"\ncommand = \"bot:easy\"\n[[player]]\nname = \"B\"\ncommand = \"bot:hard\"\n";
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bankroll_is_read_from_what_a_dealer_prints() {
+    fn bankroll_is_read_from_the_printed_standings() {
         let name = Name::new(b"Ann").unwrap();
         let mut game = Game::new(vec![name], 3, Seed::from_number(17).generator(1)).unwrap();
         game.forfeit(0);

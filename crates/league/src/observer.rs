@@ -7,12 +7,12 @@ use std::{
 };
 
 use conformance::Owner;
-use netcore::{Departure, GameEvent, Link, PeerId, Recorded, Role, Standing, Time};
+use netcore::{Departure, GameEvent, Link, PeerId, Role, Standing, Time};
 use netshell::Observer;
 use nuggets::server::SPECTATOR;
 use tokio::sync::Notify;
 
-use crate::{protection::Protection, shared::Shared};
+use crate::protection::Protection;
 
 /// How many refused connections of a match are traced to their owner. Tracing takes a moment, and the number of
 /// connections is unbounded.
@@ -20,13 +20,13 @@ const MAX_TRACED: u32 = 16;
 
 /// The observed state of a match. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
-    state: Arc<Mutex<State>>,
+pub(crate) struct MatchObserver {
+    state: Arc<Mutex<MatchState>>,
     changed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct MatchState {
     /// The seat whose port accepted the latest connection.
     pub(crate) opened: usize,
     peers: BTreeMap<PeerId, usize>,
@@ -56,26 +56,23 @@ struct Seat {
     left: Option<String>,
 }
 
-/// The result of a game.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Result {
     /// The standings, in the terms of the game.
     standings: Vec<Standing>,
     /// The summary that the server would have printed.
     pub(crate) summary: Option<String>,
-    /// Why the only player has lost regardless of the score, if it has.
-    pub(crate) breach: Option<String>,
 }
 
-impl Seen {
+impl MatchObserver {
     /// Creates the state for a match with this protection.
     pub(crate) fn new(protection: Protection) -> Self {
-        let seen = Self::default();
-        seen.state().protection = protection;
-        seen
+        let observer = Self::default();
+        observer.state().protection = protection;
+        observer
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, MatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,15 +112,9 @@ impl Seen {
         }
         false
     }
-
-    /// An observer of a room. When a game is over, `audit` may report that its player has broken a rule of the
-    /// league.
-    pub(crate) fn observer<E: Recorded>(&self, room: Shared<E>, audit: fn(&E) -> Option<String>) -> Watch<E> {
-        Watch { seen: self.clone(), room, audit }
-    }
 }
 
-impl State {
+impl MatchState {
     /// Records the processes of the player of a seat.
     pub(crate) fn started(&mut self, seat: usize, owner: Owner) {
         self.owners.insert(seat, owner);
@@ -148,7 +139,6 @@ impl State {
         self.seats.get(&seat)?.left.as_deref()
     }
 
-    /// The score of a seat.
     pub(crate) fn score(&self, seat: usize) -> Option<i64> {
         let label = &self.seats.get(&seat)?.label;
         let standings = &self.result.as_ref()?.standings;
@@ -183,16 +173,9 @@ fn owns(owner: Owner, (link, server): (Link, SocketAddr), peer: SocketAddr) -> b
     }
 }
 
-/// The observer of a match.
-pub(crate) struct Watch<E: Recorded> {
-    seen: Seen,
-    room: Shared<E>,
-    audit: fn(&E) -> Option<String>,
-}
-
-impl<E: Recorded> Observer for Watch<E> {
+impl Observer for MatchObserver {
     fn connected(&mut self, _: Time, peer: PeerId, _: Role, _: &str) {
-        let mut state = self.seen.state();
+        let mut state = self.state();
         let seat = state.opened;
         state.peers.insert(peer, seat);
         state.connected.insert(seat, peer);
@@ -200,11 +183,11 @@ impl<E: Recorded> Observer for Watch<E> {
 
     // Not when the connection ends, because the event that its player has joined may follow.
     fn closed(&mut self, _: Time, peer: PeerId) {
-        self.seen.state().disconnected(peer);
+        self.state().disconnected(peer);
     }
 
     fn event(&mut self, _: Time, event: &GameEvent, _: Option<&str>) {
-        let mut state = self.seen.state();
+        let mut state = self.state();
         match event {
             GameEvent::Summary(text) => {
                 if let Some(result) = &mut state.result {
@@ -217,13 +200,12 @@ impl<E: Recorded> Observer for Watch<E> {
             GameEvent::Joined { peer, seat, .. } => state.joined(*peer, seat),
             GameEvent::Left { peer, why, .. } => state.left_by(*peer, why),
             GameEvent::Ended { standings, .. } => {
-                let breach = self.room.look(self.audit);
-                state.result = Some(Result { standings: standings.clone(), summary: None, breach });
+                state.result = Some(Result { standings: standings.clone(), summary: None });
             }
             _ => return,
         }
         drop(state);
-        self.seen.changed.notify_one();
+        self.changed.notify_one();
     }
 }
 
@@ -233,7 +215,7 @@ mod tests {
 
     #[test]
     fn player_that_leaves_forfeits_and_second_join_does_not() {
-        let mut state = State::default();
+        let mut state = MatchState::default();
         for (peer, seat) in [(0, 0), (1, 1), (2, 1)] {
             state.peers.insert(PeerId(peer), seat);
         }
@@ -253,41 +235,41 @@ mod tests {
 
     #[test]
     fn seat_admits_one_connection_at_a_time_and_none_after_its_player_has_joined() {
-        let seen = Seen::new(Protection::Network);
+        let observer = MatchObserver::new(Protection::Network);
         let address = SocketAddr::from(([127, 0, 0, 1], 9));
         let connect = |peer: u64| {
-            let admits = seen.admits(address);
+            let admits = observer.admits(address);
             if admits {
-                let mut state = seen.state();
+                let mut state = observer.state();
                 state.peers.insert(PeerId(peer), 0);
                 state.connected.insert(0, PeerId(peer));
             }
             admits
         };
         assert!(connect(0) && !connect(1));
-        seen.state().disconnected(PeerId(0));
+        observer.state().disconnected(PeerId(0));
         assert!(connect(2));
-        seen.state().joined(PeerId(2), "A");
-        seen.state().disconnected(PeerId(2));
+        observer.state().joined(PeerId(2), "A");
+        observer.state().disconnected(PeerId(2));
         assert!(!connect(3), "its match is over");
-        seen.opened(1);
-        assert!(seen.admits(address));
+        observer.opened(1);
+        assert!(observer.admits(address));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn shared_network_admits_processes_of_the_player_alone_and_traces_those_of_others() {
-        let seen = Seen::new(Protection::Sockets);
+        let observer = MatchObserver::new(Protection::Sockets);
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let mine = socket.local_addr().unwrap();
-        seen.hosted(Link::Datagram, &[SocketAddr::from(([127, 0, 0, 1], 9)); 2]);
-        seen.opened(1);
-        seen.state().started(0, Owner::Process(std::process::id()));
-        assert!(!seen.admits(mine));
-        assert_eq!([0, 1].map(|seat| seen.state().intrusions(seat).collect::<Vec<_>>()), [vec![1], vec![]]);
-        seen.opened(0);
-        assert!(seen.admits(mine));
+        observer.hosted(Link::Datagram, &[SocketAddr::from(([127, 0, 0, 1], 9)); 2]);
+        observer.opened(1);
+        observer.state().started(0, Owner::Process(std::process::id()));
+        assert!(!observer.admits(mine));
+        assert_eq!([0, 1].map(|seat| observer.state().intrusions(seat).collect::<Vec<_>>()), [vec![1], vec![]]);
+        observer.opened(0);
+        assert!(observer.admits(mine));
         drop(socket);
-        assert!(!seen.admits(mine));
+        assert!(!observer.admits(mine));
     }
 }
