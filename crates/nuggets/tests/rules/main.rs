@@ -32,6 +32,7 @@ mod transcript;
 mod damaged;
 mod document;
 mod ending;
+mod hidden;
 mod joining;
 mod links;
 mod malformed;
