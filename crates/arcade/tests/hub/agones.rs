@@ -43,15 +43,15 @@ impl Sidecar {
 }
 
 #[test]
-fn agones_is_told_that_the_hub_is_ready_and_works_and_how_many_rooms_it_has() {
+fn agones_receives_readiness_health_and_room_count() {
     let sidecar = Sidecar(TcpListener::bind("127.0.0.1:0").unwrap());
     let port = sidecar.0.local_addr().unwrap().port().to_string();
     let hub = Hub::with_variable("AGONES_SDK_HTTP_PORT", &port, &["--agones", "--no-default-rooms", "--drain", "0"]);
     // The first request fails, as if the server were still starting.
-    let mut told = vec![];
+    let mut requests = vec![];
     sidecar.serve(|what, body| {
-        told.push((what.to_owned(), body.clone()));
-        match told.len() {
+        requests.push((what.to_owned(), body.clone()));
+        match requests.len() {
             1 => Some(503),
             4 => None,
             _ => Some(200),
@@ -61,16 +61,16 @@ fn agones_is_told_that_the_hub_is_ready_and_works_and_how_many_rooms_it_has() {
     let ready = ("post /ready".to_owned(), empty.clone());
     let health = ("post /health".to_owned(), empty.clone());
     let rooms = |count: &str| ("patch /v1beta1/counters/rooms".to_owned(), json!({ "count": count }));
-    assert_eq!(told, [ready.clone(), ready, health.clone(), rooms("0")]);
+    assert_eq!(requests, [ready.clone(), ready, health.clone(), rooms("0")]);
     // The hub sends the counter again only after a change.
     let _room = hub.nuggets();
-    let mut told = vec![];
+    let mut requests = vec![];
     sidecar.serve(|what, body| {
-        told.push((what.to_owned(), body.clone()));
+        requests.push((what.to_owned(), body.clone()));
         (!what.starts_with("patch")).then_some(200)
     });
-    assert_eq!((told.pop(), told.pop()), (Some(rooms("1")), Some(health.clone())));
-    assert!(told.iter().all(|told| *told == health), "{told:?}");
+    assert_eq!((requests.pop(), requests.pop()), (Some(rooms("1")), Some(health.clone())));
+    assert!(requests.iter().all(|request| *request == health), "{requests:?}");
     hub.process.terminate();
     let mut last = None;
     sidecar.serve(|what, _| {
@@ -82,7 +82,7 @@ fn agones_is_told_that_the_hub_is_ready_and_works_and_how_many_rooms_it_has() {
 }
 
 #[test]
-fn a_hub_without_the_counter_goes_on_and_says_what_is_missing() {
+fn hub_without_the_counter_continues_and_logs_it() {
     let sidecar = Sidecar(TcpListener::bind("127.0.0.1:0").unwrap());
     let port = sidecar.0.local_addr().unwrap().port().to_string();
     let hub = Hub::with_variable("AGONES_SDK_HTTP_PORT", &port, &["--agones", "--no-default-rooms", "--drain", "0"]);
@@ -95,6 +95,6 @@ fn a_hub_without_the_counter_goes_on_and_says_what_is_missing() {
     });
     assert_eq!(patched, 1);
     drop(sidecar);
-    let said = hub.end().0.stderr;
-    assert!(said.contains("Agones has no counter 'rooms'"), "{said}");
+    let stderr = hub.end().0.stderr;
+    assert!(stderr.contains("Agones has no counter 'rooms'"), "{stderr}");
 }

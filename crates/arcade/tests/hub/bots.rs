@@ -1,45 +1,38 @@
-//! Bots in free seats, and limits on the rooms and sockets of a host.
+//! Bots in free seats.
 
 use serde_json::{Value, json};
 
-use crate::support::Hub;
+use crate::support::{Hub, id};
 
 fn players(room: &Value) -> Vec<(String, bool)> {
     let player = |player: &Value| (player["name"].as_str().unwrap().to_owned(), player["bot"].as_bool().unwrap());
     room["players"].as_array().unwrap().iter().map(player).collect()
 }
 
-fn find<'a>(rooms: &'a [Value], id: &Value) -> Option<&'a Value> {
-    rooms.iter().find(|room| room["id"] == *id)
-}
-
 #[test]
-fn bots_take_seats_and_play_on_after_a_restart() {
+fn bots_take_seats_and_survive_a_restart() {
     let hub = Hub::start();
     let room = hub.nuggets();
-    let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
     let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("OK A");
     for level in ["easy", "hard"] {
-        let body = json!({ "level": level, "owner": room["owner_token"] }).to_string();
-        let (head, body) = hub.request("POST", &path, &body);
-        assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+        assert_eq!(hub.add_bots(&room, &json!({ "level": level, "owner": room["owner_token"] })).0, 204);
     }
-    assert!(hub.request("POST", &path, r#"{"level": "divine"}"#).0.starts_with("HTTP/1.1 422"));
+    assert_eq!(hub.add_bots(&room, &json!({ "level": "divine" })).0, 422);
     let all = [("Ann".to_owned(), false), ("Bot Ada".to_owned(), true), ("Bot Alan".to_owned(), true)];
-    let seated = |rooms: &[Value]| {
-        let mut players = players(find(rooms, &room["id"])?);
+    let is_seated = |room: &Value| {
+        let mut players = players(room);
         players.sort();
-        (players == all).then_some(())
+        players == all
     };
-    hub.wait("Ann and two bots", seated);
+    hub.await_room(&room, is_seated);
     // The bots move.
     for _ in 0..5 {
         browser.until("DISPLAY");
     }
     let hub = Hub::again(hub.kill(), &[]);
-    hub.wait("Ann and two bots", seated);
+    hub.await_room(&room, is_seated);
     let mut browser = hub.come_back(&room, &token);
     browser.until("OK A");
     for _ in 0..5 {
@@ -55,31 +48,26 @@ fn bots_leave_after_the_last_person() {
     let (mut browser, _) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("OK A");
-    let body = json!({ "level": "easy", "owner": room["owner_token"] }).to_string();
-    let (head, _) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), &body);
-    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
-    hub.wait("Ann and a bot", |rooms| (players(find(rooms, &room["id"])?).len() == 2).then_some(()));
+    assert_eq!(hub.add_bots(&room, &json!({ "level": "easy", "owner": room["owner_token"] })).0, 204);
+    hub.seated(&room, 2);
     browser.say("KEY Q");
     browser.until("QUIT");
     drop(browser);
-    hub.wait("an empty room", |rooms| players(find(rooms, &room["id"])?).is_empty().then_some(()));
+    hub.seated(&room, 0);
 }
 
 #[test]
 fn one_click_is_enough_to_play_robots_alone() {
     let hub = Hub::start();
-    let answer = hub.request("POST", "/api/play/robots?fill=true", "");
-    let room: Value = serde_json::from_str(&answer.1).unwrap();
-    assert!(answer.0.starts_with("HTTP/1.1 200") && room["id"] == hub.room("robots")["id"], "{answer:?}");
+    let (status, room) = hub.ask("POST", "/api/play/robots?fill=true", &Value::Null);
+    assert!(status == 200 && room["id"] == hub.room("robots")["id"], "{room}");
     let (mut browser, token) = hub.enter(&room);
     browser.join("Ann");
-    let playing =
-        hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
+    let playing = hub.await_room(&room, |room| room["phase"] == "playing");
     assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");
-    let wanted = json!({ "seat": token }).to_string();
-    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), &wanted);
-    assert!(head.starts_with("HTTP/1.1 409") && body.contains("seat_for_person"), "{head} {body}");
-    assert!(hub.request("POST", "/api/play/chess", "").0.starts_with("HTTP/1.1 404"));
+    let (status, refused) = hub.add_bots(&room, &json!({ "seat": token }));
+    assert_eq!((status, &refused["code"]), (409, &json!("seat_for_person")));
+    assert_eq!(hub.ask("POST", "/api/play/chess", &Value::Null).0, 404);
 }
 
 #[test]
@@ -89,25 +77,22 @@ fn players_fill_free_seats_with_bots() {
     let (mut browser, token) = hub.enter(&room);
     browser.join("Ann");
     hub.seated(&room, 1);
-    let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
+    let path = format!("/api/rooms/{}/bots", id(&room));
     // Only a client with a seat in the room can add or remove bots.
     let (_passer, other) = hub.enter(&room);
     for wanted in
         [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]
     {
-        let (head, body) = hub.request("POST", &path, &wanted.to_string());
-        assert!(head.starts_with("HTTP/1.1 403") && body.contains("not_player"), "{head} {body}");
-        assert!(
-            hub.request("DELETE", &path, &json!({ "seat": wanted["seat"] }).to_string()).0.starts_with("HTTP/1.1 403")
-        );
+        let (status, refused) = hub.add_bots(&room, &wanted);
+        assert_eq!((status, &refused["code"]), (403, &json!("not_player")));
+        assert_eq!(hub.ask("DELETE", &path, &json!({ "seat": wanted["seat"] })).0, 403);
     }
-    let (head, body) = hub.request("POST", &path, &json!({ "fill": true, "seat": token }).to_string());
-    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
-    hub.wait("a game", |rooms| (find(rooms, &room["id"])?["phase"] == "playing").then_some(()));
+    assert_eq!(hub.add_bots(&room, &json!({ "fill": true, "seat": token })).0, 204);
+    hub.await_room(&room, |room| room["phase"] == "playing");
 }
 
 #[test]
-fn pages_are_told_scores_and_the_hand_that_the_dealer_had() {
+fn pages_receive_scores_and_the_hand_of_the_dealer() {
     let hub = Hub::start();
     let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 3 }));
     let (mut browser, _) = hub.enter(&room);
@@ -116,45 +101,12 @@ fn pages_are_told_scores_and_the_hand_that_the_dealer_had() {
     browser.until("DECISION");
     browser.say("STAND");
     let result = browser.until("RESULT ");
-    let told = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|news| !news["room"]["dealers"].is_null());
-    let news: Value = serde_json::from_str(&browser.find(told)).unwrap();
+    let shows_dealers =
+        |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|news| !news["room"]["dealers"].is_null());
+    let news: Value = serde_json::from_str(&browser.find(shows_dealers)).unwrap();
     let dealer = &news["room"]["dealers"][0];
     assert_eq!((&dealer["table"], &dealer["round"]), (&json!(1), &json!(1)), "{news}");
     assert_eq!(dealer["cards"][1], upcard["DEALER ".len()..], "the second card is the one that lay face up");
     let won = i64::from(result == "RESULT WIN");
     assert_eq!(news["room"]["scores"], json!({ "table 1, seat 1": won }), "{result}");
-}
-
-#[test]
-fn a_bot_of_blackjack_makes_a_table_for_two_begin() {
-    let hub = Hub::start();
-    let room = hub.room("blackjack");
-    let id = room["id"].as_str().unwrap();
-    let (mut browser, token) = hub.enter(&room);
-    browser.say("JOIN Ann");
-    hub.seated(&room, 1);
-    let wanted = json!({ "seat": token }).to_string();
-    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), &wanted).0.starts_with("HTTP/1.1 204"));
-    browser.until("BEGIN");
-    let playing =
-        hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
-    assert!(players(&playing).contains(&("Bot-Ada".into(), true)), "{playing}");
-}
-
-#[test]
-fn one_host_opens_only_so_many_rooms_and_sockets() {
-    let hub = Hub::with(&["--rooms-per-host", "1", "--sockets-per-host", "2", "--no-default-rooms"]);
-    assert_eq!(hub.rooms(), Vec::<Value>::new());
-    let make = || hub.request("POST", "/api/rooms", r#"{"game": "nuggets"}"#);
-    assert!(make().0.starts_with("HTTP/1.1 201"));
-    let (head, body) = make();
-    assert!(
-        head.starts_with("HTTP/1.1 429") && head.contains("retry-after:") && body.contains("too_many_rooms"),
-        "{head} {body}"
-    );
-    let _sockets = [hub.socket("/live", None).unwrap(), hub.socket("/live", None).unwrap()];
-    let third = hub.socket("/live", None);
-    assert!(matches!(&third, Err(tungstenite::Error::Http(answer)) if answer.status() == 429));
-    let games: Value = serde_json::from_str(&hub.get("/api/games").1).unwrap();
-    assert_eq!(games["games"][0]["options"][0]["name"], "map");
 }

@@ -12,15 +12,9 @@ fn example_games_are_played_in_hubs_that_offer_them() {
     let hub = Hub::with(&["--examples"]);
     assert_eq!(hub.room("four-in-a-row")["permanent"], true);
     let room = hub.make(&json!({ "game": "four-in-a-row" }));
-    let id = room["id"].as_str().unwrap().to_owned();
     let mut terminal = BufReader::new(connect(native(&room)));
     terminal.get_mut().write_all(b"PLAY Ann\n").unwrap();
-    let (head, body) = hub.request(
-        "POST",
-        &format!("/api/rooms/{id}/bots"),
-        &json!({ "level": "easy", "owner": room["owner_token"] }).to_string(),
-    );
-    assert!(head.starts_with("HTTP/1.1 2"), "{head}{body}");
+    assert_eq!(hub.add_bots(&room, &json!({ "level": "easy", "owner": room["owner_token"] })).0, 204);
     let over = loop {
         let mut line = String::new();
         assert!(terminal.read_line(&mut line).unwrap() > 0, "the connection has ended before the game");
@@ -33,9 +27,7 @@ fn example_games_are_played_in_hubs_that_offer_them() {
         }
     };
     assert!(over.starts_with("OVER played "), "{over}");
-    let shown = hub.wait("a result", |rooms| {
-        rooms.iter().find(|other| other["id"] == room["id"] && !other["result"].is_null()).cloned()
-    });
+    let shown = hub.await_room(&room, |room| !room["result"].is_null());
     assert_eq!(shown["result"].as_array().unwrap().len(), 2);
     let (head, _) = hub.get("/js/games/four-in-a-row/index.js");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -47,6 +39,6 @@ fn hub_without_examples_neither_lists_nor_opens_them() {
     assert!(hub.rooms().iter().all(|room| room["game"] != "four-in-a-row"));
     let (_, games) = hub.get("/api/games");
     assert!(!games.contains("four-in-a-row"), "{games}");
-    let (head, body) = hub.request("POST", "/api/rooms", &json!({ "game": "four-in-a-row" }).to_string());
-    assert!(head.starts_with("HTTP/1.1 422") && body.contains("--examples"), "{head}{body}");
+    let (status, refused) = hub.ask("POST", "/api/rooms", &json!({ "game": "four-in-a-row" }));
+    assert!(status == 422 && refused["error"].as_str().unwrap().contains("--examples"), "{refused}");
 }

@@ -7,7 +7,6 @@ mod followed;
 mod lost;
 mod moved;
 mod results;
-mod versions;
 mod watched;
 
 use std::{
@@ -23,7 +22,10 @@ use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
 use self::{brokers::Broker, database::Database};
-use crate::support::{Browser, Hub, native};
+use crate::{
+    admin::{done, fails},
+    support::{Browser, Hub, id, native},
+};
 
 /// Returns an environment variable that `.ci/with-nats` or `.ci/with-postgres` sets.
 fn set(name: &str) -> String {
@@ -74,39 +76,11 @@ impl Arcade {
 }
 
 /// Returns the standard error of a program that must fail to start.
-fn refusal(options: &[&str]) -> String {
-    refusal_of(Command::new(env!("CARGO_BIN_EXE_arcade")), options)
-}
-
-fn refusal_of(mut command: Command, options: &[&str]) -> String {
+fn refusal(mut command: Command, options: &[String]) -> String {
     let data = TempDir::new();
     let output = command.args(["--port", "0", "--data"]).arg(data.path()).args(options).output().unwrap();
     assert!(!output.status.success());
     String::from_utf8(output.stderr).unwrap()
-}
-
-fn command(hub: &Hub, words: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-    let output = command.args(words).arg("--data").arg(hub.data.path()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Runs a command that must fail, and returns its standard error.
-fn refused(hub: &Hub, words: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-    let output = command.args(words).arg("--data").arg(hub.data.path()).output().unwrap();
-    assert!(!output.status.success());
-    String::from_utf8(output.stderr).unwrap()
-}
-
-/// Waits until a hub lists a room for which `is_so` holds.
-fn shown(hub: &Hub, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
-    hub.wait("room", |rooms| rooms.iter().find(|shown| shown["id"] == room["id"] && is_so(shown)).cloned())
-}
-
-fn id(room: &Value) -> &str {
-    room["id"].as_str().unwrap()
 }
 
 /// Returns the value of a metric of a hub.
@@ -129,7 +103,7 @@ fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
 
 /// Opens a room at `ann` and returns it as `bob` lists it.
 fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
-    shown(bob, &ann.make(options), |_| true)
+    bob.await_room(&ann.make(options), |_| true)
 }
 
 /// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token, and the answer.
@@ -155,10 +129,10 @@ fn draw(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
+fn all_nodes_list_and_relay_all_rooms() {
     let (ann, bob) = Arcade::new().two();
     let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
     // A browser stays connected to its node, which relays its socket to the room.
     let (mut browser, token) = bob.enter(&seen);
@@ -174,7 +148,7 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&room)), None).unwrap();
     watcher.until("{");
     // The page, its list and the interface show both players.
-    shown(&bob, &room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
+    bob.await_room(&room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
     let mut live = bob.live();
     live.find(|text| text.contains("Cid") && text.contains("Dan"));
     bob.wait("page", |_| bob.get("/").1.contains("Cid").then_some(()));
@@ -187,12 +161,10 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
     drop(browser);
     let mut again = ann.come_back(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
-    let list = command(&bob, &["room", "list"]);
+    let list = done(&bob, &["room", "list"]);
     assert!(list.contains(id(&room)) && list.contains("127.0.0.1 port"), "{list}");
-    assert!(
-        refused(&bob, &["room", "close", id(&room)]).contains("is a room of the hub 'ann'; run this command there")
-    );
-    let status = command(&bob, &["status"]);
+    assert!(fails(&bob, &["room", "close", id(&room)]).contains("is a room of the hub 'ann'; run this command there"));
+    let status = done(&bob, &["status"]);
     assert!(
         status.contains("this is 'bob'") && status.contains("ann at 127.0.0.1:") && status.contains("2 rooms"),
         "{status}"
@@ -201,7 +173,7 @@ fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
+fn names_and_codes_are_unique_and_links_work_at_any_node() {
     let (ann, bob) = Arcade::new().two();
     let rooms: Vec<Value> = [&ann, &bob, &ann, &bob].map(Hub::nuggets).into();
     let mut ids: Vec<&str> = rooms.iter().map(id).collect();
@@ -210,11 +182,11 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     assert_eq!(ids.len(), rooms.len());
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
-    let join = |hub: &Hub, body: &Value| hub.request("POST", "/api/join", &body.to_string());
+    let join = |body: &Value| bob.ask("POST", "/api/join", body);
     // The directory entry takes a moment to arrive.
-    let joined: Value = bob.wait("room of a code", |_| {
-        let (head, body) = join(&bob, &json!({ "code": code }));
-        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(&body).unwrap())
+    let joined = bob.wait("room of a code", |_| {
+        let (status, room) = join(&json!({ "code": code }));
+        (status == 200).then_some(room)
     });
     assert_eq!((&joined["id"], &joined["port"], &joined["node"]), (&hidden["id"], &hidden["port"], &json!("ann")));
     let (head, _) = bob.get(&format!("/j/{code}"));
@@ -226,29 +198,28 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     let mut outside = bob.enter_as(&hidden, &json!({}));
     assert_eq!(outside.ending().0, 4011);
     // No list contains the hidden room.
-    shown(&bob, &rooms[2], |_| true);
+    bob.await_room(&rooms[2], |_| true);
     assert!(bob.rooms().iter().all(|room| room["id"] != hidden["id"]));
     assert!(bob.get(&format!("/api/rooms/{}", id(&hidden))).0.starts_with("HTTP/1.1 404"));
     let word = ann.make(&json!({ "game": "robots", "room": { "visibility": "word", "word": "żółw" } }));
-    assert_eq!(shown(&bob, &word, |_| true)["port"], 0);
-    let (head, body) = join(&bob, &json!({ "room": id(&word), "word": "żółw" }));
-    assert!(head.starts_with("HTTP/1.1 200") && body.contains(&word["port"].to_string()), "{head} {body}");
-    assert!(join(&bob, &json!({ "room": id(&word), "word": "turtle" })).0.starts_with("HTTP/1.1 403"));
+    assert_eq!(bob.await_room(&word, |_| true)["port"], 0);
+    let (status, joined) = join(&json!({ "room": id(&word), "word": "żółw" }));
+    assert_eq!((status, &joined["port"]), (200, &word["port"]));
+    assert_eq!(join(&json!({ "room": id(&word), "word": "turtle" })).0, 403);
     // The owner may use any node.
     let close = json!({ "token": word["owner_token"], "do": "close" });
-    let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&word)), &close.to_string());
-    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    assert_eq!(bob.ask("POST", &format!("/api/rooms/{}/owner", id(&word)), &close).0, 200);
     bob.wait("end of the room", |rooms| rooms.iter().all(|room| room["id"] != word["id"]).then_some(()));
 }
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node() {
+fn play_now_prefers_the_fullest_room_and_then_the_emptiest_node() {
     let (ann, bob) = Arcade::new().two();
     let play = |hub: &Hub| -> Value {
-        let (head, body) = hub.request("POST", "/api/play/robots", "");
-        assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
-        serde_json::from_str(&body).unwrap()
+        let (status, room) = hub.ask("POST", "/api/play/robots", &Value::Null);
+        assert_eq!(status, 200, "{room}");
+        room
     };
     // No node has players, so the node that receives the request opens the room.
     let first = play(&ann);
@@ -256,15 +227,14 @@ fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node
     let (mut cid, _) = ann.enter(&first);
     cid.join("Cid");
     // A room with a waiting player is preferred.
-    shown(&bob, &first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
+    bob.await_room(&first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
     bob.wait("way to those who wait", |_| (play(&bob)["id"] == first["id"]).then_some(()));
     // If no node has a suitable room, the emptiest node opens one.
     let mut full = ann.make(&json!({ "game": "mastermind" }));
     let (_browser, _) = ann.enter(&full);
-    full = shown(&bob, &full, |_| true);
-    let (head, body) = ann.request("POST", "/api/play/blackjack", "");
-    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
-    let other: Value = serde_json::from_str(&body).unwrap();
+    full = bob.await_room(&full, |_| true);
+    let (status, other) = ann.ask("POST", "/api/play/blackjack", &Value::Null);
+    assert_eq!(status, 200, "{other}");
     assert_eq!((&other["node"], &full["node"]), (&json!("bob"), &json!("ann")));
     // The room is already open, but the list of `ann` may lag behind.
     ann.wait("room", |rooms| rooms.iter().any(|room| room["id"] == other["id"]).then_some(()));
@@ -278,12 +248,12 @@ fn forwarded_requests_carry_a_sealed_identity() {
     let ann = arcade.node("ann", &bound);
     let bob = arcade.node("bob", &[&bound[..], &["--proxy", "127.0.0.1"]].concat());
     let room = ann.nuggets();
-    shown(&bob, &room, |_| true);
+    bob.await_room(&room, |_| true);
     // The node of the room applies its limit per client host.
     let held: Vec<_> = (0..2).map(|_| bob.from("192.0.2.7", &room).unwrap()).collect();
     let other = bob.from("192.0.2.8", &room).unwrap();
     assert!(bob.from("192.0.2.7", &room).is_err());
-    command(&ann, &["ban", "192.0.2.8"]);
+    done(&ann, &["ban", "192.0.2.8"]);
     assert!(bob.from("192.0.2.8", &room).is_err(), "the ban is that of the room's node");
     drop((held, other));
     // A forged relay header is ignored.
@@ -293,17 +263,17 @@ fn forwarded_requests_carry_a_sealed_identity() {
     eve.until("{");
     eve.say("PLAY Eve");
     eve.until("OK");
-    let list = command(&ann, &["room", "list"]);
+    let list = done(&ann, &["room", "list"]);
     assert!(list.contains("Eve, from 127.0.0.1"), "{list}");
 }
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_node_that_is_killed_is_gone_and_comes_back_with_its_rooms_and_seats() {
+fn killed_node_returns_with_its_rooms_and_seats() {
     let arcade = Arcade::new();
     let (ann, bob) = arcade.two();
     let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let (mut browser, token) = bob.enter(&seen);
     browser.say("PLAY Cid");
     browser.until("OK");
@@ -322,7 +292,7 @@ fn a_node_that_is_killed_is_gone_and_comes_back_with_its_rooms_and_seats() {
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
     // A node that exits in an orderly way removes its rooms from the lists.
-    shown(&bob, &room, |_| true);
+    bob.await_room(&room, |_| true);
     let (ended, _) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     bob.wait("end of the node", |rooms| rooms.is_empty().then_some(()));
@@ -330,21 +300,15 @@ fn a_node_that_is_killed_is_gone_and_comes_back_with_its_rooms_and_seats() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_broker_that_cannot_be_used_is_told_in_one_sentence() {
-    let refused = |servers: &str| {
-        let options = Arcade::at(servers).options("ann");
-        refusal(&options.iter().map(String::as_str).collect::<Vec<_>>())
-    };
-    let without = Broker::start(false);
-    let text = refused(&without.address());
-    assert!(text.contains("it runs without JetStream; start it with --jetstream"), "{text}");
+fn unusable_broker_is_reported_in_one_line() {
     let nobody = "nats://127.0.0.1:9";
-    let text = refused(nobody);
+    let options = Arcade::at(nobody).options("ann");
+    let text = refusal(Command::new(env!("CARGO_BIN_EXE_arcade")), &options);
     assert!(text.contains("cannot connect to NATS at 127.0.0.1:9") && text.lines().count() == 1, "{text}");
-    assert!(refusal(&["--nats", nobody]).contains("--node"), "the other options are needed too");
     let mut by_variable = Command::new(env!("CARGO_BIN_EXE_arcade"));
     by_variable.env("ARCADE_NATS", nobody);
-    assert!(refusal_of(by_variable, &[]).contains("--node"), "the addresses were in the environment");
+    assert!(refusal(by_variable, &[]).contains("--node"), "the addresses were in the environment");
+    assert!(fails(&Hub::start(), &["drain", "--move"]).contains("this hub was started without --nats"));
     let doctor = |servers: &str| {
         let data = TempDir::new();
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
@@ -359,12 +323,12 @@ fn a_broker_that_cannot_be_used_is_told_in_one_sentence() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn while_the_broker_is_away_matches_go_on_and_on_its_return_all_is_told_once() {
+fn matches_continue_during_a_broker_outage() {
     let mut broker = Broker::start(true);
     let arcade = Arcade::at(&broker.address());
     let (ann, bob) = arcade.two();
     let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let (mut browser, _) = bob.enter(&seen);
     browser.say("PLAY Cid");
     browser.until("OK");
@@ -380,12 +344,12 @@ fn while_the_broker_is_away_matches_go_on_and_on_its_return_all_is_told_once() {
     let peer = Peer::new(native(&seen));
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");
-    let (head, body) = ann.request("POST", "/api/rooms", &json!({ "game": "robots" }).to_string());
-    assert!(head.starts_with("HTTP/1.1 503") && body.contains("no_lease"), "{head} {body}");
+    let (status, refused) = ann.ask("POST", "/api/rooms", &json!({ "game": "robots" }));
+    assert_eq!((status, &refused["code"]), (503, &json!("no_lease")));
     broker.restart();
     for hub in [&ann, &bob] {
         hub.wait("green light", |_| is_ready(hub).then_some(()));
     }
-    shown(&bob, &room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
+    bob.await_room(&room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
     ann.nuggets();
 }

@@ -9,7 +9,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -24,58 +24,34 @@ use tungstenite::Error;
 
 use crate::{
     admin::done,
-    openapi::Description,
     support::{Hub, native},
 };
 
-/// Time limit for the matches of a test. Each hang of a program takes ten seconds and a pause.
-const MATCHES: Duration = Duration::from_secs(150);
-
-fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let (head, answer) = hub.request(method, path, &body);
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let answer = if answer.is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() };
-    Description::of_this_hub().check(method, path, status, &answer);
-    (status, answer)
-}
-
 /// Registers a name, and returns the login that its program sends.
 fn join(hub: &Hub, name: &str) -> String {
-    let (status, answer) = ask(hub, "POST", "/api/ladder/join", &json!({ "name": name }));
+    let (status, answer) = hub.ask("POST", "/api/ladder/join", &json!({ "name": name }));
     assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
     answer["login"].as_str().unwrap().to_owned()
 }
 
 /// Returns the address where programs join the ladder of a game.
 fn door(hub: &Hub, game: &str) -> SocketAddr {
-    let (_, all) = ask(hub, "GET", "/api/ladder", &Value::Null);
+    let (_, all) = hub.ask("GET", "/api/ladder", &Value::Null);
     let found = all["games"].as_array().unwrap().iter().find(|one| one["game"] == game).unwrap().clone();
     SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(found["port"].as_u64().unwrap()).unwrap()))
 }
 
 fn ladder(hub: &Hub, game: &str) -> Value {
-    ask(hub, "GET", &format!("/api/ladder/{game}"), &Value::Null).1
+    hub.ask("GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
-/// Returns `Ok` if a program waits or plays.
-fn has_program(hub: &Hub, game: &str) -> Result<(), Value> {
-    let seen = ladder(hub, game);
-    let some = |what: &str| seen[what].as_array().is_some_and(|programs| !programs.is_empty());
-    if some("waiting") || some("playing") { Ok(()) } else { Err(seen) }
-}
-
-/// Polls until `look` succeeds, for at most `MATCHES`.
-fn played<T>(hub: &Hub, what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
-    let until = Instant::now() + MATCHES;
-    loop {
-        match look() {
-            Ok(found) => return found,
-            Err(seen) => assert!(Instant::now() < until, "no {what}: {seen:#}\n{}", hub.process.stderr()),
-        }
-        // The rate limit is 50 requests per second and host.
-        thread::sleep(Duration::from_millis(100));
-    }
+/// Waits until a program waits or plays.
+fn await_program(hub: &Hub, game: &str) {
+    hub.wait("program on the ladder", |_| {
+        let now = ladder(hub, game);
+        let some = |what: &str| now[what].as_array().is_some_and(|programs| !programs.is_empty());
+        (some("waiting") || some("playing")).then_some(())
+    });
 }
 
 /// A program that is restarted whenever it exits.
@@ -122,13 +98,13 @@ impl Drop for Again {
 fn join_dealer(door: SocketAddr, login: &str, until: &str) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(door).ok()?;
     stream.write_all(format!("JOIN {login}\0").as_bytes()).ok()?;
-    let mut said = vec![];
+    let mut received = vec![];
     let mut byte = [0];
-    while !String::from_utf8_lossy(&said).contains(until) {
+    while !String::from_utf8_lossy(&received).contains(until) {
         if stream.read(&mut byte).ok()? == 0 {
             return None;
         }
-        said.push(byte[0]);
+        received.push(byte[0]);
     }
     Some(stream)
 }
@@ -140,7 +116,7 @@ fn lost(recent: &Value, name: &str) -> usize {
 
 #[test]
 #[ignore = "plays for half a minute in real time; .ci/run runs it"]
-fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
+fn sound_programs_rank_above_programs_that_crash_and_hang() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "blackjack"]);
     let at = door(&hub, "blackjack");
     let mut programs: Vec<Again> = ["Ann", "Bob"]
@@ -156,14 +132,14 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
             let _ = stream.read_to_end(&mut vec![]);
         }
     }));
-    let board = played(&hub, "four matches of each, two of them lost by Crash and by Hang", || {
+    let board = hub.wait("four matches of each, two of them lost by Crash and by Hang", |_| {
         let now = ladder(&hub, "blackjack");
         let matches = |name: &str| {
             let all = [&now["players"], &now["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
             all.filter(|row| row["name"] == name).map(|row| row["matches"].as_u64().unwrap()).sum::<u64>()
         };
         let back = ["Crash", "Hang"].iter().all(|name| lost(&now["recent"], name) >= 2);
-        if back && ["Ann", "Bob"].iter().all(|name| matches(name) >= 4) { Ok(now) } else { Err(now) }
+        (back && ["Ann", "Bob"].iter().all(|name| matches(name) >= 4)).then_some(now)
     });
     let row = |name: &str| {
         let mut all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
@@ -175,24 +151,12 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
         assert!(row(sound)["rating"].as_i64() > row("Crash")["rating"].as_i64(), "{board:#}");
         assert_eq!(row(sound)["proven"], true);
     }
-    for players in board["recent"].as_array().unwrap().iter().map(|one| one["players"].as_array().unwrap()) {
-        let ranks: Vec<_> = players.iter().map(|player| (player["lost"] == true, player["rank"].as_u64())).collect();
-        assert!(!ranks[0].0 && (!ranks[1].0 || ranks[1].1 == Some(2)), "whoever gives up is last: {players:?}");
-    }
-    // The ratings of the built-in bots are fixed.
-    let bots = [("bot, easy", 800), ("bot, normal", 1_000), ("bot, hard", 1_200)];
-    let all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
-    for bot in all.filter(|row| row["bot"] == true) {
-        let name = bot["name"].as_str().unwrap();
-        let rating = bots.iter().find(|(known, _)| *known == name).map(|(_, rating)| *rating);
-        assert_eq!((bot["rating"].as_i64(), bot["uncertainty"].as_i64()), (rating, Some(0)), "{bot}");
-    }
     // Each match is stored, rated for the ladder, and has a replay.
     let id = board["recent"][0]["id"].as_str().unwrap();
-    let (_, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
+    let (_, found) = hub.ask("GET", &format!("/api/matches/{id}"), &Value::Null);
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
     // A name can be registered only once.
-    assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
+    assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
     let (_, numbers) = hub.get("/metrics");
     let number = |name: &str| -> f64 {
         let line = numbers.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -208,10 +172,10 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     // The recent matches are restored after a restart, with their ranks and losses.
     let before = board["recent"].as_array().unwrap().clone();
     let hub = Hub::again(hub.kill(), &["--no-default-rooms", "--ladder", "blackjack"]);
-    let after = played(&hub, "matches of before", || {
+    let after = hub.wait("matches of before", |_| {
         let now = ladder(&hub, "blackjack");
         let ids: Vec<_> = now["recent"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
-        if before.iter().all(|one| ids.contains(&&one["id"])) { Ok(now["recent"].clone()) } else { Err(now) }
+        before.iter().all(|one| ids.contains(&&one["id"])).then(|| now["recent"].clone())
     });
     let times: Vec<_> = after.as_array().unwrap().iter().map(|one| one["ended"].as_str().unwrap()).collect();
     assert!(times.is_sorted_by(|one, other| one >= other), "{after:#}");
@@ -228,68 +192,53 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     }
 }
 
-// Waits until Ann has played a match of each game, and checks its replay.
-fn has_played_with_replays(hub: &Hub, games: &[&str]) {
-    for game in games {
-        let id = played(hub, "match", || {
-            let now = ladder(hub, game);
-            assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
-            now["recent"][0]["id"].as_str().map(str::to_owned).ok_or_else(|| now.clone())
-        });
-        let found = played(hub, "stored match", || {
-            let (status, found) = ask(hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
-            if status == 200 { Ok(found) } else { Err(found) }
-        });
-        assert_eq!(
-            (&found["class"], &found["rated"], &found["replay"]),
-            (&json!("ladder"), &json!(true), &json!(true))
-        );
-        let (_, timeline) = ask(hub, "GET", &format!("/api/matches/{id}/timeline"), &Value::Null);
-        assert_eq!(timeline["seats"].as_array().unwrap().len(), 2, "{timeline}");
-    }
-}
-
-fn guesser(hub: &Hub, login: &str) -> Again {
-    let port = door(hub, "mastermind").port().to_string();
-    Again::example("mastermind_client.py", &[login.to_owned(), "127.0.0.1".into(), port])
-}
-
 #[test]
-fn a_lone_program_plays_our_bots_and_each_match_has_a_replay() {
+fn lone_program_plays_bots_with_replays() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind"]);
-    let _program = guesser(&hub, &join(&hub, "Ann"));
-    has_played_with_replays(&hub, &["mastermind"]);
+    let port = door(&hub, "mastermind").port().to_string();
+    let _program = Again::example("mastermind_client.py", &[join(&hub, "Ann"), "127.0.0.1".into(), port]);
+    let id = hub.wait("match", |_| {
+        let now = ladder(&hub, "mastermind");
+        assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
+        now["recent"][0]["id"].as_str().map(str::to_owned)
+    });
+    let found = hub.wait("stored match", |_| {
+        let (status, found) = hub.ask("GET", &format!("/api/matches/{id}"), &Value::Null);
+        (status == 200).then_some(found)
+    });
+    assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
+    assert_eq!(hub.json(&format!("/api/matches/{id}/timeline"))["seats"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn a_wrong_key_is_refused_with_the_reason() {
+fn wrong_key_is_rejected_with_the_reason() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,mastermind,robots"]);
     let login = join(&hub, "Ann");
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.connect(door(&hub, "nuggets")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    let say = |text: &str| {
+    let send = |text: &str| {
         socket.send(text.as_bytes()).unwrap();
         let mut answer = [0; 1024];
         let length = socket.recv(&mut answer).unwrap();
         String::from_utf8_lossy(&answer[..length]).into_owned()
     };
-    let answer = say("PLAY Ann#aaaaaaaaaaaaaaaa");
+    let answer = send("PLAY Ann#aaaaaaaaaaaaaaaa");
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
-    let answer = say("PLAY Ann");
+    let answer = send("PLAY Ann");
     assert!(answer.starts_with("QUIT say your name as NAME#KEY"), "{answer}");
     // The key of another name.
     let other = join(&hub, "Bob").replace("Bob", "Ann");
-    let answer = say(&format!("PLAY {other}"));
+    let answer = send(&format!("PLAY {other}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     let mut stream = connect(door(&hub, "mastermind"));
     stream.write_all(b"PLAY Ann#aaaaaaaaaaaaaaaa\n").unwrap();
-    let mut said = String::new();
-    stream.read_to_string(&mut said).unwrap();
-    assert!(said.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{said}");
+    let mut received = String::new();
+    stream.read_to_string(&mut received).unwrap();
+    assert!(received.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{received}");
     // The source of a datagram can be forged, so wrong keys in datagrams do not count as attempts of the host.
     for _ in 0..30 {
-        assert!(say(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
+        assert!(send(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
     }
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
     socket.say(&format!("PLAY {other}"));
@@ -297,23 +246,23 @@ fn a_wrong_key_is_refused_with_the_reason() {
     // The robots protocol has no message for reasons, so a second Hello contains the reason as the name of the server.
     let mut stream = connect(door(&hub, "robots"));
     stream.write_all(b"\x00\x03Ann").unwrap();
-    let mut said = vec![];
-    stream.read_to_end(&mut said).unwrap();
-    assert!(String::from_utf8_lossy(&said).contains("say your name as NAME#KEY"), "{said:?}");
+    let mut received = vec![];
+    stream.read_to_end(&mut received).unwrap();
+    assert!(String::from_utf8_lossy(&received).contains("say your name as NAME#KEY"), "{received:?}");
     // The key of a released name is invalid, even for a program that is already waiting.
     let (name, key) = login.split_once('#').unwrap();
     let mut waiting = connect(door(&hub, "mastermind"));
     waiting.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
-    played(&hub, "program on the ladder", || has_program(&hub, "mastermind"));
+    await_program(&hub, "mastermind");
     let wrong = json!({ "name": name, "key": "aaaaaaaaaaaaaaaa" });
-    assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &wrong).0, 403);
-    assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
-    let mut said = String::new();
-    waiting.read_to_string(&mut said).unwrap();
-    assert!(said.contains("BYE this key does not own this name any more"), "{said}");
-    let answer = say(&format!("PLAY {login}"));
+    assert_eq!(hub.ask("POST", "/api/ladder/leave", &wrong).0, 403);
+    assert_eq!(hub.ask("POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
+    let mut received = String::new();
+    waiting.read_to_string(&mut received).unwrap();
+    assert!(received.contains("BYE this key does not own this name any more"), "{received}");
+    let answer = send(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
-    assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
+    assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
 }
 
 #[test]
@@ -340,12 +289,12 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
         until(&mut player, "TURN 1");
         player
     });
-    for said in ["PLAY Ann\n".to_owned(), format!("PLAY {ann}\n"), "GUESS 1122\n".to_owned()] {
+    for message in ["PLAY Ann\n".to_owned(), format!("PLAY {ann}\n"), "GUESS 1122\n".to_owned()] {
         let mut intruder = connect(room("mastermind"));
-        intruder.write_all(said.as_bytes()).unwrap();
+        intruder.write_all(message.as_bytes()).unwrap();
         let mut answer = String::new();
         intruder.read_to_string(&mut answer).unwrap();
-        assert!(answer.contains(LOCKED) && !answer.contains("TURN"), "{said}: {answer}");
+        assert!(answer.contains(LOCKED) && !answer.contains("TURN"), "{message}: {answer}");
     }
     for player in &mut players {
         player.get_mut().write_all(b"GUESS 1122\n").unwrap();
@@ -357,7 +306,7 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         (socket, name)
     });
-    let heard = |socket: &UdpSocket, word: &str| {
+    let receive_until = |socket: &UdpSocket, word: &str| {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let length = socket.recv(&mut buffer).unwrap();
@@ -371,21 +320,21 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
     let [(player, login), intruders @ ..] = sockets;
     player.connect(door(&hub, "nuggets")).unwrap();
     player.send(format!("PLAY {login}").as_bytes()).unwrap();
-    heard(&player, "OK");
+    receive_until(&player, "OK");
     for (intruder, name) in intruders {
         intruder.connect(room("nuggets")).unwrap();
         intruder.send(format!("PLAY {name}").as_bytes()).unwrap();
-        let answer = heard(&intruder, "QUIT");
+        let answer = receive_until(&intruder, "QUIT");
         assert!(answer.contains(LOCKED), "{answer}");
     }
     for key in ["KEY h", "KEY l"] {
         player.send(key.as_bytes()).unwrap();
     }
-    heard(&player, "DISPLAY");
+    receive_until(&player, "DISPLAY");
 }
 
 #[test]
-fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
+fn program_connects_by_websocket() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind,nuggets"]);
     let login = join(&hub, "Ann");
     let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
@@ -415,15 +364,16 @@ fn banned_host_loses_its_programs_and_its_learner() {
     let mut learner = hub.socket("/learn/socket", None).unwrap();
     learner.until("{");
     for game in ["nuggets", "mastermind"] {
-        played(&hub, "program on the ladder", || has_program(&hub, game));
+        await_program(&hub, game);
     }
     done(&hub, &["ban", "127.0.0.1"]);
     // If the match has started, the room may send the reason first.
-    let is_farewell = |said: &str| said.to_lowercase().contains("he operator of this hub has banned your address");
+    let is_farewell =
+        |received: &str| received.to_lowercase().contains("he operator of this hub has banned your address");
     while !is_farewell(&String::from_utf8_lossy(&program.binary())) {}
-    let mut said = String::new();
-    stream.read_to_string(&mut said).unwrap();
-    assert!(is_farewell(said.lines().last().unwrap()), "{said}");
+    let mut received = String::new();
+    stream.read_to_string(&mut received).unwrap();
+    assert!(is_farewell(received.lines().last().unwrap()), "{received}");
     assert_eq!(learner.ending(), (4007, "the operator of this hub has banned your address".to_owned()));
     assert!(matches!(hub.socket("/learn/socket", None), Err(Error::Http(answer)) if answer.status() == 403));
 }
@@ -447,6 +397,6 @@ fn ladder_commands_query_a_remote_hub() {
     assert!(run(&["leave", name, key]).ended(0).stdout.contains("Ann is free again"));
     assert!(run(&["leave", name, key]).ended(1).stderr.contains("does not own"));
     let without = Hub::with(&["--no-default-rooms"]);
-    let (status, answer) = ask(&without, "GET", "/api/ladder", &Value::Null);
+    let (status, answer) = without.ask("GET", "/api/ladder", &Value::Null);
     assert!(status == 404 && answer["error"].as_str().unwrap().contains("--ladder"), "{answer}");
 }

@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::TcpStream,
+    process::Command,
 };
 
 use mastermind::{Code, Feedback, Rules};
@@ -51,7 +52,7 @@ fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> Str
 }
 
 #[test]
-fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
+fn browser_and_terminal_share_a_room() {
     let hub = Hub::start();
     let room = hub.room("mastermind");
     assert_eq!((&room["title"], &room["permanent"]), (&json!("codes of 4 pegs, with repeats"), &json!(true)));
@@ -67,9 +68,7 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
         move |front| other.until(front)
     });
     assert_eq!(browser.until("OVER 2"), over, "everybody is told the same");
-    let shown = hub.wait("a result", |rooms| {
-        rooms.iter().find(|other| other["id"] == room["id"] && !other["result"].is_null()).cloned()
-    });
+    let shown = hub.await_room(&room, |room| !room["result"].is_null());
     assert_eq!(shown["result"][0]["name"], "Bob");
     let turns: u64 = over.split(' ').nth(3).unwrap().parse().unwrap();
     assert!(shown["result"][0]["score"] == turns || shown["result"][0]["score"] == 11, "{shown}");
@@ -88,7 +87,7 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
 }
 
 #[test]
-fn the_puzzle_of_the_day_is_the_same_after_a_restart_and_others_see_answers_only() {
+fn daily_puzzle_survives_a_restart_and_watchers_see_only_answers() {
     let hub = Hub::start();
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
     let (mut browser, _) = hub.enter(&room);
@@ -104,8 +103,7 @@ fn the_puzzle_of_the_day_is_the_same_after_a_restart_and_others_see_answers_only
     let answer = browser.until("");
     assert!(answer.starts_with("NO there is one puzzle a day") || answer.starts_with('{'), "{answer}");
     // Quick play never leads to the daily puzzle.
-    let (_, played) = hub.request("POST", "/api/play/mastermind", "");
-    let played: Value = serde_json::from_str(&played).unwrap();
+    let (_, played) = hub.ask("POST", "/api/play/mastermind", &Value::Null);
     assert_eq!(played["options"]["mode"], "solo");
     // Another room of the same hub has the same puzzle, unless the day ends during the test.
     let hub = Hub::again(hub.kill(), &[]);
@@ -116,4 +114,17 @@ fn the_puzzle_of_the_day_is_the_same_after_a_restart_and_others_see_answers_only
     browser.say("RESIGN");
     let code = |over: &str| over.split(' ').next_back().unwrap().to_owned();
     assert!(code(&browser.until("OVER")) == code(&over) || again != greeting);
+}
+#[test]
+#[ignore = "a whole run of the kit; .ci/run runs it"]
+fn mastermind_room_passes_the_kit() {
+    let hub = Hub::with(&["--no-default-rooms"]);
+    let room = hub.make(&json!({ "game": "mastermind" }));
+    let mut kit = Command::new(testkit::programs::build(&["conformance"]).join("conformance"));
+    kit.args(["mastermind-server", "--format", "json", "--patience", "15", "--at", &native(&room).to_string()]);
+    let output = kit.output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rules = report["rules"].as_array().unwrap();
+    let others: Vec<&Value> = rules.iter().filter(|rule| rule["verdict"] != "pass").collect();
+    assert!(output.status.success() && others.is_empty(), "{others:#?}");
 }

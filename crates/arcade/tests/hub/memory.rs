@@ -46,7 +46,7 @@ fn record_match(journals: &Path) {
 }
 
 /// Sends a request as a proxy forwards it for this client.
-fn ask(hub: &Hub, client: &str, path: &str) -> TcpStream {
+fn send_request(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n", hub.address);
     stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
@@ -89,7 +89,7 @@ fn unread_responses_take_bounded_memory() {
         assert!(Instant::now() < until, "{found}");
     };
     let path = format!("/api/matches/{id}/frames?from=0&to=300000");
-    let whole = answer(ask(&hub, "198.51.100.9", &path));
+    let whole = answer(send_request(&hub, "198.51.100.9", &path));
     assert!(whole.starts_with("HTTP/1.1 200") && whole.len() > LENGTH, "{} bytes", whole.len());
     let before = resident(&hub);
     let greedy: Vec<TcpStream> =
@@ -101,8 +101,8 @@ fn unread_responses_take_bounded_memory() {
         begun += usize::from(stream.peek(&mut first).unwrap() == first.len() && first.ends_with(b"200"));
         if number % 16 == 0 {
             for path in ["/", "/api/rooms", &format!("/api/matches/{id}"), &format!("/api/matches/{id}/timeline")] {
-                let told = answer(ask(&hub, "198.51.100.1", path));
-                assert!(told.starts_with("HTTP/1.1 200"), "{path}: {told}");
+                let response = answer(send_request(&hub, "198.51.100.1", path));
+                assert!(response.starts_with("HTTP/1.1 200"), "{path}: {response}");
             }
             most = most.max(resident(&hub));
         }

@@ -2,43 +2,38 @@
 
 use std::process::Command;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use testkit::process::Process;
 
 use crate::{
-    rooms::{ask, hears},
-    support::Hub,
+    rooms::await_field,
+    support::{Hub, key},
 };
 
-fn key(number: u8) -> String {
-    URL_SAFE_NO_PAD.encode([number; 32])
-}
-
 #[test]
-fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
+fn name_moves_to_another_device_and_is_released() {
     let hub = Hub::start();
-    let post = |path: &str, body: Value| ask(&hub, "POST", path, &body);
+    let post = |path: &str, body: Value| hub.ask("POST", path, &body);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(1) })).0, 204);
     // Only the key of the name can create a device code.
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": key(2) })).0, 403);
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": "short" })).0, 400);
     let link = |number: u8| post("/api/names/link", json!({ "name": "Ann", "key": key(number) })).1;
-    let told = link(1);
-    assert_eq!(told["seconds"], 600);
-    let address = format!("/#name={}", told["code"].as_str().unwrap());
+    let linked = link(1);
+    assert_eq!(linked["seconds"], 600);
+    let address = format!("/#name={}", linked["code"].as_str().unwrap());
     assert!(
-        told["url"].as_str().unwrap().ends_with(&address) && told["qr"].as_str().unwrap().contains("<svg"),
-        "{told}"
+        linked["url"].as_str().unwrap().ends_with(&address) && linked["qr"].as_str().unwrap().contains("<svg"),
+        "{linked}"
     );
     let redeem = |code: &Value, number: u8| post("/api/names/redeem", json!({ "code": code, "key": key(number) }));
-    assert_eq!(redeem(&told["code"], 2), (200, json!({ "name": "Ann" })));
-    assert_eq!(redeem(&told["code"], 3).0, 404, "it is valid once");
+    assert_eq!(redeem(&linked["code"], 2), (200, json!({ "name": "Ann" })));
+    assert_eq!(redeem(&linked["code"], 3).0, 404, "it is valid once");
     // Both keys prove the name, in a room and in a request.
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(2) })).0, 204);
     let room = hub.nuggets();
     let mut browser = hub.enter_as(&room, &json!({ "key": key(2) }));
-    hears(&mut browser, "seat");
+    await_field(&mut browser, "seat");
     browser.say("PLAY Ann");
     browser.until("OK A");
     let is_proven = |proven: bool| {
@@ -69,12 +64,12 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     for _ in 0..21 {
         assert_eq!(redeem(&json!("abcdef-abcdef"), 8).0, 404);
     }
-    let told = post("/api/names/link", json!({ "name": "Ann", "key": key(7) })).1;
-    assert_eq!(redeem(&told["code"], 8), (200, json!({ "name": "Ann" })));
+    let linked = post("/api/names/link", json!({ "name": "Ann", "key": key(7) })).1;
+    assert_eq!(redeem(&linked["code"], 8), (200, json!({ "name": "Ann" })));
 }
 
 fn post(hub: &Hub, path: &str, body: &Value) -> (u16, Value) {
-    ask(hub, "POST", &format!("/api/names{path}"), body)
+    hub.ask("POST", &format!("/api/names{path}"), body)
 }
 
 fn redeem(hub: &Hub, code: &Value, number: u8) -> u16 {
@@ -98,7 +93,7 @@ fn device_code_survives_a_restart_and_a_refused_device() {
 }
 
 #[test]
-fn a_player_is_reported_from_a_result_and_the_operator_reads_it() {
+fn report_about_a_player_reaches_the_operator() {
     let hub = Hub::start();
     let room =
         hub.make(&json!({ "game": "robots", "players": 1, "columns": 5, "rows": 5, "turns": 2, "turn_duration": 20 }));
@@ -106,17 +101,17 @@ fn a_player_is_reported_from_a_result_and_the_operator_reads_it() {
     eve.join("Eve\u{1b}[2J");
     while eve.binary().first() != Some(&4) {}
     hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
-    let (_, found) = ask(&hub, "GET", "/api/matches", &Value::Null);
+    let (_, found) = hub.ask("GET", "/api/matches", &Value::Null);
     let path = format!("/api/matches/{}/report", found["matches"][0]["id"].as_str().unwrap());
     let report = |seat: &str, reason: &str, text: &str| {
-        ask(&hub, "POST", &path, &json!({ "seat": seat, "reason": reason, "text": text })).0
+        hub.ask("POST", &path, &json!({ "seat": seat, "reason": reason, "text": text })).0
     };
     assert_eq!(report("0", "name", "such a name"), 204);
     assert_eq!(
         [report("7", "name", ""), report("0", "ugly", ""), report("0", "talk", &"x".repeat(501))],
         [404, 422, 400]
     );
-    assert_eq!(ask(&hub, "POST", "/api/matches/none-1/report", &json!({ "seat": "0", "reason": "name" })).0, 404);
+    assert_eq!(hub.ask("POST", "/api/matches/none-1/report", &json!({ "seat": "0", "reason": "name" })).0, 404);
     let arcade = |hub: &Hub, words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         Process::run(command.arg("--data").arg(hub.data.path()).args(words))

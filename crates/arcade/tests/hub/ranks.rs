@@ -1,48 +1,27 @@
 //! Regression tests for ways to reach the top of a leaderboard without playing well.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mastermind::Rules;
 use serde_json::{Value, json};
-use testkit::eventually;
 
-use crate::support::{Browser, Hub};
+use crate::support::{Browser, Hub, key};
 
 /// Registers a name, and joins a mastermind room as its owner.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
-    let key = URL_SAFE_NO_PAD.encode([name.bytes().fold(7_u8, u8::wrapping_add); 32]);
-    let (head, body) = hub.request("POST", "/api/names", &json!({ "name": name, "key": key }).to_string());
-    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    let key = key(name.bytes().fold(7, u8::wrapping_add));
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": name, "key": key })).0, 204);
     let mut browser = hub.enter_as(room, &json!({ "key": key }));
     browser.until("ROOM");
     browser.say(&format!("PLAY {name}"));
     browser.until("OK");
     // The hub verifies the name during the game. Polling over HTTP leaves the messages of the game to the caller.
-    let is_proven = || {
-        let room = hub.rooms().into_iter().find(|other| other["id"] == room["id"]).unwrap();
-        room["players"].as_array().unwrap().iter().any(|player| player["name"] == name && player["proven"] == true)
-    };
-    eventually(&format!("{name} is not proven"), is_proven);
+    let is_proven = |player: &Value| player["name"] == name && player["proven"] == true;
+    hub.await_room(room, |room| room["players"].as_array().unwrap().iter().any(is_proven));
     browser
-}
-
-fn get(hub: &Hub, path: &str) -> Value {
-    let (head, body) = hub.get(path);
-    assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head} {body}");
-    serde_json::from_str(&body).unwrap()
-}
-
-/// Waits until at least `count` matches are stored, and returns them, oldest first.
-fn matches(hub: &Hub, count: usize) -> Vec<Value> {
-    let all = || get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
-    eventually(&format!("{count} matches are not stored"), || all().len() >= count);
-    let mut all = all();
-    all.reverse();
-    all
 }
 
 /// Returns the unranked players of a mastermind leaderboard.
 fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
-    let found = get(hub, &format!("/api/leaders?game=mastermind&class={class}&season={season}"));
+    let found = hub.json(&format!("/api/leaders?game=mastermind&class={class}&season={season}"));
     let board =
         found["boards"].as_array().unwrap().first().cloned().unwrap_or(json!({ "players": [], "provisional": [] }));
     assert_eq!(board["players"], json!([]), "nobody has ten matches");
@@ -50,36 +29,7 @@ fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
 }
 
 #[test]
-fn matches_with_a_chosen_seed_are_casual() {
-    let hub = Hub::start();
-    for game in ["nuggets", "robots"] {
-        let room = hub.make(&json!({ "game": game, "seed": 7 }));
-        assert_eq!(
-            (&room["rated"], &room["casual"], &room["options"]["seed"]),
-            (&json!(false), &json!("seed"), &Value::Null)
-        );
-    }
-    let room = hub.make(&json!({ "game": "mastermind", "seed": 7 }));
-    assert_eq!((&room["rated"], &room["casual"]), (&json!(false), &json!("seed")));
-    let mut ann = owner(&hub, &room, "Ann");
-    ann.say("RESIGN");
-    let code = ann.until("OVER 1").split(' ').next_back().unwrap().to_owned();
-    // The same seed gives the same code in another room.
-    let again = hub.make(&json!({ "game": "mastermind", "seed": 7 }));
-    let mut ann = owner(&hub, &again, "Ann");
-    ann.say(&format!("GUESS {code}"));
-    assert!(ann.until("OVER 1").starts_with("OVER 1 won 1 "));
-    for told in matches(&hub, 2) {
-        assert_eq!((&told["rated"], &told["casual"]), (&json!(false), &json!("seed")), "{told}");
-    }
-    assert_eq!(get(&hub, "/api/leaders")["boards"], json!([]));
-    // A default room shows before the match that it is rated, and in which class.
-    let usual = hub.room("mastermind");
-    assert_eq!((&usual["rated"], &usual["class"], &usual["casual"]), (&json!(true), &json!("4-repeats"), &Value::Null));
-}
-
-#[test]
-fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_casual() {
+fn left_games_count_as_lost_and_games_with_hints_are_casual() {
     let hub = Hub::start();
     let room = hub.room("mastermind");
     for _ in 0..3 {
@@ -92,10 +42,10 @@ fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_cas
         ann.say("QUIT");
         ann.until("BYE");
     }
-    for told in matches(&hub, 3) {
-        assert_eq!((&told["rated"], &told["players"][0]["left"]), (&json!(true), &json!(true)), "{told}");
+    for played in hub.matches(3) {
+        assert_eq!((&played["rated"], &played["players"][0]["left"]), (&json!(true), &json!(true)), "{played}");
     }
-    let now = get(&hub, "/api/leaders")["now"].as_str().unwrap().to_owned();
+    let now = hub.json("/api/leaders")["now"].as_str().unwrap().to_owned();
     for season in ["", &now] {
         let rows = provisional(&hub, "4-repeats", season);
         assert_eq!(
@@ -112,7 +62,7 @@ fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_cas
     bob.until("TURN 1");
     bob.say("RESIGN");
     bob.until("OVER");
-    let casual: Vec<Value> = matches(&hub, 5)[3..].iter().map(|told| told["casual"].clone()).collect();
+    let casual: Vec<Value> = hub.matches(5)[3..].iter().map(|played| played["casual"].clone()).collect();
     assert_eq!(casual, ["hints", "rules"]);
 }
 
@@ -134,8 +84,8 @@ fn daily_puzzle_is_secret_and_counts_once_for_a_proven_name() {
     for _ in 0..2 {
         play(&mut owner(&hub, &room, "Ann"));
     }
-    let told = matches(&hub, 3);
-    let casual: Vec<Value> = told.iter().map(|told| told["casual"].clone()).collect();
+    let played = hub.matches(3);
+    let casual: Vec<Value> = played.iter().map(|played| played["casual"].clone()).collect();
     assert_eq!(casual, [json!("unproven"), Value::Null, json!("again")]);
     let rows = provisional(&hub, "daily", "");
     assert_eq!(

@@ -19,8 +19,7 @@ use crate::support::{Hub, native, record};
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();
-    let made = hub.request("POST", "/api/rooms", r#"{"game": "robots", "players": 2, "turns": 50}"#);
-    assert!(made.0.starts_with("HTTP/1.1 201"), "{made:?}");
+    hub.make(&json!({ "game": "robots", "players": 2, "turns": 50 }));
     let room = hub.nuggets();
     let player = Peer::new(native(&room));
     assert_eq!(player.play("Ann").letter, 'A');
@@ -39,14 +38,13 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
         (name(&room["id"], "Ann") && name(&room["id"], "Bob") && name(&table["id"], "Cid")).then_some(())
     };
     hub.wait("Ann, Bob and Cid", names);
-    let before: Vec<(Value, Value)> =
-        hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
+    let ports =
+        |hub: &Hub| hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect::<Vec<_>>();
+    let before = ports(&hub);
     assert_eq!(before.len(), usual + 2);
 
     let hub = restart(hub);
-    let after: Vec<(Value, Value)> =
-        hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
-    assert_eq!(after, before, "all rooms are back at their ports");
+    assert_eq!(ports(&hub), before, "all rooms are back at their ports");
     hub.wait("Ann, Bob and Cid", names);
     // The native player continues without a reconnect.
     player.expect("DISPLAY");
@@ -62,18 +60,18 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     other.write_all(b"JOIN Dan\0").unwrap();
     assert_eq!(gambler.until("BEGIN"), "BEGIN");
     // A new room has an unused id.
-    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).1).unwrap();
+    let made = hub.make(&json!({ "game": "robots" }));
     assert!(!before.iter().any(|(id, _)| *id == made["id"]), "{made}");
     hub
 }
 
 #[test]
-fn after_kill_9_all_rooms_are_back_and_players_go_on() {
+fn rooms_and_players_continue_after_kill_9() {
     go_on(|hub| Hub::again(hub.kill(), &[]));
 }
 
 #[test]
-fn after_sigterm_all_rooms_are_back_and_players_go_on() {
+fn rooms_and_players_continue_after_sigterm() {
     go_on(|hub| {
         let (finished, data) = {
             // The first signal waits for running matches. The second one, from `end`, does not.
@@ -82,7 +80,7 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
                 .wait_stderr("the news that matches go on", |text| text.contains("matches continue").then_some(()));
             assert!(hub.get("/readyz").0.starts_with("HTTP/1.1 503"));
             assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
-            assert!(hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).0.starts_with("HTTP/1.1 503"));
+            assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "robots" })).0, 503);
             hub.end()
         };
         assert_eq!(finished.code, Some(0), "{}", finished.stderr);
@@ -91,7 +89,7 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
 }
 
 #[test]
-fn a_damaged_journal_costs_one_match_and_not_the_hub() {
+fn damaged_journal_loses_only_its_match() {
     let hub = Hub::start();
     let player = Peer::new(native(&hub.room("nuggets")));
     player.play("Ann");

@@ -1,17 +1,13 @@
 //! Results, replays and names over the HTTP API.
 
-use std::{collections::BTreeSet, fs, path::Path, time::Instant};
+use std::{collections::BTreeSet, fs, path::Path};
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
-};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use testkit::PATIENCE;
 
 use crate::{
     openapi::Description,
-    support::{Browser, Hub},
+    support::{Browser, Hub, id, key},
 };
 
 /// Types of robots messages.
@@ -25,111 +21,67 @@ const NO_DATABASE: &str = "postgres://nobody@127.0.0.1:1/none";
 pub(crate) const UNREACHABLE: &str =
     "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
 
-/// Opens a robots room with very short matches.
-fn small_room(hub: &Hub, players: usize) -> Value {
-    hub.make(&json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
-}
-
-fn sit(hub: &Hub, room: &Value, key: Option<&str>) -> Browser {
-    hub.enter_as(room, &json!({ "key": key }))
-}
-
 fn until_kind(browser: &mut Browser, kind: u8) {
     while browser.binary().first() != Some(&kind) {}
 }
 
-fn key(number: u8) -> String {
-    URL_SAFE_NO_PAD.encode([number; 32])
-}
-
-/// Sends a request, and checks the response against the description in `openapi.json`.
-fn ask(hub: &Hub, method: &str, path: &str, body: &str) -> (u16, Value) {
-    let (head, text) = hub.request(method, path, body);
-    let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let answer = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
-    let (path, _) = path.split_once('?').unwrap_or((path, ""));
-    Description::of_this_hub().check(method, path, status, &answer);
-    (status, answer)
-}
-
-fn get(hub: &Hub, path: &str) -> Value {
-    let (status, answer) = ask(hub, "GET", path, "");
-    assert_eq!(status, 200, "{path}: {answer}");
-    answer
-}
-
-/// Waits until at least `count` matches are stored.
-fn matches(hub: &Hub, count: usize) -> Vec<Value> {
-    let until = Instant::now() + PATIENCE;
-    let mut live = hub.live();
-    loop {
-        let lobby: Value = serde_json::from_str(&live.until("{")).unwrap();
-        if lobby["recent"].as_array().is_some_and(|recent| recent.len() >= count) {
-            return get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
-        }
-        assert!(Instant::now() < until, "{count} matches are not stored:\n{}", hub.process.stderr());
-    }
-}
-
 #[test]
-fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
+fn returning_browser_proves_its_name_after_a_restart() {
     let hub = Hub::start();
-    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
     let room = hub.room("mastermind");
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1) }));
     let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
     browser.say("PLAY Ann");
     browser.until("TURN 1");
-    let proven = |rooms: &[Value]| {
-        let room = rooms.iter().find(|room| room["game"] == "mastermind")?;
-        (room["players"][0]["proven"] == true).then_some(())
-    };
-    hub.wait("Ann herself", proven);
+    let is_proven = |room: &Value| room["players"][0]["proven"] == true;
+    hub.await_room(&room, is_proven);
     // Waits until the proof of the name is stored.
     hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
-    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bob", "key": key(2) }).to_string()).0, 204);
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Bob", "key": key(2) })).0, 204);
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.room("mastermind")["players"][0]["name"], "Ann");
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
     browser.until("TURN 1");
-    hub.wait("Ann herself", proven);
+    hub.await_room(&room, is_proven);
     // A further game in the seat that was taken before the restart.
     browser.say("RESIGN");
     browser.until("OVER 1");
-    matches(&hub, 1);
+    hub.matches(1);
     browser.say("NEW");
     browser.until("TURN 1");
     browser.say("RESIGN");
-    for told in matches(&hub, 2) {
+    for found in hub.matches(2) {
         assert_eq!(
-            (&told["players"][0]["name"], &told["players"][0]["proven"]),
+            (&found["players"][0]["name"], &found["players"][0]["proven"]),
             (&json!("Ann"), &json!(true)),
-            "{told}"
+            "{found}"
         );
     }
 }
 
-fn a_match_is_told_in_all_its_forms(options: &[&str]) {
+fn match_is_served_in_all_forms(options: &[&str]) {
     let hub = Hub::with(options);
-    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
-    let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }).to_string());
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
+    let (status, answer) = hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }));
     assert_eq!((status, answer["code"].as_str()), (409, Some("name_taken")));
-    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bill", "key": key(2) }).to_string()).0, 204);
-    let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }).to_string());
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Bill", "key": key(2) })).0, 204);
+    let (status, answer) = hub.ask("POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }));
     assert_eq!((status, answer["code"].as_str()), (409, Some("name_resembles_one")), "no player has seen Bill yet");
     for wrong in [json!({ "name": "Ann" }), json!({ "name": "", "key": key(1) }), json!({ "name": "Ann", "key": "x" })]
     {
-        assert!((400..500).contains(&ask(&hub, "POST", "/api/names", &wrong.to_string()).0), "{wrong}");
+        assert!((400..500).contains(&hub.ask("POST", "/api/names", &wrong).0), "{wrong}");
     }
-    let room = small_room(&hub, 2);
+    let room =
+        hub.make(&json!({ "game": "robots", "players": 2, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }));
     // The owner of the name, and another player with the same name.
-    let mut ann = sit(&hub, &room, Some(&key(1)));
+    let mut ann = hub.enter_as(&room, &json!({ "key": key(1) }));
     ann.join("Ann");
     until_kind(&mut ann, ACCEPTED);
-    let mut other = sit(&hub, &room, Some(&key(2)));
+    let mut other = hub.enter_as(&room, &json!({ "key": key(2) }));
     other.join("Ann");
     until_kind(&mut ann, GAME_ENDED);
-    let found = matches(&hub, 1).remove(0);
+    let found = hub.matches(1).remove(0);
     let mut proven: Vec<_> = found["players"]
         .as_array()
         .unwrap()
@@ -141,13 +93,13 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     assert_eq!((&found["game"], &found["room"], &found["complete"]), (&json!("robots"), &room["id"], &json!(true)));
 
     let id = found["id"].as_str().unwrap();
-    assert_eq!(get(&hub, &format!("/api/matches/{id}"))["replay"], true);
-    let timeline = get(&hub, &format!("/api/matches/{id}/timeline"));
+    assert_eq!(hub.json(&format!("/api/matches/{id}"))["replay"], true);
+    let timeline = hub.json(&format!("/api/matches/{id}/timeline"));
     assert_eq!(timeline["seats"], json!([{ "seat": "0", "name": "Ann" }, { "seat": "1", "name": "Ann" }]));
     let length = timeline["length"].as_u64().unwrap();
     assert!((60..10_000).contains(&length), "{length}");
     for seat in ["", "&seat=0"] {
-        let frames = get(&hub, &format!("/api/matches/{id}/frames?from=0&to={length}{seat}"));
+        let frames = hub.json(&format!("/api/matches/{id}/frames?from=0&to={length}{seat}"));
         assert_eq!(frames["until"], length);
         let kinds: Vec<u8> = frames["frames"]
             .as_array()
@@ -160,21 +112,21 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
             .collect();
         assert_eq!((kinds[0], kinds.last()), (HELLO, Some(&GAME_ENDED)), "{kinds:?}");
         // Frames from a later time start with the full history.
-        let later = get(&hub, &format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
+        let later = hub.json(&format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
         assert_eq!(later["frames"][0][0], length);
     }
 
     // Results with these options are not comparable, so the match is casual.
     assert_eq!((&found["casual"], &found["rated"]), (&json!("options"), &json!(false)));
-    assert_eq!(get(&hub, "/api/leaders?game=robots&season=2026-4")["boards"], json!([]));
-    let player = get(&hub, "/api/players/Ann?season=2026-4");
+    assert_eq!(hub.json("/api/leaders?game=robots&season=2026-4")["boards"], json!([]));
+    let player = hub.json("/api/players/Ann?season=2026-4");
     assert_eq!((&player["proven"], &player["games"]), (&json!(true), &json!({})));
-    assert_eq!(get(&hub, "/api/players/Ann?kind=unproven")["proven"], false);
-    let against = get(&hub, "/api/players/Ann/against/Ann?kind=proven&other_kind=unproven");
+    assert_eq!(hub.json("/api/players/Ann?kind=unproven")["proven"], false);
+    let against = hub.json("/api/players/Ann/against/Ann?kind=proven&other_kind=unproven");
     let ties = &against["games"]["robots"];
     assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
-    assert_eq!(get(&hub, "/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
-    assert_eq!(get(&hub, &format!("/api/matches?before={id}"))["matches"], json!([]));
+    assert_eq!(hub.json("/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
+    assert_eq!(hub.json(&format!("/api/matches?before={id}"))["matches"], json!([]));
     // The lobby lists the match in the page and over its socket.
     let page = hub.get("/").1;
     assert!(page.contains(id), "{page}");
@@ -208,45 +160,45 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
         ("/api/players/Ann?kind=good".to_owned(), 400),
         ("/api/players/Ann/against/Nobody".to_owned(), 404),
     ] {
-        assert_eq!(ask(&hub, "GET", &path, "").0, status, "{path}");
+        assert_eq!(hub.ask("GET", &path, &Value::Null).0, status, "{path}");
     }
 }
 
 #[test]
-fn a_match_is_told_in_all_its_forms_from_sqlite() {
-    a_match_is_told_in_all_its_forms(&[]);
+fn match_is_served_in_all_forms_from_sqlite() {
+    match_is_served_in_all_forms(&[]);
 }
 
 #[test]
-fn a_match_is_told_in_all_its_forms_from_postgresql() {
+fn match_is_served_in_all_forms_from_postgresql() {
     let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else {
         eprintln!("left out: ARCADE_TEST_POSTGRES is not set");
         return;
     };
     // No other test uses this database.
-    a_match_is_told_in_all_its_forms(&["--database", &server]);
+    match_is_served_in_all_forms(&["--database", &server]);
 }
 
 #[test]
-fn a_hub_says_once_what_is_wrong_with_its_database() {
+fn database_error_is_logged_once() {
     let hub = Hub::with(&["--database", NO_DATABASE]);
     let (finished, _) = hub.end();
     assert_eq!(finished.stderr.matches(UNREACHABLE).count(), 1, "{}", finished.stderr);
 }
 
 #[test]
-fn one_room_is_asked_for_by_its_name() {
+fn room_is_found_by_its_id() {
     let hub = Hub::start();
     for room in hub.rooms() {
-        let (status, found) = ask(&hub, "GET", &format!("/api/rooms/{}", room["id"].as_str().unwrap()), "");
+        let (status, found) = hub.ask("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null);
         assert_eq!((status, &found["id"], &found["title"]), (200, &room["id"], &room["title"]));
     }
-    let (status, told) = ask(&hub, "GET", "/api/rooms/nuggets-999", "");
-    assert_eq!((status, told["code"].as_str()), (404, Some("no_room")));
+    let (status, found) = hub.ask("GET", "/api/rooms/nuggets-999", &Value::Null);
+    assert_eq!((status, found["code"].as_str()), (404, Some("no_room")));
 }
 
 #[test]
-fn the_routes_are_those_of_the_description() {
+fn routes_match_the_description() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web");
     let mut routes = BTreeSet::new();
     for entry in fs::read_dir(web).unwrap() {
@@ -269,5 +221,5 @@ fn the_routes_are_those_of_the_description() {
     }
     assert_eq!(routes, Description::of_this_hub().routes());
     let hub = Hub::with(&["--no-default-rooms"]);
-    assert_eq!(get(&hub, "/api/openapi.json"), Description::of_this_hub().0);
+    assert_eq!(hub.json("/api/openapi.json"), Description::of_this_hub().0);
 }

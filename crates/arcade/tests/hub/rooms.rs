@@ -5,34 +5,12 @@ mod doors;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use crate::{
-    openapi::Description,
-    support::{Browser, Hub, native},
-};
-
-/// Sends a request, and checks the response against the description in `openapi.json`.
-pub(crate) fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let (head, text) = hub.request(method, path, &if body.is_null() { String::new() } else { body.to_string() });
-    let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let answer = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
-    Description::of_this_hub().check(method, path, status, &answer);
-    (status, answer)
-}
-
-fn id(room: &Value) -> &str {
-    room["id"].as_str().unwrap()
-}
-
-fn make(hub: &Hub, options: &Value) -> Value {
-    let (status, room) = ask(hub, "POST", "/api/rooms", options);
-    assert_eq!(status, 201, "{room}");
-    room
-}
+use crate::support::{Browser, Hub, id, native};
 
 /// Sends an owner command with the given token.
 fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
     what["token"] = token.clone();
-    ask(hub, "POST", &format!("/api/rooms/{}/owner", id(room)), &what)
+    hub.ask("POST", &format!("/api/rooms/{}/owner", id(room)), &what)
 }
 
 fn obeyed(hub: &Hub, room: &Value, what: Value) -> Value {
@@ -48,24 +26,24 @@ fn refused((found, answer): (u16, Value), status: u16, why: &str) {
 }
 
 /// Waits for a frame of the hub with this field, and returns the value of the field.
-pub(crate) fn hears(browser: &mut Browser, field: &str) -> Value {
-    let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|told| told.get(field).is_some());
+pub(crate) fn await_field(browser: &mut Browser, field: &str) -> Value {
+    let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|answer| answer.get(field).is_some());
     serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
 }
 
 /// Joins a nuggets room, and returns the socket and the seat token.
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
-    let seat = hears(&mut browser, "seat");
+    let seat = await_field(&mut browser, "seat");
     browser.say(&format!("PLAY {name}"));
     browser.until("OK");
     (browser, seat)
 }
 
 #[test]
-fn only_the_owner_commands_a_room_also_after_a_restart() {
+fn only_the_owner_commands_a_room_even_after_a_restart() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
+    let room = hub.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
     assert_eq!(
         (&room["name"], &room["owned"], &room["visibility"]),
         (&json!("Friday"), &json!(true), &json!("public"))
@@ -74,14 +52,11 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     let wrong = json!("A".repeat(22));
     refused(order(&hub, &room, &wrong, json!({ "do": "lock" })), 403, "not_room_owner");
     refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not_room_owner");
-    refused(ask(&hub, "POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
+    refused(hub.ask("POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
     assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
     // A lock persists after a crash.
     let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));
-    hub.wait("the owner", |rooms| {
-        let room = rooms.iter().find(|now| now["id"] == room["id"])?;
-        (room["players"][0]["owner"] == true).then_some(())
-    });
+    hub.await_room(&room, |room| room["players"][0]["owner"] == true);
     assert_eq!(obeyed(&hub, &room, json!({ "do": "lock" }))["locked"], true);
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.rooms().iter().find(|now| now["id"] == room["id"]).unwrap()["locked"], true);
@@ -94,7 +69,7 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
     let stranger = Peer::new(native(&room));
     stranger.send("PLAY Eve");
     stranger.expect("QUIT The owner of this room has locked it");
-    hears(&mut hub.enter_as(&room, &json!({ "watch": true })), "room");
+    await_field(&mut hub.enter_as(&room, &json!({ "watch": true })), "room");
     // The token of a seat in use does not admit another window as a new player.
     assert_eq!(hub.enter_as(&room, &json!({ "past": ann_seat })).ending().0, 4008);
     assert_eq!(obeyed(&hub, &room, json!({ "do": "unlock" }))["locked"], false);
@@ -122,16 +97,16 @@ fn only_the_owner_commands_a_room_also_after_a_restart() {
 }
 
 #[test]
-fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
+fn owner_adds_bots_starts_the_match_and_removes_them() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "robots", "players": 4, "turns": 9000 }));
+    let room = hub.make(&json!({ "game": "robots", "players": 4, "turns": 9000 }));
     let (mut ann, token) = hub.enter(&room);
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "no_players");
     ann.join("Ann");
     hub.seated(&room, 1);
     // In a room with an owner, a seat does not suffice to add bots.
     let path = format!("/api/rooms/{}/bots", id(&room));
-    refused(ask(&hub, "POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
+    refused(hub.ask("POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
     let bots = |number: u8| obeyed(&hub, &room, json!({ "do": "bots", "number": number, "level": "easy" }));
     bots(2);
     hub.seated(&room, 3);
@@ -141,21 +116,16 @@ fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
         "one seat is for a person",
     );
     obeyed(&hub, &room, json!({ "do": "start", "level": "easy" }));
-    hub.wait("a match", |rooms| {
-        (rooms.iter().find(|now| now["id"] == room["id"])?["phase"] == "playing").then_some(())
-    });
+    hub.await_room(&room, |room| room["phase"] == "playing");
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "already_running");
     bots(0);
-    hub.wait("no bots", |rooms| {
-        let room = rooms.iter().find(|now| now["id"] == room["id"])?;
-        room["players"].as_array()?.iter().all(|player| player["bot"] == false).then_some(())
-    });
+    hub.await_room(&room, |room| room["players"].as_array().unwrap().iter().all(|player| player["bot"] == false));
 }
 
 #[test]
 fn ownership_passes_by_command_or_to_the_longest_member() {
     let hub = Hub::with(&["--owner-away", "1"]);
-    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
+    let room = hub.make(&json!({ "game": "nuggets", "countdown": 0 }));
     let first = room["owner_token"].clone();
     let (ann, _) = play(&hub, &room, "Ann", &json!({ "owner": first }));
     let (mut bob, _) = play(&hub, &room, "Bob", &json!({}));
@@ -164,15 +134,15 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
     dan.play("Dan");
     hub.seated(&room, 4);
     refused(order(&hub, &room, &first, json!({ "do": "hand-on", "seat": "D" })), 409, "owner_needs_page");
-    let (status, told) = order(&hub, &room, &first, json!({ "do": "hand-on", "seat": "C" }));
-    assert_eq!(status, 200, "{told}");
-    let second = hears(&mut cid, "owner");
+    let (status, answer) = order(&hub, &room, &first, json!({ "do": "hand-on", "seat": "C" }));
+    assert_eq!(status, 200, "{answer}");
+    let second = await_field(&mut cid, "owner");
     refused(order(&hub, &room, &first, json!({ "do": "lock" })), 403, "not_room_owner");
     assert_eq!(order(&hub, &room, &second, json!({ "do": "lock" })).0, 200);
     drop(ann);
     // The new owner disconnects too. Of the players with a page, Bob joined first.
     drop(cid);
-    let third = hears(&mut bob, "owner");
+    let third = await_field(&mut bob, "owner");
     refused(order(&hub, &room, &second, json!({ "do": "lock" })), 403, "not_room_owner");
     assert_eq!(order(&hub, &room, &third, json!({ "do": "unlock" })).0, 200);
     let hub = Hub::again(hub.kill(), &[]);
@@ -180,14 +150,14 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
 }
 
 #[test]
-fn phrases_reach_pages_only_and_so_many() {
+fn phrases_reach_only_pages_at_a_bounded_rate() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
+    let room = hub.make(&json!({ "game": "nuggets", "countdown": 0 }));
     let (mut ann, _) = play(&hub, &room, "Ann", &json!({}));
     let bob = Peer::new(native(&room));
     bob.play("Bob");
     let mut watcher = hub.enter_as(&room, &json!({ "watch": true }));
-    hears(&mut watcher, "room");
+    await_field(&mut watcher, "room");
     watcher.say(r#"{"say":1}"#);
     ann.say(r#"{"say":7}"#);
     ann.say(r#"{"say":-1}"#);
@@ -195,8 +165,8 @@ fn phrases_reach_pages_only_and_so_many() {
         ann.say(&json!({ "say": phrase }).to_string());
     }
     for phrase in [6, 0, 1, 2] {
-        let said = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
-        assert_eq!((hears(&mut ann, "said"), hears(&mut watcher, "said")), (said.clone(), said));
+        let event = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
+        assert_eq!((await_field(&mut ann, "said"), await_field(&mut watcher, "said")), (event.clone(), event));
     }
     // Further phrases exceed the limit. A malformed message still causes an error.
     ann.say("nonsense");

@@ -171,8 +171,8 @@ fn root_commands_a_hub_of_another_user_and_its_files_stay_the_users() {
     assert!(finished.stdout.contains("is writable and private"), "{finished:?}");
     // The hub itself cannot write to the directory of root.
     let file = machine.path("backup.tar");
-    let said = done(&hub, &["backup", file.to_str().unwrap()]);
-    assert!(said.starts_with(&format!("'{}' has ", file.display())), "{said}");
+    let output = done(&hub, &["backup", file.to_str().unwrap()]);
+    assert!(output.starts_with(&format!("'{}' has ", file.display())), "{output}");
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     assert!(machine.arcade(&["backup", file.to_str().unwrap()]).stderr.contains("already exists"));
     hub.process.wait_stderr("the user who banned", |log| {

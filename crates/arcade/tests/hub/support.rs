@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use journal_core::{Head, Journalled, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room as _, Time};
@@ -20,6 +21,8 @@ use testkit::{
     stream::connect,
 };
 use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
+
+use crate::openapi::Description;
 
 /// A hub process of a single test.
 pub(crate) struct Hub {
@@ -40,14 +43,6 @@ impl Hub {
     pub(crate) fn with_variable(name: &str, value: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         command.env(name, value);
-        Self::run(command, Arc::new(TempDir::new()), options)
-    }
-
-    /// Limits the number of open files.
-    pub(crate) fn with_files(files: u32, options: &[&str]) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
-        command.arg(env!("CARGO_BIN_EXE_arcade"));
         Self::run(command, Arc::new(TempDir::new()), options)
     }
 
@@ -93,6 +88,29 @@ impl Hub {
         (head.to_owned(), body.to_owned())
     }
 
+    /// Sends a request with this body, or without one if it is null, and checks the response against `openapi.json`.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (head, text) = self.request(method, path, &body);
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let is_empty = text.is_empty();
+        let answer = if is_empty { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
+        Description::of_this_hub().check(method, path.split('?').next().unwrap(), status, &answer);
+        (status, answer)
+    }
+
+    /// Requests bots in a room.
+    pub(crate) fn add_bots(&self, room: &Value, wanted: &Value) -> (u16, Value) {
+        self.ask("POST", &format!("/api/rooms/{}/bots", id(room)), wanted)
+    }
+
+    /// Returns the JSON at this address.
+    pub(crate) fn json(&self, path: &str) -> Value {
+        let (status, answer) = self.ask("GET", path, &Value::Null);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
     /// Sends a complete request, and returns the response.
     pub(crate) fn raw(&self, request: &str) -> String {
         raw(self.address, request)
@@ -119,12 +137,23 @@ impl Hub {
         live
     }
 
+    /// Waits until the hub lists a room for which `is_so` holds.
+    pub(crate) fn await_room(&self, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
+        self.wait(id(room), |rooms| rooms.iter().find(|listed| listed["id"] == room["id"] && is_so(listed)).cloned())
+    }
+
     /// Waits until `count` players have a seat in a room or wait for one.
     pub(crate) fn seated(&self, room: &Value, count: usize) {
-        self.wait("players", |rooms| {
-            let now = rooms.iter().find(|now| now["id"] == room["id"])?;
-            (now["players"].as_array()?.len() == count).then_some(())
-        });
+        self.await_room(room, |room| room["players"].as_array().is_some_and(|players| players.len() == count));
+    }
+
+    /// Waits until at least `count` matches are stored, and returns them, oldest first.
+    pub(crate) fn matches(&self, count: usize) -> Vec<Value> {
+        self.wait("stored matches", |_| {
+            let mut matches = self.json("/api/matches?limit=100")["matches"].as_array().unwrap().clone();
+            matches.reverse();
+            (matches.len() >= count).then_some(matches)
+        })
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -132,8 +161,7 @@ impl Hub {
     }
 
     pub(crate) fn rooms(&self) -> Vec<Value> {
-        let lobby: Value = serde_json::from_str(&self.get("/api/rooms").1).unwrap();
-        lobby["rooms"].as_array().unwrap().clone()
+        self.json("/api/rooms")["rooms"].as_array().unwrap().clone()
     }
 
     pub(crate) fn room(&self, game: &str) -> Value {
@@ -141,9 +169,9 @@ impl Hub {
     }
 
     pub(crate) fn make(&self, options: &Value) -> Value {
-        let (head, body) = self.request("POST", "/api/rooms", &options.to_string());
-        assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
-        serde_json::from_str(&body).unwrap()
+        let (status, room) = self.ask("POST", "/api/rooms", options);
+        assert_eq!(status, 201, "{room}");
+        room
     }
 
     /// Opens a nuggets room whose match starts when the first player joins.
@@ -153,14 +181,14 @@ impl Hub {
 
     /// Enters a room, and returns the socket and the seat token.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
-        let mut browser = self.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+        let mut browser = self.socket(&format!("/rooms/{}/socket", id(room)), None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
     /// Opens a socket to a room, and sends `entry`.
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
-        let path = format!("/rooms/{}/socket?enter=true", room["id"].as_str().unwrap());
+        let path = format!("/rooms/{}/socket?enter=true", id(room));
         let mut browser = self.socket(&path, None).unwrap();
         browser.say(&entry.to_string());
         browser
@@ -173,7 +201,7 @@ impl Hub {
 
     /// Opens a socket to a room as a proxy forwards it for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
-        self.socket_with(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), &[("X-Forwarded-For", host)])
+        self.socket_with(&format!("/rooms/{}/socket", id(room)), &[("X-Forwarded-For", host)])
     }
 
     pub(crate) fn socket(&self, path: &str, origin: Option<&str>) -> Result<Browser, Error> {
@@ -204,6 +232,15 @@ pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
+}
+
+pub(crate) fn id(room: &Value) -> &str {
+    room["id"].as_str().unwrap()
+}
+
+/// Returns a key that proves a name.
+pub(crate) fn key(number: u8) -> String {
+    URL_SAFE_NO_PAD.encode([number; 32])
 }
 
 /// Returns the address of a room for native clients.
@@ -256,11 +293,6 @@ impl Browser {
 
     pub(crate) fn until(&mut self, front: &str) -> String {
         self.find(|text| text.starts_with(front))
-    }
-
-    /// Returns the next text of the room itself, not of the hub.
-    pub(crate) fn next_text(&mut self) -> String {
-        self.find(|text| !text.starts_with('{'))
     }
 
     /// Waits until the hub closes the socket, and returns the code and the reason.

@@ -134,7 +134,7 @@ fn plain_http_is_redirected_to_tls() {
 }
 
 #[test]
-fn sighup_renews_the_certificate_and_ends_nothing() {
+fn sighup_renews_the_certificate_and_keeps_connections() {
     let mut certificate = Certificate::new();
     let hub = certificate.hub();
     let mut browser = certificate.socket(hub.address, "/rooms/nuggets-1/socket", "https").unwrap();

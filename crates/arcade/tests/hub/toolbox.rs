@@ -19,23 +19,21 @@ use testkit::{TempDir, peer::Peer, process::Process};
 
 use crate::{
     admin::{arcade, done, fails},
-    support::{Hub, native, raw, record},
+    support::{Hub, key, native, raw, record},
 };
 
 #[test]
-fn a_backup_is_restored_on_another_machine() {
+fn backup_is_restored_on_another_machine() {
     let hub = Hub::start();
     let room = hub.room("nuggets");
     let player = Peer::new(native(&room));
     player.play("Ann");
     done(&hub, &["ban", "192.0.2.7"]);
-    let key = "A".repeat(43);
-    let (head, body) = hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": key }).to_string());
-    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
     let elsewhere = TempDir::new();
     let file = elsewhere.path().join("backup.tar");
-    let said = done(&hub, &["backup", file.to_str().unwrap()]);
-    assert!(said.contains("backup.tar' has "), "{said}");
+    let output = done(&hub, &["backup", file.to_str().unwrap()]);
+    assert!(output.contains("backup.tar' has "), "{output}");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fails(&hub, &["restore", file.to_str().unwrap(), "--replace"]).contains("another hub runs"));
     let data = TempDir::new();
@@ -52,13 +50,11 @@ fn a_backup_is_restored_on_another_machine() {
     let hub = Hub::again(Arc::new(data), &[]);
     assert_eq!(hub.room("nuggets")["port"], room["port"]);
     assert_eq!(done(&hub, &["ban", "--list"]), "192.0.2.7\n");
-    let (head, _) =
-        hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": "B".repeat(42) + "A" }).to_string());
-    assert!(head.starts_with("HTTP/1.1 409"), "the name is still somebody's: {head}");
+    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) })).0, 409, "the name is owned");
 }
 
 #[test]
-fn a_backup_that_breaks_off_leaves_no_file() {
+fn interrupted_backup_leaves_no_file() {
     let data = TempDir::new();
     let listener = UnixListener::bind(data.path().join("control")).unwrap();
     let file = data.path().join("backup.tar");
@@ -88,7 +84,7 @@ fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
 }
 
 #[test]
-fn the_matches_of_a_journal_are_shown_without_a_hub() {
+fn matches_of_a_journal_are_replayed_without_a_hub() {
     let directory = TempDir::new();
     record(directory.path(), Server::new(Config::new(4, false, 7)).unwrap(), |room, peer, out| {
         let mut now = Time::ZERO;

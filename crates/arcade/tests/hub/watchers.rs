@@ -1,12 +1,65 @@
-//! The number of connected watchers.
+//! Watchers of rooms, and pictures of rooms in the lobby.
 
 use serde_json::{Value, json};
-use tungstenite::protocol::CloseFrame;
 
 use crate::support::{Browser, Hub};
 
-/// The close code of a page that leaves permanently.
-const LEFT: u16 = 4000;
+/// Waits for a picture for which `wanted` returns a value.
+fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Option<T>) -> T {
+    loop {
+        let message: Value = serde_json::from_str(&page.until(r#"{"pictures""#)).unwrap();
+        if let Some(found) = wanted(&message["pictures"][id]) {
+            return found;
+        }
+    }
+}
+
+/// Assembles the picture of a room from the received messages until it has this part. The first picture may be empty if the hub
+/// has no data of the room yet. Later messages contain changes.
+fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
+    let mut whole = json!({});
+    picture(page, id, |message| {
+        match message.get("change").and_then(Value::as_object) {
+            None => whole = message.get("whole")?.clone(),
+            Some(changes) => changes.iter().for_each(|(name, part)| whole[name.as_str()] = part.clone()),
+        }
+        (!whole[part].is_null()).then(|| whole.clone())
+    })
+}
+
+/// Returns `Some` if a received row of the map contains a letter.
+fn has_letter(picture: &Value, letter: char) -> Option<()> {
+    let rows = picture.get("whole").or_else(|| picture.get("change"))?.as_object()?;
+    rows.values().any(|row| row.as_str().is_some_and(|row| row.contains(letter))).then_some(())
+}
+
+#[test]
+fn pictures_equal_the_view_of_a_watcher() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let id = room["id"].as_str().unwrap();
+    let path = format!("/rooms/{id}/socket");
+    let mut page = hub.live();
+    page.say(&json!({ "pictures": [id] }).to_string());
+    let whole = picture_with(&mut page, id, "size");
+    let mut watcher = hub.socket(&format!("{path}?watch=true"), None).unwrap();
+    let display = watcher.until("DISPLAY");
+    let rows: Vec<&str> = display.lines().skip(1).map(str::trim_end).collect();
+    assert_eq!(whole["size"][0], rows.len());
+    for (row, text) in rows.iter().enumerate() {
+        assert_eq!(whole[row.to_string()], **text, "row {row}");
+    }
+    hub.wait("the watcher alone", |_| (hub.room("nuggets")["watchers"] == 1).then_some(()));
+    let mut player = hub.socket(&path, None).unwrap();
+    player.say("PLAY Ann");
+    player.until("OK A");
+    picture(&mut page, id, |picture| has_letter(picture, 'A'));
+    // A page can switch to other rooms. An unknown room is ignored.
+    let made = hub.make(&json!({ "game": "robots", "players": 2 }));
+    let other = made["id"].as_str().unwrap();
+    page.say(&json!({ "pictures": [other, "nuggets-999"] }).to_string());
+    assert_eq!(picture_with(&mut page, other, "there")["there"], json!([0, 2]));
+}
 
 fn watch(hub: &Hub, room: &Value, count: usize) -> Vec<Browser> {
     let path = format!("/rooms/{}/socket?watch=true", room["id"].as_str().unwrap());
@@ -19,24 +72,7 @@ fn watch(hub: &Hub, room: &Value, count: usize) -> Vec<Browser> {
 }
 
 fn await_watchers(hub: &Hub, room: &Value, count: usize) {
-    hub.wait(&format!("{} with {count} watchers", room["id"]), |rooms| {
-        let now = rooms.iter().find(|now| now["id"] == room["id"])?;
-        (now["watchers"] == json!(count)).then_some(())
-    });
-}
-
-#[test]
-fn watchers_that_disconnect_are_not_counted() {
-    let hub = Hub::start();
-    for room in hub.rooms() {
-        let mut watchers = watch(&hub, &room, 3);
-        watchers[0].0.close(Some(CloseFrame { code: LEFT.into(), reason: "".into() })).unwrap();
-        watchers[0].0.flush().unwrap();
-        watchers[1].0.close(None).unwrap();
-        watchers[1].0.flush().unwrap();
-        drop(watchers.pop());
-        await_watchers(&hub, &room, 0);
-    }
+    hub.await_room(room, |now| now["watchers"] == json!(count));
 }
 
 #[test]

@@ -10,8 +10,9 @@ use std::{
 
 use testkit::{eventually, peer::Peer};
 
-use super::{Arcade, come_back, command, is_silent, number, shown};
+use super::{Arcade, come_back, is_silent, number};
 use crate::{
+    admin::done,
     fleet::{brokers::Broker, lost::is_copied},
     support::native,
 };
@@ -77,7 +78,7 @@ fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms() {
+fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     let broker = Broker::start(true);
     let (all, of_ann, network) = arcades(&broker);
     let options = ["--no-default-rooms"];
@@ -85,17 +86,17 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     let room = ann.nuggets();
     let peer = Peer::new(native(&room));
     assert_eq!(peer.play("Dan").letter, 'A');
-    let (mut browser, seat) = bob.enter(&shown(&bob, &room, |_| true));
+    let (mut browser, seat) = bob.enter(&bob.await_room(&room, |_| true));
     browser.say("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
     is_copied(&ann);
     network.set(true);
     // The other node reaches the broker, so it promises only for a short time not to take the room.
     is_silent(&ann, true);
-    let status = command(&ann, &["status"]);
+    let status = done(&ann, &["status"]);
     assert!(status.contains("the rooms of this hub are suspended"), "{status}");
     while peer.receive_by(Instant::now()).is_some() {}
-    let found = shown(&bob, &room, |room| room["node"] == "bob");
+    let found = bob.await_room(&room, |room| room["node"] == "bob");
     assert_ne!(found["port"], room["port"], "the other node has that port");
     peer.send("KEY x");
     peer.send("KEY l");
@@ -103,7 +104,7 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     assert_eq!(again.until("OK"), "OK B");
     network.set(false);
     ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
-    shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
+    ann.await_room(&room, |room| room["node"] == "bob" && room["port"] == found["port"]);
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
     eventually("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
     assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
@@ -112,37 +113,6 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     again.say("KEY l");
     again.until("DISPLAY");
     assert_eq!(ann.come_back(&room, &seat).until("OK"), "OK B");
-    let players = shown(&ann, &room, |_| true)["players"].as_array().map(Vec::len);
+    let players = ann.await_room(&room, |_| true)["players"].as_array().map(Vec::len);
     assert_eq!(players, Some(2));
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn without_brokers_a_node_goes_on_as_long_as_all_others_promise_to_leave_its_rooms_alone() {
-    let mut broker = Broker::start(true);
-    let (ann, bob) = Arcade::at(&broker.address()).two();
-    let room = ann.nuggets();
-    let peer = Peer::new(native(&room));
-    assert_eq!(peer.play("Dan").letter, 'A');
-    shown(&bob, &room, |_| true);
-    // Promises require an authenticated node.
-    let (head, _) = bob.request("POST", "/fleet/promise?to=bob&identity=x&life=1&from=ann&since=1", "");
-    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
-    // A node that does not answer may still reach the broker, so the rooms are suspended.
-    bob.process.suspend();
-    broker.kill();
-    is_silent(&ann, true);
-    while peer.receive_by(Instant::now()).is_some() {}
-    peer.send("KEY x");
-    assert!(ann.get("/readyz").1.contains("stand still"));
-    assert_eq!(peer.receive_by(Instant::now()), None);
-    bob.process.resume();
-    is_silent(&ann, false);
-    peer.ask("KEY x", "ERROR");
-    // A node whose process has ended cannot take over rooms.
-    drop(bob.kill());
-    peer.ask("KEY x", "ERROR");
-    broker.restart();
-    ann.wait("green light", |_| ann.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
-    peer.ask("KEY x", "ERROR");
 }

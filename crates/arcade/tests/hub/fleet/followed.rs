@@ -9,18 +9,17 @@ use std::{
 use testkit::process::Process;
 
 use super::{
-    Arcade, id,
+    Arcade,
     lost::{back, is_copied},
-    shown,
 };
-use crate::support::native;
+use crate::support::{id, native};
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_client_follows_its_room_to_another_port_of_another_node_and_keeps_its_seat() {
+fn client_follows_its_room_to_another_node() {
     let (ann, bob) = Arcade::new().two();
     let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let address = native(&seen);
     let url = |hub: &crate::support::Hub| format!("http://{}/rooms/{}", hub.address, id(&room));
     let programs = testkit::programs::build(&["nuggets-client"]);
@@ -28,7 +27,7 @@ fn a_client_follows_its_room_to_another_port_of_another_node_and_keeps_its_seat(
     command.args(["127.0.0.1", &address.port().to_string(), "Dan", "--log", "info"]);
     command.args(["--directory", &url(&ann), "--directory", &url(&bob)]);
     let mut dan = Process::start_with_stdin(&mut command);
-    shown(&ann, &room, |room| room["players"][0]["name"] == "Dan");
+    ann.await_room(&room, |room| room["players"][0]["name"] == "Dan");
     dan.write("hl");
     is_copied(&ann);
     let killed = Instant::now();
@@ -43,9 +42,9 @@ fn a_client_follows_its_room_to_another_port_of_another_node_and_keeps_its_seat(
     // The client keeps its seat, and the new node receives its keys.
     let players = |room: &serde_json::Value| room["players"].as_array().map_or(0, Vec::len);
     dan.write("l");
-    shown(&bob, &room, |room| players(room) == 1 && room["players"][0]["seat"] == "A");
+    bob.await_room(&room, |room| players(room) == 1 && room["players"][0]["seat"] == "A");
     dan.write("Q");
     let finished = dan.wait_for_end();
     assert_eq!((finished.code, finished.stdout.trim()), (Some(0), "Thanks for playing!"), "{}", finished.stderr);
-    shown(&bob, &room, |room| players(room) == 0);
+    bob.await_room(&room, |room| players(room) == 0);
 }

@@ -9,8 +9,11 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use super::{Arcade, bob_room, come_back, command, draw, guess, id, number, refused, shown};
-use crate::support::{Browser, Hub, native};
+use super::{Arcade, bob_room, come_back, draw, guess, number};
+use crate::{
+    admin::done,
+    support::{Browser, Hub, id, native},
+};
 
 /// Type of a robots message.
 const TURN: u8 = 3;
@@ -18,34 +21,7 @@ const TURN: u8 = 3;
 /// Moves the rooms of a node, and returns the report of the command.
 fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
     let words = [&["drain", "--move", "--json"], more].concat();
-    serde_json::from_str(&command(hub, &words)).unwrap()
-}
-
-/// A mastermind player after the first guess, and the answer.
-struct Breaker {
-    room: Value,
-    seat: String,
-    row: String,
-}
-
-impl Breaker {
-    fn play(hub: &Hub) -> Self {
-        let room = hub.make(&json!({ "game": "mastermind" }));
-        let (mut browser, seat) = hub.enter(&room);
-        browser.say("PLAY Fay");
-        browser.until("OK");
-        browser.say("GUESS 1234");
-        let row = browser.until("ROW 1");
-        Self { room, seat, row }
-    }
-
-    /// Checks over a page at this hub that the match continues, and sends another guess.
-    fn goes_on(&self, hub: &Hub) {
-        let mut browser = come_back(hub, &self.room, &self.seat);
-        assert_eq!(browser.until("ROW 1"), self.row, "{}", id(&self.room));
-        browser.say("GUESS 5566");
-        browser.find(|text| text.starts_with("ROW 1") && *text != self.row);
-    }
+    serde_json::from_str(&done(hub, &words)).unwrap()
 }
 
 /// Returns the next turns of a robots match. A socket that reconnects receives all turns again.
@@ -65,20 +41,19 @@ fn join_robots(room: &Value) -> TcpStream {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
+fn rooms_that_are_handed_over_resume_at_another_node() {
     let arcade = Arcade::new();
     let (ann, bob) = arcade.two();
     // A native player of nuggets, a browser and a watcher at the other node, a link, a bot, and an owner.
     let nuggets = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
     let peer = Peer::new(native(&nuggets));
     assert_eq!(peer.play("Dan").letter, 'A');
-    let seen = shown(&bob, &nuggets, |_| true);
+    let seen = bob.await_room(&nuggets, |_| true);
     let (mut browser, seat) = bob.enter(&seen);
     browser.say("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
-    let bot = json!({ "owner": nuggets["owner_token"] }).to_string();
-    assert!(ann.request("POST", &format!("/api/rooms/{}/bots", id(&nuggets)), &bot).0.starts_with("HTTP/1.1 204"));
-    shown(&bob, &nuggets, |room| room["players"].as_array().is_some_and(|players| players.len() == 3));
+    assert_eq!(ann.add_bots(&nuggets, &json!({ "owner": nuggets["owner_token"] })).0, 204);
+    bob.await_room(&nuggets, |room| room["players"].as_array().is_some_and(|players| players.len() == 3));
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("DISPLAY");
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
@@ -86,7 +61,7 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let (mut driver, robots_seat) = bob.enter(&robots);
     driver.join("Eve");
     let mut terminal = join_robots(&robots);
-    let told = turns(&mut driver, 20);
+    let earlier = turns(&mut driver, 20);
     let (mastermind, _breaker, mastermind_seat, row) = guess(&ann, &bob);
     let (blackjack, _gambler, blackjack_seat, card) = draw(&ann, &bob);
     peer.send("KEY H");
@@ -102,10 +77,10 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let mut all = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
     let before = all.rfind(|text| text.starts_with("DISPLAY"));
     // The native player keeps its address and continues to play.
-    let found = shown(&bob, &nuggets, |room| room["node"] == "bob");
+    let found = bob.await_room(&nuggets, |room| room["node"] == "bob");
     assert_eq!((&found["port"], &found["name"]), (&nuggets["port"], &json!("Friday")));
     let is_bot = |player: &Value| player["bot"] == true;
-    shown(&bob, &nuggets, |room| room["players"].as_array().is_some_and(|players| players.iter().any(is_bot)));
+    bob.await_room(&nuggets, |room| room["players"].as_array().is_some_and(|players| players.iter().any(is_bot)));
     peer.send("KEY h");
     peer.send("KEY l");
     let now = peer.expect("DISPLAY");
@@ -119,11 +94,11 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     watcher.until("DISPLAY");
     // The reconnected socket receives all earlier turns and new ones.
     let mut driver = come_back(&bob, &robots, &robots_seat);
-    assert_eq!(turns(&mut driver, told.len()), told);
+    assert_eq!(turns(&mut driver, earlier.len()), earlier);
     turns(&mut driver, 5);
     let mut rest = vec![];
     let _ = terminal.read_to_end(&mut rest);
-    let robots_now = shown(&bob, &robots, |room| room["node"] == "bob");
+    let robots_now = bob.await_room(&robots, |room| room["node"] == "bob");
     assert_eq!(robots_now["port"], robots["port"]);
     join_robots(&robots_now);
     let mut breaker = come_back(&bob, &mastermind, &mastermind_seat);
@@ -136,46 +111,25 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let mut inside = bob.enter_as(&hidden, &json!({ "code": hidden["code"] }));
     inside.until("{");
     let close = json!({ "token": hidden["owner_token"], "do": "close" });
-    let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close.to_string());
-    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    assert_eq!(bob.ask("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close).0, 200);
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 5.0).abs() < f64::EPSILON);
     // The next version starts with the name and the data of the old node but without its rooms.
     let ann = arcade.again("ann", ann.data, &["--no-default-rooms"]);
-    shown(&ann, &nuggets, |room| room["node"] == "bob");
-    let status = command(&ann, &["status"]);
+    ann.await_room(&nuggets, |room| room["node"] == "bob");
+    let status = done(&ann, &["status"]);
     assert!(status.contains("Rooms:    none"), "{status}");
 }
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn rooms_that_cannot_move_stay_and_the_host_is_told_why() {
-    let alone = Hub::start();
-    let text = refused(&alone, &["drain", "--move"]);
-    assert!(text.contains("this hub was started without --nats") && text.lines().count() == 1, "{text}");
-    assert!(alone.get("/readyz").0.starts_with("HTTP/1.1 200"), "it goes on");
-    let arcade = Arcade::new();
-    let ann = arcade.node("ann", &["--no-default-rooms"]);
-    let breaker = Breaker::play(&ann);
-    let text = command(&ann, &["drain", "--move", "--seconds", "60"]);
-    assert!(text.contains("No room has moved.\n1 rooms stay: there is no other hub that takes rooms."), "{text}");
-    breaker.goes_on(&ann);
-    assert!(refused(&ann, &["drain", "--move"]).contains("are already being moved"));
-    // After a restart, the node has its rooms again.
-    let (ended, data) = ann.end();
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    breaker.goes_on(&arcade.again("ann", data, &["--no-default-rooms"]));
-}
-
-#[test]
-#[ignore = "needs NATS servers and PostgreSQL"]
-fn rooms_of_the_house_do_not_become_more_with_each_upgrade() {
+fn moved_default_rooms_do_not_accumulate() {
     let arcade = Arcade::new();
     let (ann, bob) = (arcade.node("ann", &[]), arcade.node("bob", &[]));
     let usual = bob.wait("rooms of both", |rooms| {
         let of_bob = rooms.iter().filter(|room| room["node"] == "bob").count();
         (rooms.len() == 2 * of_bob).then_some(of_bob)
     });
-    let made = command(&ann, &["room", "new", "nuggets", "map=donuts", "--permanent"]);
+    let made = done(&ann, &["room", "new", "nuggets", "map=donuts", "--permanent"]);
     let made = made.split(' ').next().unwrap();
     move_rooms(&ann, &[]);
     let rooms = bob.wait("all rooms", |rooms| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Arcade, Broker, Database, shown};
+use super::{Arcade, Broker, Database};
 use crate::support::Hub;
 
 /// Opens a robots room for one player with very short matches.
@@ -33,12 +33,12 @@ fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn results_of_all_nodes_are_in_one_place_and_replayed_from_any_page() {
+fn results_and_replays_of_all_nodes_are_available_at_any_node() {
     let (ann, bob) = Arcade::new().two();
     // A name without earlier matches.
     let name = format!("Fay{}", std::process::id());
     let room = short_room(&ann);
-    shown(&bob, &room, |_| true);
+    bob.await_room(&room, |_| true);
     play(&bob, &room, &name);
     let found = matches(&bob, &name, 1);
     let id = found[0]["id"].as_str().unwrap();
@@ -65,7 +65,7 @@ enum Part {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn each_result_counts_once_though_node_broker_and_database_die_in_any_order() {
+fn results_count_once_after_any_order_of_failures() {
     use Part::{Broker as B, Database as D, Node as N};
     const ORDERS: [&[Part]; 8] = [&[N], &[N, B], &[D, N], &[N, B, D], &[B, D, N], &[D, N, B], &[B, N, D], &[D, B, N]];
     let (mut broker, mut database) = (Broker::start(true), Database::start());

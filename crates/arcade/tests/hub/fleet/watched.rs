@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use testkit::peer::Peer;
 use tungstenite::{Message, client::IntoClientRequest as _};
 
-use super::{Arcade, Broker, command, id, number, shown};
-use crate::support::{Browser, Hub, native};
+use super::{Arcade, Broker, number};
+use crate::{
+    admin::done,
+    support::{Browser, Hub, id, native},
+};
 
 /// Types of robots messages.
 const HELLO: u8 = 0;
@@ -31,11 +34,11 @@ fn watch(hub: &Hub, room: &Value) -> Browser {
 }
 
 fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
-    let mut told: Vec<Vec<u8>> = vec![];
-    while told.last().is_none_or(|message| message[0] != ENDED) {
-        told.push(watcher.binary().to_vec());
+    let mut messages: Vec<Vec<u8>> = vec![];
+    while messages.last().is_none_or(|message| message[0] != ENDED) {
+        messages.push(watcher.binary().to_vec());
     }
-    told
+    messages
 }
 
 /// Waits for the start of a match, and returns the ten messages that follow.
@@ -44,21 +47,21 @@ fn begin(watcher: &mut Browser) -> Vec<Vec<u8>> {
     (0..10).map(|_| watcher.binary().to_vec()).collect()
 }
 
-fn turns(told: &[Vec<u8>]) -> Vec<u16> {
-    let turns = told.iter().filter(|message| message[0] == TURN);
+fn turns(messages: &[Vec<u8>]) -> Vec<u16> {
+    let turns = messages.iter().filter(|message| message[0] == TURN);
     turns.map(|turn| u16::from_be_bytes([turn[1], turn[2]])).collect()
 }
 
 fn has_watchers(hub: &Hub, room: &Value, count: usize) {
-    shown(hub, room, |room| room["watchers"] == json!(count));
+    hub.await_room(room, |room| room["watchers"] == json!(count));
 }
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published_once() {
+fn room_is_published_once_for_all_remote_watchers() {
     let (ann, bob) = Arcade::new().two();
     let room = robots(&ann, 60);
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let mut near = watch(&ann, &room);
     let mut far: Vec<Browser> = (0..20).map(|_| watch(&bob, &seen)).collect();
     // Both nodes count all watchers of the room.
@@ -76,16 +79,16 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
     let lazy = far.pop().unwrap();
     while driver.binary()[0] != TURN {}
     let late = watch(&bob, &seen);
-    let told = to_the_end(&mut near);
-    assert_eq!((told[0][0], turns(&told)), (HELLO, (0..=60).collect()));
+    let messages = to_the_end(&mut near);
+    assert_eq!((messages[0][0], turns(&messages)), (HELLO, (0..=60).collect()));
     for watcher in &mut far {
-        assert_eq!(to_the_end(watcher), told);
+        assert_eq!(to_the_end(watcher), messages);
     }
     for mut watcher in [late, lazy] {
-        let heard = to_the_end(&mut watcher);
-        assert_eq!(heard[0][0], HELLO);
-        let started = heard.iter().position(|message| message[0] == STARTED).unwrap();
-        assert_eq!(turns(&heard[started..]), (0..=60).collect::<Vec<_>>());
+        let received = to_the_end(&mut watcher);
+        assert_eq!(received[0][0], HELLO);
+        let started = received.iter().position(|message| message[0] == STARTED).unwrap();
+        assert_eq!(turns(&received[started..]), (0..=60).collect::<Vec<_>>());
     }
     // A turn causes at most three messages, including the update for the page, for any number of watchers.
     let events = number(&ann, "arcade_fleet_events_total") - before;
@@ -104,10 +107,10 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let ann = arcade.node("ann", &["--no-default-rooms"]);
     let bob = arcade.node("bob", &["--no-default-rooms", "--proxy", "127.0.0.1"]);
     let room = ann.nuggets();
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let (mut one, mut other) = (watch_from(&bob, &seen, "192.0.2.1"), watch_from(&bob, &seen, "192.0.2.2"));
     has_watchers(&ann, &room, 2);
-    command(&ann, &["ban", "192.0.2.1"]);
+    done(&ann, &["ban", "192.0.2.1"]);
     assert_eq!(one.ending().0, 4007);
     has_watchers(&ann, &room, 1);
     let path = format!("/rooms/{}/socket?watch=true", id(&room));
@@ -130,10 +133,7 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
     // The directory entry takes a moment to arrive.
-    bob.wait("room with a link", |_| {
-        let (head, _) = bob.request("POST", "/api/join", &json!({ "code": code }).to_string());
-        head.starts_with("HTTP/1.1 200").then_some(())
-    });
+    bob.wait("room with a link", |_| (bob.ask("POST", "/api/join", &json!({ "code": code })).0 == 200).then_some(()));
     let mut inside = bob.socket(&path, None).unwrap();
     inside.say(&json!({ "watch": true, "code": code }).to_string());
     inside.until("{");
@@ -148,23 +148,23 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and_then_get_sockets_of_their_own() {
+fn remote_watchers_survive_a_short_outage_and_reconnect_after_a_long_one() {
     let mut broker = Broker::start(true);
     let (ann, bob) = Arcade::at(&broker.address()).two();
     let room = robots(&ann, 100);
-    let seen = shown(&bob, &room, |_| true);
+    let seen = bob.await_room(&room, |_| true);
     let mut watcher = watch(&bob, &seen);
     let (mut driver, _) = ann.enter(&room);
     driver.join("Eve");
-    let mut told = begin(&mut watcher);
+    let mut messages = begin(&mut watcher);
     broker.kill();
     let killed = Instant::now();
     while killed.elapsed() < Duration::from_secs(2) {
         driver.binary();
     }
     broker.restart();
-    told.extend(to_the_end(&mut watcher));
-    assert_eq!(turns(&told), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
+    messages.extend(to_the_end(&mut watcher));
+    assert_eq!(turns(&messages), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
     // After a longer outage, the page reconnects and is relayed to the node of the room.
     broker.kill();
     while watcher.0.read().is_ok() {}

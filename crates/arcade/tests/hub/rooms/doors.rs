@@ -3,14 +3,13 @@
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
-use super::{ask, hears, id, make, obeyed, play, refused};
-use crate::support::{Hub, native};
+use super::{await_field, obeyed, play, refused};
+use crate::support::{Hub, id, native};
 
 #[test]
 fn room_with_a_link_is_found_by_its_code_only() {
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
-    let room = make(
-        &hub,
+    let room = hub.make(
         &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20, "room": { "visibility": "link" } }),
     );
     let (name, code) = (id(&room).to_owned(), room["code"].as_str().unwrap().to_owned());
@@ -26,8 +25,8 @@ fn room_with_a_link_is_found_by_its_code_only() {
         }
         let mut live = hub.live();
         live.say(&json!({ "pictures": [name] }).to_string());
-        let told = live.until("{\"look\"");
-        assert!(!told.contains(&name), "{told}");
+        let message = live.until("{\"look\"");
+        assert!(!message.contains(&name), "{message}");
     };
     nowhere(&hub);
     // A socket requires the code in its first message.
@@ -35,18 +34,22 @@ fn room_with_a_link_is_found_by_its_code_only() {
         assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4011, "{wrong}");
     }
     let mut ann = hub.enter_as(&room, &json!({ "code": code }));
-    let told = hears(&mut ann, "room");
-    assert_eq!((&told["code"], &told["port"]), (&room["code"], &room["port"]), "whoever is inside may invite others");
+    let message = await_field(&mut ann, "room");
+    assert_eq!(
+        (&message["code"], &message["port"]),
+        (&room["code"], &room["port"]),
+        "whoever is inside may invite others"
+    );
     ann.join("Ann");
     while ann.binary().first() != Some(&4) {}
-    hears(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
+    await_field(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
     // Matches of a hidden room are not listed while the room is open.
     hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
     nowhere(&hub);
     // The code is in the fragment of the target, which browsers do not send.
     let (head, _) = hub.get(&format!("/j/{code}"));
     assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
-    let (status, joined) = ask(&hub, "POST", "/api/join", &json!({ "code": code }));
+    let (status, joined) = hub.ask("POST", "/api/join", &json!({ "code": code }));
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
     let qr = |proof: &str| {
         let address = hub.address;
@@ -57,38 +60,38 @@ fn room_with_a_link_is_found_by_its_code_only() {
     assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
     // The link stays valid after a restart.
     let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
+    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
     // Wrong guesses of a client block neither the right code nor a token.
     for _ in 0..21 {
-        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
+        refused(hub.ask("POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
     }
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).0, 200);
+    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": code })).0, 200);
     assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 303"));
-    hears(&mut hub.enter_as(&room, &json!({ "code": code })), "room");
+    await_field(&mut hub.enter_as(&room, &json!({ "code": code })), "room");
     // Codes of an earlier version can be guessed, so the limit applies to the right code as well.
     let (data, short) = (hub.kill(), "abcdef");
     let file = data.path().join("rooms").join(format!("{name}.json"));
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace(&code, short)).unwrap();
     let hub = Hub::again(data, &["--proxy", "127.0.0.1"]);
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
+    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
     for _ in 0..20 {
-        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "unknown_code");
+        refused(hub.ask("POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "unknown_code");
     }
-    refused(ask(&hub, "POST", "/api/join", &json!({ "code": short })), 429, "too_many_tries");
+    refused(hub.ask("POST", "/api/join", &json!({ "code": short })), 429, "too_many_tries");
     assert!(hub.get(&format!("/j/{short}")).0.starts_with("HTTP/1.1 429"));
     assert_eq!(hub.enter_as(&room, &json!({ "code": short })).ending().0, 4011);
     let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
-    hears(&mut owner, "room");
+    await_field(&mut owner, "room");
     let path = format!("/rooms/{name}/socket?enter=true");
     let mut other = hub.socket_with(&path, &[("X-Forwarded-For", "198.51.100.7")]).unwrap();
     other.say(&json!({ "code": short }).to_string());
-    hears(&mut other, "room");
+    await_field(&mut other, "room");
 }
 
 #[test]
-fn request_from_another_site_neither_uses_up_tries_nor_tells_whether_a_code_is_right() {
+fn request_from_another_site_reveals_nothing_about_a_code() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "nuggets", "room": { "visibility": "link" } }));
+    let room = hub.make(&json!({ "game": "nuggets", "room": { "visibility": "link" } }));
     let follow = |code: &str, site: &str| {
         let address = hub.address;
         hub.raw(&format!(
@@ -112,9 +115,9 @@ fn request_from_another_site_neither_uses_up_tries_nor_tells_whether_a_code_is_r
 }
 
 #[test]
-fn room_that_no_list_shows_is_answered_as_a_missing_one() {
+fn unlisted_room_is_reported_as_missing() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
+    let room = hub.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "code": room["code"] }));
     let requests = [
         ("GET", "", Value::Null),
@@ -128,10 +131,10 @@ fn room_that_no_list_shows_is_answered_as_a_missing_one() {
         ("POST", "/owner", json!({ "token": "x", "do": "fly" })),
     ];
     for (method, path, body) in requests {
-        let answer = |id: &str| ask(&hub, method, &format!("/api/rooms/{id}{path}"), &body);
+        let answer = |id: &str| hub.ask(method, &format!("/api/rooms/{id}{path}"), &body);
         assert_eq!(answer(id(&room)), answer("nuggets-999"), "{method} {path} {body}");
     }
-    let join = |id: &str| ask(&hub, "POST", "/api/join", &json!({ "room": id, "word": "x" }));
+    let join = |id: &str| hub.ask("POST", "/api/join", &json!({ "room": id, "word": "x" }));
     assert_eq!(join(id(&room)), join("nuggets-999"));
     for query in ["", "?watch=true", "?seat=x", "?key=x&enter=true"] {
         let answer = |id: &str| match hub.socket(&format!("/rooms/{id}/socket{query}"), None) {
@@ -147,7 +150,7 @@ fn room_that_no_list_shows_is_answered_as_a_missing_one() {
     }
     // A client with a valid seat receives the actual reason.
     let path = format!("/api/rooms/{}/bots", id(&room));
-    refused(ask(&hub, "POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
+    refused(hub.ask("POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
 }
 
 #[test]
@@ -157,52 +160,52 @@ fn room_with_a_password_is_listed_without_its_port() {
     for (visibility, word) in
         [("word", None), ("word", Some("")), ("word", Some(&*"x".repeat(65))), ("link", Some("x"))]
     {
-        assert_eq!(ask(&hub, "POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
+        assert_eq!(hub.ask("POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
     }
-    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0, 422);
-    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
-    let room = make(&hub, &options("word", Some("żółw")));
+    assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0, 422);
+    assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
+    let room = hub.make(&options("word", Some("żółw")));
     let listed = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap();
     assert_eq!((&listed["visibility"], &listed["port"]), (&json!("word"), &json!(0)));
-    assert_eq!(ask(&hub, "GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
+    assert_eq!(hub.ask("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
     let file = std::fs::read_to_string(hub.data.path().join("rooms").join(format!("{}.json", id(&room)))).unwrap();
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
-    let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
+    let join = |word: &str| hub.ask("POST", "/api/join", &json!({ "room": room["id"], "word": word }));
     refused(join("zolw"), 403, "wrong_word");
     // Wrong passwords for one room do not block the host from another room.
-    let other = make(&hub, &options("word", Some("turtle")));
-    let guess = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": other["id"], "word": word }));
+    let other = hub.make(&options("word", Some("turtle")));
+    let guess = |word: &str| hub.ask("POST", "/api/join", &json!({ "room": other["id"], "word": word }));
     for _ in 0..20 {
         refused(guess("tortoise"), 403, "wrong_word");
     }
     refused(guess("turtle"), 429, "too_many_tries");
     let (status, joined) = join("żółw");
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
+    assert_eq!(hub.ask("POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
     assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
     // A seat token replaces the password.
-    hears(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
+    await_field(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
     // A native client that connects to the port needs no password.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
 }
 
 #[test]
-fn maps_of_the_host_are_offered_and_one_of_ones_own_stays_with_its_room() {
+fn offered_and_custom_maps_can_be_played() {
     let maps = TempDir::new();
     std::fs::write(maps.path().join("hall.txt"), nuggets::BUILT_IN_MAP).unwrap();
     std::fs::write(maps.path().join("bad.txt"), "").unwrap();
     let options = ["--maps", maps.path().to_str().unwrap()];
     let hub = Hub::with(&options);
     hub.process.wait_stderr("the bad one", |log| log.contains("ignoring the map ").then_some(()));
-    let (_, games) = ask(&hub, "GET", "/api/games", &Value::Null);
+    let (_, games) = hub.ask("GET", "/api/games", &Value::Null);
     let offered = &games["games"][0]["options"][0]["choices"];
     assert!(offered.as_array().unwrap().contains(&json!("hall")), "{offered}");
-    make(&hub, &json!({ "game": "nuggets", "map": "hall" }));
-    refused(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "no_map");
+    hub.make(&json!({ "game": "nuggets", "map": "hall" }));
+    refused(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "no_map");
     let wrong = nuggets::check_map(b"+--+\n|.x|\n+--+\n").breaches[0].to_string();
     let drawn =
-        |text: &str| ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
+        |text: &str| hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
     refused(drawn("+--+\n|.x|\n+--+\n"), 422, &wrong);
     refused(drawn(&".".repeat(13 << 10)), 422, "map_too_large");
     let text = std::str::from_utf8(nuggets::BUILT_IN_MAP).unwrap();

@@ -1,0 +1,126 @@
+//! Host names and origins that the hub accepts, also behind a reverse proxy. The checks protect against requests of pages of other
+//! sites, and against DNS rebinding.
+
+use serde_json::Value;
+use testkit::eventually;
+use tungstenite::Error;
+
+use crate::support::Hub;
+
+/// Headers that a browser sends if the host name of another site resolves to the hub.
+const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
+
+fn ask(hub: &Hub, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        request.extend([name, ": ", value, "\r\n"]);
+    }
+    hub.raw(&(request + "\r\n"))
+}
+
+#[test]
+fn foreign_host_name_is_rejected() {
+    let hub = Hub::start();
+    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    for path in ["/", "/api/rooms", "/metrics", "/readyz", "/healthz", "/js/main.js", "/nowhere"] {
+        let answer = ask(&hub, "GET", path, &EVIL[..1]);
+        assert!(answer.starts_with("HTTP/1.1 421") && answer.contains("--name"), "{path}: {answer}");
+    }
+    for path in ["/api/play/nuggets", "/api/rooms"] {
+        assert!(ask(&hub, "POST", path, &EVIL).starts_with("HTTP/1.1 421"), "{path}");
+    }
+    for path in ["/live", "/learn/socket", &format!("/rooms/{id}/socket")] {
+        let refused = hub.socket_with(path, &EVIL);
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 421), "{path}");
+    }
+    // The host name in the request line is checked as well.
+    let answer = ask(&hub, "GET", "http://evil.example/metrics", &[("Host", "localhost")]);
+    assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
+    let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);
+    assert!(!both.starts_with("HTTP/1.1 200"), "{both}");
+    let counted = || hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1");
+    eventually("refusals are not counted", counted);
+}
+
+fn behind_a_proxy() -> Hub {
+    Hub::with(&["--proxy", "127.0.0.1", "--name", "play.example.org"])
+}
+
+/// Returns the headers that a proxy forwards for a page at an origin.
+fn passed<'a>(host: &'a str, origin: &'a str, proto: &'a str) -> [(&'a str, &'a str); 4] {
+    [("Host", host), ("Origin", origin), ("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-Proto", proto)]
+}
+
+#[test]
+fn sockets_open_at_any_port_of_the_proxy() {
+    let hub = behind_a_proxy();
+    for (host, origin) in [
+        ("play.example.org", "https://play.example.org"),
+        ("play.example.org:8443", "https://play.example.org:8443"),
+        ("Play.example.org", "https://play.example.org"),
+        // Some proxies add the default port.
+        ("play.example.org:443", "https://play.example.org"),
+    ] {
+        assert!(hub.socket_with("/live", &passed(host, origin, "https")).is_ok(), "{host} {origin}");
+    }
+    let open = hub.socket_with("/live", &passed("play.example.org:80", "http://play.example.org", "http"));
+    assert!(open.is_ok(), "{open:?}");
+    for (host, origin) in [
+        ("play.example.org:443", "https://play.example.org:8443"),
+        ("play.example.org:80", "https://play.example.org"),
+        // An attacker on the network can forge a page without TLS.
+        ("play.example.org:8443", "http://play.example.org:8443"),
+    ] {
+        let refused = hub.socket_with("/live", &passed(host, origin, "https"));
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{host} {origin}");
+    }
+}
+
+#[test]
+fn misconfigured_proxy_is_logged_once() {
+    let hub = behind_a_proxy();
+    // The headers with `proxy_set_header Host $host`.
+    let wrong = passed("play.example.org", "https://play.example.org:8443", "https");
+    for _ in 0..30 {
+        assert!(matches!(hub.socket_with("/live", &wrong), Err(Error::Http(answer)) if answer.status() == 403));
+    }
+    let line = "rejected a request of a page at 'https://play.example.org:8443' to the hub as 'play.example.org'";
+    eventually("nothing is logged", || hub.process.stderr().contains(line));
+    // The header without any `proxy_set_header Host`, if the hub has another name.
+    let unknown = hub.raw("GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n");
+    assert!(unknown.starts_with("HTTP/1.1 421"), "{unknown}");
+    let (finished, _) = hub.end();
+    let log = finished.stderr;
+    assert!(log.contains("proxy_set_header Host $http_host"), "{log}");
+    assert!(log.contains("this hub has no host name 'upstream'") && log.contains("--name play.example.org"), "{log}");
+    assert_eq!(log.matches(line).count(), 1, "{log}");
+}
+
+#[test]
+fn page_behind_a_proxy_hides_local_ports() {
+    let hub = behind_a_proxy();
+    let page = hub.get("/").1;
+    assert!(page.contains(r#"<body data-rooms="here">"#), "{page}");
+}
+
+#[test]
+fn pages_of_other_sites_cannot_open_sockets() {
+    let hub = Hub::start();
+    let id = hub.room("robots")["id"].as_str().unwrap().to_owned();
+    for path in ["/live".to_owned(), format!("/rooms/{id}/socket")] {
+        let refused = hub.socket(&path, Some("http://example.com"));
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{path}");
+        hub.socket(&path, Some(&format!("http://{}", hub.address))).unwrap();
+    }
+    let stranger =
+        "POST /api/play/nuggets HTTP/1.1\r\nHost: localhost\r\nOrigin: http://example.com\r\nConnection: close\r\n\r\n";
+    assert!(hub.raw(stranger).starts_with("HTTP/1.1 403"));
+    assert!(hub.get("/rooms/nowhere-9/socket").0.starts_with("HTTP/1.1 4"));
+    assert!(hub.get("/js/main.js").0.contains("text/javascript"));
+    assert!(hub.get("/js/../../Cargo.toml").0.starts_with("HTTP/1.1 404"));
+    let address: Value = serde_json::from_str(&hub.get("/api/address?path=/learn").1).unwrap();
+    assert_eq!(address["url"], format!("http://localhost:{}/learn", hub.address.port()));
+    assert!(hub.get("/qr.svg").1.contains("<svg"));
+    let (finished, _) = hub.end();
+    assert_eq!(finished.code, Some(0));
+}
