@@ -10,7 +10,7 @@ pub(crate) mod seal;
 mod task;
 mod view;
 pub(crate) use self::{
-    command::{Event, HandoverError, Refused, Settled},
+    command::{ClaimError, Event, HandoverError, Settled},
     view::{NodeShown, Remote},
 };
 
@@ -25,8 +25,8 @@ use std::{
 
 use anyhow::bail;
 use mesh::{
-    Append, Appended, Directory, Durability, Events, Fence, Follow, Journals, Limits, MeshError, Name, Nats, OUTAGE,
-    Plea, Promise, Sequence,
+    Append, Appended, Directory, Durability, Events, Fence, Follow, Journals, LeaseGrant, LeaseRequest, Limits,
+    MeshError, Name, Nats, OUTAGE, Sequence,
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -294,46 +294,49 @@ impl Fleet {
 
     /// Claims the name of a new room, for a node that supports the rules `needs`. Other nodes list the room as soon
     /// as it has a row.
-    pub(crate) async fn open(&self, room: &str, needs: &str) -> Result<(), Refused> {
-        let Ok(name) = room.parse::<Name>() else { return Err(Refused::Taken) };
-        let claimed = self.ask(|answer| Command::Open(name.clone(), needs.to_owned(), answer)).await;
-        if claimed == Err(Refused::Away) {
+    pub(crate) async fn open(&self, room: &str, needs: &str) -> Result<(), ClaimError> {
+        let Ok(name) = room.parse::<Name>() else { return Err(ClaimError::Taken) };
+        let claimed = self.request(|answer| Command::Open(name.clone(), needs.to_owned(), answer)).await;
+        if claimed == Err(ClaimError::Away) {
             self.close(room).await;
         }
         claimed
     }
 
     /// Claims a code for a room of this node.
-    pub(crate) async fn claim_code(&self, code: &str, room: &str) -> Result<(), Refused> {
-        let (Ok(code), Ok(room)) = (code.parse(), room.parse()) else { return Err(Refused::Taken) };
-        self.ask(|answer| Command::Code { code, room, answer }).await
+    pub(crate) async fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
+        let (Ok(code), Ok(room)) = (code.parse(), room.parse()) else { return Err(ClaimError::Taken) };
+        self.request(|answer| Command::Code { code, room, answer }).await
     }
 
-    async fn ask(&self, command: impl FnOnce(oneshot::Sender<Result<(), Refused>>) -> Command) -> Result<(), Refused> {
+    async fn request(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<(), ClaimError>>) -> Command,
+    ) -> Result<(), ClaimError> {
         let (answer, answered) = oneshot::channel();
-        let asked = async {
+        let response = async {
             self.commands.send(command(answer)).await.ok()?;
             answered.await.ok()
         };
-        timeout(PATIENCE, asked).await.ok().flatten().unwrap_or(Err(Refused::Away))
+        timeout(PATIENCE, response).await.ok().flatten().unwrap_or(Err(ClaimError::Away))
     }
 
     /// Publishes the row of a room to the other nodes, within a second.
     pub(crate) async fn show(&self, room: &str, row: String) {
-        self.tell(room, |room| Command::Show(room, row)).await;
+        self.send_command(room, |room| Command::Show(room, row)).await;
     }
 
     /// Reports that the hub has the state of a room that it has taken over.
     pub(crate) async fn restored(&self, room: &str) {
-        self.tell(room, Command::Restored).await;
+        self.send_command(room, Command::Restored).await;
     }
 
     /// Reports that a room has closed.
     pub(crate) async fn close(&self, room: &str) {
-        self.tell(room, Command::Close).await;
+        self.send_command(room, Command::Close).await;
     }
 
-    async fn tell(&self, room: &str, command: impl FnOnce(Name) -> Command) {
+    async fn send_command(&self, room: &str, command: impl FnOnce(Name) -> Command) {
         match room.parse() {
             // Without its task, the hub ends.
             Ok(name) => drop(self.commands.send(command(name)).await),
@@ -359,9 +362,9 @@ impl Fleet {
     }
 
     /// Returns what this node promises to another one.
-    pub(crate) async fn promise(&self, plea: Plea) -> Option<Promise> {
+    pub(crate) async fn grant_lease(&self, request: LeaseRequest) -> Option<LeaseGrant> {
         let (answer, answered) = oneshot::channel();
-        self.commands.send(Command::Promise(plea, answer)).await.ok()?;
+        self.commands.send(Command::GrantLease(request, answer)).await.ok()?;
         answered.await.ok()
     }
 
@@ -417,7 +420,7 @@ impl Fleet {
 
     /// Cancels the hand-over of a room.
     pub(crate) async fn stay(&self, room: &str) {
-        self.tell(room, Command::Stay).await;
+        self.send_command(room, Command::Stay).await;
     }
 
     /// Reports that a room has stopped sending output and that its copy is complete.
@@ -426,14 +429,14 @@ impl Fleet {
     /// handed the room over.
     pub(crate) async fn suspended(&self, room: &str) -> bool {
         let (answer, answered) = oneshot::channel();
-        self.tell(room, |room| Command::Suspended(room, answer)).await;
+        self.send_command(room, |room| Command::Suspended(room, answer)).await;
         answered.await.is_ok()
     }
 
     /// Waits until a room that was handed over is resumed. Returns `None` if the outcome is unknown.
     pub(crate) async fn follow(&self, room: &str) -> Option<Settled> {
         let (answer, answered) = oneshot::channel();
-        self.tell(room, |room| Command::Follow(room, answer)).await;
+        self.send_command(room, |room| Command::Follow(room, answer)).await;
         answered.await.ok()
     }
 
@@ -571,15 +574,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
+    async fn nodes_list_rooms_of_other_nodes_and_names_are_unique() {
         let mesh = mesh();
         let (ann, none, _events) = join(&mesh, "ann", &[]).await;
         assert!(none.is_empty() && ann.is_present());
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
         ann.open("nuggets-4", "").await.unwrap();
-        assert_eq!(bob.open("nuggets-4", "").await, Err(Refused::Taken));
+        assert_eq!(bob.open("nuggets-4", "").await, Err(ClaimError::Taken));
         ann.claim_code("abcdef", "nuggets-4").await.unwrap();
-        assert_eq!(bob.claim_code("abcdef", "nuggets-5").await, Err(Refused::Taken));
+        assert_eq!(bob.claim_code("abcdef", "nuggets-5").await, Err(ClaimError::Taken));
         // A room without a row is not listed.
         assert_eq!(bob.rooms(), []);
         ann.show("nuggets-4", "one".into()).await;
@@ -603,7 +606,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_node_that_comes_back_has_its_rooms_and_gives_up_those_that_it_does_not_know() {
+    async fn returning_node_reclaims_its_rooms_and_releases_unknown_ones() {
         let mesh = mesh();
         let (ann, _, _events) = join(&mesh, "ann", &[]).await;
         for room in ["robots-1", "robots-2"] {
@@ -616,7 +619,7 @@ mod tests {
         ann.leave().await;
         drop(ann);
         found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
-        assert_eq!(bob.open("robots-2", "").await, Err(Refused::Taken), "its name is kept for it");
+        assert_eq!(bob.open("robots-2", "").await, Err(ClaimError::Taken), "its name is kept for it");
         // The file of one room is lost, and another file has the name of a room of the other node.
         let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
         assert_eq!(taken, ["robots-3"]);
@@ -627,7 +630,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_wrong_number_does_not_use_up_the_names_of_all() {
+    async fn oversized_room_number_is_ignored() {
         let mesh = mesh();
         let (ann, _, _events) = join(&mesh, "ann", &[]).await;
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
@@ -644,7 +647,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nodes_prove_what_they_pass_on() {
+    async fn relayed_requests_are_signed() {
         let mesh = mesh();
         let (ann, _, _events) = join(&mesh, "ann", &[]).await;
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
@@ -655,7 +658,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_room_of_a_node_that_is_gone_goes_to_one_that_knows_its_rules() {
+    async fn room_of_a_dead_node_moves_to_a_node_with_its_rules() {
         let mesh = mesh();
         let (ann, _, _ann_events) = join_knowing(&mesh, "ann", &[], &["nuggets-3"]).await;
         let (_bob, _, mut bob_events) = join_knowing(&mesh, "bob", &[], &["nuggets-2"]).await;
@@ -672,7 +675,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_hands_a_room_over_hears_where_it_goes_on_or_why_it_stays() {
+    async fn handover_reports_the_new_node_or_the_refusal() {
         let mesh = mesh();
         let (ann, _, _ann_events) = join(&mesh, "ann", &[]).await;
         let room = "nuggets-1";
@@ -705,7 +708,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_node_promises_another_one_to_leave_its_rooms_alone_and_a_closed_address_is_gone() {
+    async fn node_grants_a_lease_and_a_closed_address_is_gone() {
         let mesh = mesh();
         let (ann, _, _events) = join(&mesh, "ann", &[]).await;
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
@@ -715,18 +718,18 @@ mod tests {
         let (own, other) = (life("ann").await.unwrap(), life("bob").await);
         let holder =
             |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
-        let ask = |to| Plea { to, from: ("bob".parse().unwrap(), other) };
+        let request = |to| LeaseRequest { to, from: ("bob".parse().unwrap(), other) };
         // It receives changes of the directory, so it promises only the time until it would remove the entry of the
         // other node.
-        let promise = ann.promise(ask(holder("data-of-ann", own))).await;
-        assert!(matches!(promise, Some(Promise::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{promise:?}");
+        let grant = ann.grant_lease(request(holder("data-of-ann", own))).await;
+        assert!(matches!(grant, Some(LeaseGrant::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{grant:?}");
         // Another data directory at this address, and a life that is over.
         for gone in [holder("data-of-amy", own), holder("data-of-ann", Revision(0))] {
-            assert_eq!(ann.promise(ask(gone)).await, Some(Promise::Gone));
+            assert_eq!(ann.grant_lease(request(gone)).await, Some(LeaseGrant::Gone));
         }
         let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
         let key = RelayKey::read(&RelayKey::draw().unwrap()).unwrap();
-        let asked = seal::ask(&closed.to_string(), &key, &ask(holder("data-of-ann", own))).await;
-        assert_eq!(asked, Some(Promise::Gone));
+        let response = seal::request_lease(&closed.to_string(), &key, &request(holder("data-of-ann", own))).await;
+        assert_eq!(response, Some(LeaseGrant::Gone));
     }
 }

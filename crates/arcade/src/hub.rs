@@ -10,8 +10,7 @@ pub(crate) mod ladders;
 pub(crate) mod lobby;
 pub(crate) mod matchmaking;
 pub(crate) mod metrics;
-mod migration;
-pub(crate) mod moves;
+pub(crate) mod migration;
 pub(crate) mod opening;
 pub(crate) mod pictures;
 pub(crate) mod ports;
@@ -53,7 +52,7 @@ use self::{
     lobby::{Lists, Lobby},
     matchmaking::Players,
     metrics::Metrics,
-    moves::Moves,
+    migration::Moves,
     pictures::Pictures,
     ports::Ports,
     reports::Reports,
@@ -64,7 +63,7 @@ use self::{
     threads::Handles,
 };
 use crate::{
-    fleet::{Fleet, Refused},
+    fleet::{ClaimError, Fleet},
     replays::Replays,
     results::Results,
     room::{
@@ -85,7 +84,7 @@ pub(crate) enum OpenError {
     Draining,
     /// The directory of an arcade of several hubs does not answer, or has no name for the room.
     #[error("{0}")]
-    Unclaimed(Refused),
+    Unclaimed(ClaimError),
     /// The options are inconsistent, or the system refuses.
     #[error(transparent)]
     Impossible(#[from] anyhow::Error),

@@ -16,10 +16,6 @@ pub(crate) mod host;
 #[cfg(unix)]
 pub(crate) mod ladder;
 #[cfg(unix)]
-mod listing;
-#[cfg(unix)]
-mod renewal;
-#[cfg(unix)]
 pub(crate) mod replay;
 #[cfg(unix)]
 mod reports;

@@ -1,4 +1,4 @@
-//! The directory: nodes, rooms and their owners, codes, seats, and entries shared by all nodes.
+//! The directory: nodes, rooms and their owners, codes, and entries shared by all nodes.
 
 use std::{fmt, str::FromStr};
 
@@ -24,13 +24,6 @@ pub enum Key {
     Room(Name),
     /// A code by which a room is found.
     Code(Name),
-    /// A seat of a room.
-    Seat {
-        /// The room.
-        room: Name,
-        /// The seat in it.
-        seat: Name,
-    },
     /// A value shared by all nodes, such as a key.
     Common(Name),
     /// The heartbeats of a node. Their storage is separate, so large entries cannot keep a heartbeat from being
@@ -46,7 +39,6 @@ impl fmt::Display for Key {
             Self::Node(name) => write!(f, "node.{name}"),
             Self::Room(name) => write!(f, "room.{name}"),
             Self::Code(name) => write!(f, "code.{name}"),
-            Self::Seat { room, seat } => write!(f, "seat.{room}.{seat}"),
             Self::Common(name) => write!(f, "common.{name}"),
             Self::Heartbeat(name) => write!(f, "heartbeat.{name}"),
             Self::Lasting(name) => write!(f, "lasting.{name}"),
@@ -67,10 +59,6 @@ impl FromStr for Key {
             "common" => Self::Common(name(rest)?),
             "heartbeat" => Self::Heartbeat(name(rest)?),
             "lasting" => Self::Lasting(name(rest)?),
-            "seat" => {
-                let (room, seat) = rest.split_once('.').ok_or(())?;
-                Self::Seat { room: name(room)?, seat: name(seat)? }
-            }
             _ => return Err(()),
         })
     }
@@ -170,8 +158,6 @@ pub enum Value {
     Room(RoomValue),
     /// The room of a code.
     Code(Name),
-    /// The holder of a seat.
-    Seat(String),
     /// A value shared by all nodes.
     Common(String),
     /// A heartbeat of a node.
@@ -242,12 +228,12 @@ impl Delta {
     }
 }
 
-/// Nodes, rooms, codes and seats, shared by all nodes.
+/// Nodes, rooms and codes, shared by all nodes.
 ///
 /// Entries expire [`ENTRY_AGE_SECONDS`] after they were written, except for [`Key::Lasting`].
 ///
 /// Every write names the revision that it expects, and is stored only if that revision is current. If two nodes claim
-/// the same code, seat or room at the same time, one claim succeeds. A duplicate or late write has no effect. A caller
+/// the same code or room at the same time, one claim succeeds. A duplicate or late write has no effect. A caller
 /// can repeat a write whose reply was lost: the conflict returns the caller's own value.
 ///
 /// The revision of the write that claims a room is the *fence* of the claim. Revisions only grow, so a later claim has
@@ -286,15 +272,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_they_are_written() {
+    fn keys_survive_a_round_trip() {
         let name = |text: &str| text.parse().unwrap();
-        let seat = Key::Seat { room: name("r-1"), seat: name("A") };
-        let [node, room] = [Key::Node(name("n")), Key::Room(name("r-1"))];
+        let entries = [Key::Node(name("n")), Key::Room(name("r-1")), Key::Code(name("XYZ"))];
         let common = [Key::Common(name("key")), Key::Heartbeat(name("n")), Key::Lasting(name("key"))];
-        for key in [node, room, Key::Code(name("XYZ")), seat].into_iter().chain(common) {
+        for key in entries.into_iter().chain(common) {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
-        for bad in ["", "node", "node.", "node.a.b", "seat.a", "seat.a.b.c", "other.a"] {
+        for bad in ["", "node", "node.", "node.a.b", "other.a"] {
             assert_eq!(bad.parse::<Key>(), Err(()), "{bad}");
         }
     }

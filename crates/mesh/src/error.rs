@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// The kind of an error, which determines how the caller reacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ErrorKind {
     /// The broker does not answer. The request may have been executed; retry it.
     Away,
     /// A limit is reached.
@@ -19,7 +19,7 @@ pub enum Trouble {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {what} at {place}: {why}; {advice}")]
 pub struct MeshError {
-    trouble: Trouble,
+    kind: ErrorKind,
     what: String,
     place: String,
     why: String,
@@ -29,17 +29,17 @@ pub struct MeshError {
 impl MeshError {
     /// Creates an error.
     pub fn new(
-        trouble: Trouble,
+        kind: ErrorKind,
         what: impl Into<String>,
         place: impl Into<String>,
         why: impl fmt::Display,
         advice: impl Into<String>,
     ) -> Self {
-        Self { trouble, what: what.into(), place: place.into(), why: why.to_string(), advice: advice.into() }
+        Self { kind, what: what.into(), place: place.into(), why: why.to_string(), advice: advice.into() }
     }
 
     /// Returns the kind of the error.
-    pub const fn trouble(&self) -> Trouble {
-        self.trouble
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
     }
 }

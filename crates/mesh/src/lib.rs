@@ -2,7 +2,7 @@
 //!
 //! A hub is a *node*. Each room has one owner among the nodes, and moves are not shared. The shared state is:
 //!
-//! - [`Directory`]: nodes, rooms and their owners, codes and seats.
+//! - [`Directory`]: nodes, rooms and their owners, and codes.
 //! - [`Events`]: event streams of rooms for watchers and lobbies.
 //! - [`Results`]: the queue of results for the database.
 //! - [`Journals`]: journals that let another node resume a match.
@@ -31,7 +31,7 @@ pub use directory::{
     Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, HeartbeatValue, Holder, Key, MAX_ROW, NodeValue, Revision,
     RoomValue, Value, Watch, Written,
 };
-pub use error::{MeshError, Trouble};
+pub use error::{ErrorKind, MeshError};
 pub use events::{EVENTS_AGE_SECONDS, Event, Events, Follow, MAX_CHANGES, MAX_CHANGES_BYTES};
 pub use journals::{JOURNALS_AGE_SECONDS, Journals, MAX_PIECES, MAX_SEGMENT, MAX_SEGMENTS, Piece};
 pub use local::{Local, MAX_ENTRIES, MAX_LOGS};
@@ -40,13 +40,14 @@ pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
 pub use nats::{BrokerSettings, Limits, Nats};
 pub use node::{
-    ASK_TIMEOUT, Ask, EXPIRY, HEARTBEAT, How, Input, LEASE, MAX_ROOMS, Node, OUTAGE, Opening, Output, Plea, Promise,
-    Reply, Settings, Stays, Ticket,
+    EXPIRY, HEARTBEAT, How, Input, LEASE, LeaseGrant, LeaseRequest, MAX_ROOMS, Node, OUTAGE, Opening, Output,
+    REQUEST_TIMEOUT, Reply, Settings, Stays, Ticket, WriteRequest,
 };
 pub use results::{
-    Committed, Delivery, MAX_DELIVERIES, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS, work_off,
+    Committed, Delivery, MAX_DELIVERIES, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS,
+    consume_result,
 };
-pub use writer::{LogAsk, LogReply, MAX_WAITING, Writer};
+pub use writer::{LogReply, LogRequest, MAX_WAITING, Writer};
 
 /// A boxed future of a result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,20 +1,20 @@
 //! The in-process implementation for a single hub. It has no thread, task or clock.
 
-mod changes;
 mod directory;
-mod full;
 mod log;
 mod results;
 
 use std::{
-    fmt,
+    fmt, mem,
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
 };
 
 use netcore::Time;
 
-use self::{changes::Changes, directory::Entries, log::Logs, results::Queue};
-use crate::{events, journals};
+use self::{directory::Entries, log::Logs, results::Queue};
+use crate::{ErrorKind, MeshError, events, journals};
 
 /// The maximum number of directory entries.
 pub const MAX_ENTRIES: usize = 100_000;
@@ -30,12 +30,12 @@ pub struct Local(Arc<Inner>);
 
 struct Inner {
     clock: Box<dyn Fn() -> Time + Send + Sync>,
-    state: Mutex<State>,
+    state: Mutex<LocalState>,
     changes: Changes,
 }
 
 #[derive(Debug)]
-struct State {
+struct LocalState {
     entries: Entries,
     events: Logs,
     journals: Logs,
@@ -45,7 +45,7 @@ struct State {
 impl Local {
     /// Creates an empty instance. `clock` returns the time and must be monotonic.
     pub fn new(clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
-        let state = State {
+        let state = LocalState {
             entries: Entries::default(),
             events: Logs::new(events::BOUNDS),
             journals: Logs::new(journals::BOUNDS),
@@ -54,7 +54,7 @@ impl Local {
         Self(Arc::new(Inner { clock: Box::new(clock), state: Mutex::new(state), changes: Changes::default() }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LocalState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,4 +72,52 @@ impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Local").finish_non_exhaustive()
     }
+}
+
+/// The wakers of waiting tasks.
+#[derive(Debug, Default)]
+struct Changes(Mutex<Vec<Waker>>);
+
+impl Changes {
+    /// Wakes all waiting tasks.
+    fn wake(&self) {
+        let waiting = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until `look` returns a value.
+    fn wait<'a, T>(&'a self, look: impl FnMut() -> Option<T> + 'a) -> impl Future<Output = T> + 'a {
+        Wait { changes: self, look: Box::new(look) }
+    }
+}
+
+struct Wait<'a, L: ?Sized> {
+    changes: &'a Changes,
+    look: Box<L>,
+}
+
+impl<T, L: FnMut() -> Option<T>> Future for Wait<'_, L> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Register before `look` runs, so that no change in between is missed.
+        {
+            let mut waiting = self.changes.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+                waiting.push(cx.waker().clone());
+            }
+        }
+        (self.look)().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+// The error for a reached limit.
+fn full(what: &str, most: impl fmt::Display) -> MeshError {
+    MeshError::new(
+        ErrorKind::Full,
+        what,
+        "this process",
+        format_args!("there are {most} already"),
+        "remove unused entries",
+    )
 }

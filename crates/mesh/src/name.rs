@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_token_of_any_key() {
+    fn name_is_one_token_of_any_key() {
         for good in ["a", "robots-1", "AB_9", &"x".repeat(MAX_NAME)] {
             assert_eq!(good.parse::<Name>().unwrap().as_str(), good);
         }

@@ -2,7 +2,7 @@
 //!
 //! | what | where | limits |
 //! |---|---|---|
-//! | directory | bucket `PREFIX-directory`: `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT`, `common.NAME` | newest value, a day |
+//! | directory | bucket `PREFIX-directory`: `node.NAME`, `room.NAME`, `code.NAME`, `common.NAME` | newest value, a day |
 //! | heartbeats | bucket `PREFIX-heartbeats`, keys `heartbeat.NAME` | the newest of each node, a day |
 //! | values shared by all nodes | bucket `PREFIX-common`, keys `lasting.NAME` | does not expire |
 //! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
@@ -13,11 +13,9 @@
 //! Each also has a limit in bytes: [`Limits`] sets those of the large ones. A fence is an expectation of `JetStream`:
 //! the server stores a message only if the last message of its subject has the sequence that the writer names.
 
-mod away;
 mod directory;
 mod log;
-mod place;
-mod reading;
+mod reader;
 mod results;
 mod setup;
 mod stream;
@@ -35,14 +33,55 @@ use async_nats::jetstream::consumer::PullConsumer;
 use tokio::time::{Instant, sleep};
 
 use self::{log::Logs, setup::Broker, stream::Stream};
-pub use place::{BrokerSettings, Limits};
 
-use crate::{MeshError, Trouble, events, journals};
+use crate::{ErrorKind, MeshError, Name, TAKEN_SECONDS, events, journals};
 
 /// How long reachable servers may take to create the streams.
 const SETTLING: Duration = Duration::from_secs(15);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// The address of the broker and its storage limits.
+#[derive(Debug, Clone)]
+pub struct BrokerSettings {
+    /// Addresses of servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT` with a user and a
+    /// password. `tls://` encrypts. One reachable server is enough.
+    pub servers: Vec<String>,
+    /// The prefix of stream names. Arcades with different prefixes can share a broker without sharing data.
+    pub prefix: Name,
+    /// The storage limits.
+    pub limits: Limits,
+}
+
+/// Storage limits of the broker, in bytes on each of its disks.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The limit of the directory.
+    pub directory_bytes: i64,
+    /// The limit of events. If it is reached, the oldest are dropped.
+    pub events_bytes: i64,
+    /// The limit of journals. If it is reached, appends are rejected.
+    pub journals_bytes: i64,
+    /// The limit of results. If it is reached, new results are rejected.
+    pub results_bytes: i64,
+    /// The number of replicas: 1, or 3 with three servers or more. The default depends on the servers.
+    pub copies: Option<usize>,
+    /// How long a consumer has exclusive access to a result, in seconds.
+    pub taken_seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            directory_bytes: 64 << 20,
+            events_bytes: 256 << 20,
+            journals_bytes: 4 << 30,
+            results_bytes: 64 << 20,
+            copies: None,
+            taken_seconds: TAKEN_SECONDS,
+        }
+    }
+}
 
 /// The shared state over NATS `JetStream`. Clones share the connection.
 #[derive(Clone)]
@@ -75,7 +114,7 @@ impl Nats {
             // Boxed because the future is large.
             match Box::pin(Self::create(place, &broker)).await {
                 // Busy servers may take longer than the timeout of one request.
-                Err(error) if error.trouble() == Trouble::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
+                Err(error) if error.kind() == ErrorKind::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
                 created => return created,
             }
         }

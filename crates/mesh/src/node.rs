@@ -1,10 +1,9 @@
 //! The state machine of a hub in the mesh: heartbeats, claims, takeovers and handovers.
 
-mod asking;
+mod leases;
 mod life;
 mod orphans;
-mod plan;
-mod promises;
+mod requests;
 mod rooms;
 mod view;
 
@@ -15,12 +14,11 @@ use std::{
 
 use netcore::Time;
 
-pub use self::promises::{OUTAGE, Plea, Promise};
+pub use self::leases::{LeaseGrant, LeaseRequest, OUTAGE};
 use self::{
-    asking::Asked,
-    life::{Life, Said},
-    plan::Plan,
-    promises::Promises,
+    leases::Leases,
+    life::{LastWrite, Life},
+    requests::PendingWrite,
     rooms::Room,
     view::View,
 };
@@ -34,9 +32,17 @@ pub const LEASE: Duration = Duration::from_secs(10);
 /// tolerated difference in clock speed: 3 to 2.
 pub const EXPIRY: Duration = Duration::from_secs(15);
 /// The timeout of a request.
-pub const ASK_TIMEOUT: Duration = Duration::from_secs(3);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum number of rooms of a node.
 pub const MAX_ROOMS: usize = 4_096;
+
+/// The operating mode of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Plan {
+    Serve,
+    Drain,
+    Leave { announced: bool },
+}
 
 /// The configuration of a node.
 #[derive(Debug, Clone)]
@@ -83,7 +89,7 @@ pub struct Ticket(pub u64);
 
 /// A write request to the [`Directory`](crate::Directory).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask {
+pub struct WriteRequest {
     /// The entry.
     pub key: Key,
     /// The new value; `None` removes the entry.
@@ -92,7 +98,7 @@ pub struct Ask {
     pub expected: Option<Revision>,
 }
 
-impl Ask {
+impl WriteRequest {
     /// Sends the request.
     ///
     /// # Errors
@@ -121,7 +127,7 @@ pub enum Input {
     /// The directory has replied to a request.
     Reply(Ticket, Reply),
     /// Another node has replied; `None` if it could not be reached.
-    Promised(Ticket, Option<Promise>),
+    LeaseGranted(Ticket, Option<LeaseGrant>),
     /// The hub opens a room.
     Open(Name, Opening),
     /// The hub has the state of a room that it has taken over.
@@ -171,9 +177,9 @@ pub enum Stays {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// A request to the directory.
-    Ask(Ticket, Ask),
-    /// A request to another node that bypasses the directory; see [`Node::promise`].
-    Plead(Ticket, Plea),
+    Write(Ticket, WriteRequest),
+    /// A request to another node that bypasses the directory; see [`Node::grant_lease`].
+    RequestLease(Ticket, LeaseRequest),
     /// The node owns a room under this fence from now on.
     Own(Name, Fence, How),
     /// The node has lost the room, which ends here and must not publish anything further.
@@ -197,7 +203,7 @@ pub enum Output {
 /// A node of the fleet: a state machine without a clock or a socket.
 ///
 /// After each [`input`](Self::input), execute the outputs. Pass [`Input::Elapsed`] when [`deadline`](Self::deadline)
-/// has passed. Check [`may_tell`](Self::may_tell) before a room publishes anything.
+/// has passed. Check [`may_publish`](Self::may_publish) before a room publishes anything.
 #[derive(Debug)]
 pub struct Node {
     settings: Settings,
@@ -208,22 +214,22 @@ pub struct Node {
     next_heartbeat: Time,
     name_taken: bool,
     // What the last write of the entry stated.
-    said: Said,
+    last_write: LastWrite,
     // Whether another node has joined since that write, so that the entry is due immediately.
-    hurries: bool,
+    entry_is_due: bool,
     // Whether the lease has expired, so that heartbeats of other nodes may have been missed. Entries of silent nodes
     // are not removed then.
-    is_deaf: bool,
+    missed_heartbeats: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,
     // Rooms that may have to be taken over, and since when.
     orphans: BTreeMap<Name, Time>,
     // Rooms that this node has handed over, and takes back if no other node owns them.
     handed: BTreeSet<Name>,
-    asked: BTreeMap<Key, Asked>,
+    pending: BTreeMap<Key, PendingWrite>,
     // When requests for a key may resume after an error.
     pauses: BTreeMap<Key, Time>,
-    promises: Promises,
+    leases: Leases,
     tickets: u64,
 }
 
@@ -237,16 +243,16 @@ impl Node {
             next_entry: Time::ZERO,
             next_heartbeat: Time::ZERO,
             name_taken: false,
-            said: Said::default(),
-            hurries: false,
-            is_deaf: false,
+            last_write: LastWrite::default(),
+            entry_is_due: false,
+            missed_heartbeats: false,
             rooms: BTreeMap::new(),
             view: View::default(),
             orphans: BTreeMap::new(),
             handed: BTreeSet::new(),
-            asked: BTreeMap::new(),
+            pending: BTreeMap::new(),
             pauses: BTreeMap::new(),
-            promises: Promises::default(),
+            leases: Leases::default(),
             tickets: 0,
         }
     }
@@ -255,9 +261,9 @@ impl Node {
     pub fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Elapsed => {}
-            Input::Delta(delta) => self.see(now, &delta, out),
+            Input::Delta(delta) => self.apply_delta(now, &delta, out),
             Input::Reply(ticket, reply) => self.take_reply(now, ticket, reply, out),
-            Input::Promised(ticket, promise) => self.promised(now, ticket, promise),
+            Input::LeaseGranted(ticket, promise) => self.lease_granted(now, ticket, promise),
             Input::Open(room, opening) => self.open(room, opening, out),
             Input::Restored(room) => self.restored(&room),
             Input::Row(room, row) => self.show(&room, row),
@@ -273,7 +279,7 @@ impl Node {
             Input::Suspended(room) => self.suspended(&room),
             Input::Leave => {
                 if !matches!(self.plan, Plan::Leave { .. }) {
-                    self.plan = Plan::Leave { told: false };
+                    self.plan = Plan::Leave { announced: false };
                     self.rooms.clear();
                     self.next_entry = now;
                 }
@@ -283,11 +289,11 @@ impl Node {
     }
 
     /// Returns the fence if the node owns the room at `now`. Without one, the room must not publish anything.
-    pub fn may_tell(&self, room: &Name, now: Time) -> Option<Fence> {
+    pub fn may_publish(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;
         let life = self.life.as_ref()?;
-        let owns = room.claimed_in(life.since) && now < self.tells_until()?;
+        let owns = room.claimed_in(life.since) && now < self.publishes_until()?;
         owns.then_some(fence)
     }
 
@@ -304,29 +310,30 @@ impl Node {
     /// Returns when [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Time {
         let key = self.key();
-        let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_entry));
-        let asked = self.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT));
+        let own = (!self.pending.contains_key(&key)).then(|| self.not_before(&key, self.next_entry));
+        let pending = self.pending.values().map(|pending| pending.at.plus(REQUEST_TIMEOUT));
         let far = Time::from_nanos(u64::MAX);
         if matches!(self.plan, Plan::Leave { .. }) {
-            return own.into_iter().chain(asked).min().unwrap_or(far);
+            return own.into_iter().chain(pending).min().unwrap_or(far);
         }
-        let silent = self.burials().filter(|(key, ..)| !self.asked.contains_key(key));
+        let silent = self.expiries().filter(|(key, ..)| !self.pending.contains_key(key));
         let silent = silent.map(|(key, _, at)| self.not_before(&key, at));
         let orphans = self.orphans.iter().filter_map(|(room, since)| {
             let key = Key::Room(room.clone());
             let due = self.orphan_due(room, *since)?;
-            (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
+            (!self.pending.contains_key(&key)).then(|| self.not_before(&key, due))
         });
         let key = self.heartbeat_key();
-        let beats = self.life.as_ref().is_some_and(|life| life.apart) && !self.asked.contains_key(&key);
+        let beats = self.life.as_ref().is_some_and(|life| life.apart) && !self.pending.contains_key(&key);
         let own = own.into_iter().chain(beats.then(|| self.not_before(&key, self.next_heartbeat)));
-        let others = own.chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
+        let others =
+            own.chain(pending).chain(silent).chain(orphans).chain(self.next_lease_request()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
             // Few of a thousand rooms are due before the other deadlines, so a key is built only for those.
             let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
             let key = Key::Room(name.clone());
-            if self.asked.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
+            if self.pending.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
         })
     }
 
@@ -340,15 +347,15 @@ impl Node {
 
     // Sends the requests that are due.
     fn work(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.give_up_late(now);
-        self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease() <= now);
+        self.time_out_requests(now);
+        self.missed_heartbeats |= self.life.as_ref().is_some_and(|life| life.lease() <= now);
         self.live(now, out);
         self.send_heartbeat(now, out);
         if matches!(self.plan, Plan::Leave { .. }) {
             return;
         }
-        self.bury(now, out);
-        self.plead(now, out);
+        self.expire_nodes(now, out);
+        self.request_leases(now, out);
         self.take_over(now, out);
         self.suspend(out);
         self.tend_rooms(now, out);

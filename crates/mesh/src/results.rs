@@ -72,7 +72,7 @@ pub trait Results: Send + Sync {
 ///
 /// # Errors
 /// Returns the error of the queue or of `commit`. The result is redelivered, regardless of its delivery count.
-pub async fn work_off<E: From<MeshError>>(
+pub async fn consume_result<E: From<MeshError>>(
     results: &dyn Results,
     commit: impl AsyncFnOnce(&Name, &Bytes) -> Result<Committed, E>,
 ) -> Result<bool, E> {

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_unknown_fields_are_ignored() {
+    fn unknown_fields_are_ignored() {
         let bytes = write(&Old { number: 7 }, b"body").unwrap();
         assert_eq!(bytes[..], *b"\x01\x00\x00\x0c{\"number\":7}body");
         assert_eq!(read(&bytes), Ok((Old { number: 7 }, Bytes::from_static(b"body"))));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn later_versions_are_told_from_damage() {
+    fn later_version_and_damage_are_different_errors() {
         let good = write(&Old { number: 7 }, b"").unwrap();
         let mut newer = good.to_vec();
         newer[0] = 2;

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 use bytes::Bytes;
 use netcore::Time;
 
-use crate::{ASK_TIMEOUT, Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, Sequence, Ticket};
+use crate::{Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, REQUEST_TIMEOUT, Sequence, Ticket};
 
 /// The maximum number of bytes that wait to be stored.
 pub const MAX_WAITING: usize = 8 << 20;
@@ -15,7 +15,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// A request to a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LogAsk {
+pub enum LogRequest {
     /// [`Journals::open`](crate::Journals::open).
     Open(Fence),
     /// [`Journals::read`](crate::Journals::read).
@@ -24,7 +24,7 @@ pub enum LogAsk {
     Append(Append),
 }
 
-impl LogAsk {
+impl LogRequest {
     /// Sends the request to a journal.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ enum Step {
 
 /// Appends pieces under a fence, one after another, and tracks which are stored.
 ///
-/// It is a state machine: [`ask`](Self::ask) returns the next request to the log, and [`reply`](Self::reply) processes
+/// It is a state machine: [`next_request`](Self::next_request) returns the next request to the log, and [`reply`](Self::reply) processes
 /// the reply. One request is pending at a time. A request without a timely reply is repeated, and the log stores it
 /// once.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub struct Writer {
     stored: u64,
     // The last stored anchor.
     anchor: Option<Sequence>,
-    asked: Option<(Ticket, Time)>,
+    pending: Option<(Ticket, Time)>,
     retry: Time,
     tickets: u64,
 }
@@ -111,7 +111,7 @@ impl Writer {
             written: 0,
             stored: 0,
             anchor: None,
-            asked: None,
+            pending: None,
             retry: Time::ZERO,
             tickets: 0,
         }
@@ -143,7 +143,7 @@ impl Writer {
             self.wants_anchor = false;
             self.waiting.clear();
             self.waiting_bytes = 0;
-            self.asked = None;
+            self.pending = None;
         }
         if !self.waiting.is_empty() && self.waiting_bytes + body.len() > MAX_WAITING {
             return None;
@@ -180,23 +180,23 @@ impl Writer {
     }
 
     /// Returns the request to send now, if any.
-    pub fn ask(&mut self, now: Time) -> Option<(Ticket, LogAsk)> {
-        if self.retry > now || self.asked.is_some_and(|(_, at)| now.since(at) < ASK_TIMEOUT) {
+    pub fn next_request(&mut self, now: Time) -> Option<(Ticket, LogRequest)> {
+        if self.retry > now || self.pending.is_some_and(|(_, at)| now.since(at) < REQUEST_TIMEOUT) {
             return None;
         }
-        let ask = match self.step {
-            Step::Open { .. } => LogAsk::Open(self.fence),
-            Step::Read { .. } => LogAsk::Read,
+        let request = match self.step {
+            Step::Open { .. } => LogRequest::Open(self.fence),
+            Step::Read { .. } => LogRequest::Read,
             Step::Append(after) => {
                 let (_, is_anchor, body) = self.waiting.front().filter(|_| !self.wants_anchor)?.clone();
-                LogAsk::Append(Append { fence: self.fence, after, is_anchor, body })
+                LogRequest::Append(Append { fence: self.fence, after, is_anchor, body })
             }
             Step::Fenced(_) => return None,
         };
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.asked = Some((ticket, now));
-        Some((ticket, ask))
+        self.pending = Some((ticket, now));
+        Some((ticket, request))
     }
 
     /// Returns when the next request is due.
@@ -206,16 +206,16 @@ impl Writer {
             Step::Fenced(_) => false,
             Step::Open { .. } | Step::Read { .. } => true,
         };
-        waits.then(|| self.asked.map_or(self.retry, |(_, at)| at.plus(ASK_TIMEOUT)))
+        waits.then(|| self.pending.map_or(self.retry, |(_, at)| at.plus(REQUEST_TIMEOUT)))
     }
 
     /// Processes a reply. Returns the journal after it was read.
     pub fn reply(&mut self, now: Time, ticket: Ticket, reply: LogReply) -> Option<Vec<Piece>> {
         // A late reply to an earlier attempt. The later attempt receives its own reply.
-        if self.asked.is_none_or(|(asked, _)| asked != ticket) {
+        if self.pending.is_none_or(|(pending, _)| pending != ticket) {
             return None;
         }
-        self.asked = None;
+        self.pending = None;
         match (self.step, reply) {
             (Step::Fenced(_), _) => {}
             (_, LogReply::Appended(Appended::Fenced(fence))) => self.step = Step::Fenced(fence),

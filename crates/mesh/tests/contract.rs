@@ -6,7 +6,7 @@ use bytes::Bytes;
 use mesh::{
     Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, HeartbeatValue, Journals, Key, MAX_APPEND,
     MAX_CHANGES, MAX_SEGMENT, MAX_SEGMENTS, MeshError, Name, Piece, Results, Revision, Sequence, Value, Watch, Written,
-    work_off,
+    consume_result,
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -42,18 +42,18 @@ macro_rules! rules {
         $crate::contract::rules!(@ { $shared } {});
     };
     (@ $shared:tt $attribute:tt) => {
-        $crate::contract::rule!($shared $attribute of_many_claims_one_wins);
-        $crate::contract::rule!($shared $attribute a_write_says_what_it_expects);
-        $crate::contract::rule!($shared $attribute a_watch_shows_everything_and_then_each_change);
-        $crate::contract::rule!($shared $attribute a_watch_is_resumed_where_it_ended);
+        $crate::contract::rule!($shared $attribute one_of_concurrent_claims_wins);
+        $crate::contract::rule!($shared $attribute write_expects_the_current_revision);
+        $crate::contract::rule!($shared $attribute watch_returns_all_entries_and_then_changes);
+        $crate::contract::rule!($shared $attribute watch_resumes_after_a_revision);
         $crate::contract::rule!($shared $attribute heartbeats_are_watched_and_lasting_entries_are_not);
-        $crate::contract::rule!($shared $attribute who_comes_late_sees_the_last_snapshot_and_what_follows);
-        $crate::contract::rule!($shared $attribute events_are_refused_after_the_fence_has_passed);
+        $crate::contract::rule!($shared $attribute late_follower_receives_the_last_snapshot_and_later_events);
+        $crate::contract::rule!($shared $attribute events_of_an_older_fence_are_rejected);
         $crate::contract::rule!($shared $attribute a_repeated_append_is_stored_once);
         $crate::contract::rule!($shared $attribute a_snapshot_is_due_after_many_changes);
         $crate::contract::rule!($shared $attribute a_result_counts_once);
-        $crate::contract::rule!($shared $attribute a_result_that_cannot_be_committed_is_not_lost);
-        $crate::contract::rule!($shared $attribute whoever_opens_a_journal_has_all_of_it_to_itself);
+        $crate::contract::rule!($shared $attribute uncommitted_result_is_not_lost);
+        $crate::contract::rule!($shared $attribute opening_a_journal_fences_earlier_owners);
         $crate::contract::rule!($shared $attribute a_journal_is_bounded);
         $crate::contract::rule!($shared $attribute trimmed_journal_is_read_from_its_last_segment);
     };
@@ -79,7 +79,7 @@ fn code(text: &str) -> Key {
 }
 
 fn value(text: &str) -> Value {
-    Value::Seat(text.to_owned())
+    Value::Common(text.to_owned())
 }
 
 fn append(fence: u64, after: Option<Sequence>, is_anchor: bool, body: impl Into<Bytes>) -> Append {
@@ -106,7 +106,7 @@ fn place(appended: Result<Appended, MeshError>) -> Sequence {
     }
 }
 
-pub(crate) async fn of_many_claims_one_wins(shared: Shared) {
+pub(crate) async fn one_of_concurrent_claims_wins(shared: Shared) {
     let mut claims = JoinSet::new();
     for number in 0..16 {
         let shared = shared.clone();
@@ -124,7 +124,7 @@ pub(crate) async fn of_many_claims_one_wins(shared: Shared) {
     assert_eq!(shared.directory.entry(&code("CODE")).await.unwrap().as_ref(), won.first());
 }
 
-pub(crate) async fn a_write_says_what_it_expects(shared: Shared) {
+pub(crate) async fn write_expects_the_current_revision(shared: Shared) {
     let first = stored(&shared, "A", Some("1"), None).await;
     let second = stored(&shared, "A", Some("2"), Some(first)).await;
     assert!(second > first);
@@ -140,16 +140,13 @@ pub(crate) async fn a_write_says_what_it_expects(shared: Shared) {
     stored(&shared, "B", None, None).await;
     let again = stored(&shared, "A", Some("4"), None).await;
     assert!(again > removed, "a claim that is made again has a greater fence");
-    let seat = Key::Seat { room: name("room"), seat: name("A") };
-    assert!(matches!(shared.directory.write(&seat, Some(&value("Ann")), None).await, Ok(Written::Stored(_))));
-    assert!(matches!(shared.directory.write(&seat, Some(&value("Bob")), None).await, Ok(Written::Conflict(Some(_)))));
 }
 
 async fn next(watch: &mut Box<dyn Watch>) -> Delta {
     timeout(PATIENCE, watch.next()).await.expect("a change").unwrap()
 }
 
-pub(crate) async fn a_watch_shows_everything_and_then_each_change(shared: Shared) {
+pub(crate) async fn watch_returns_all_entries_and_then_changes(shared: Shared) {
     let a = stored(&shared, "A", Some("1"), None).await;
     let b = stored(&shared, "B", Some("2"), None).await;
     let mut watch = shared.directory.watch(None).await.unwrap();
@@ -164,7 +161,7 @@ pub(crate) async fn a_watch_shows_everything_and_then_each_change(shared: Shared
     assert_eq!(next(&mut watch).await, Delta::Removed(code("B"), d));
 }
 
-pub(crate) async fn a_watch_is_resumed_where_it_ended(shared: Shared) {
+pub(crate) async fn watch_resumes_after_a_revision(shared: Shared) {
     let a = stored(&shared, "A", Some("1"), None).await;
     let b = stored(&shared, "B", Some("2"), None).await;
     let removed = stored(&shared, "B", None, Some(b)).await;
@@ -224,7 +221,7 @@ async fn heard(shared: &Shared, after: Option<Sequence>, count: usize) -> Vec<(b
     heard
 }
 
-pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(shared: Shared) {
+pub(crate) async fn late_follower_receives_the_last_snapshot_and_later_events(shared: Shared) {
     let room = name("room");
     let mut early = shared.events.follow(&room, None).await.unwrap();
     let mut places = vec![];
@@ -252,7 +249,7 @@ pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(share
     assert_eq!(heard(&shared, Some(places[5]), 1).await, [(true, Bytes::from("6"))]);
 }
 
-pub(crate) async fn events_are_refused_after_the_fence_has_passed(shared: Shared) {
+pub(crate) async fn events_of_an_older_fence_are_rejected(shared: Shared) {
     let room = name("room");
     let publish = async |event: Append| shared.events.publish(&room, &event).await.unwrap();
     assert_eq!(publish(append(7, None, false, "x")).await, Appended::AnchorDue, "it begins with a snapshot");
@@ -302,7 +299,7 @@ async fn work(shared: &Shared) -> Vec<(Name, Bytes)> {
         done.push((id.clone(), body.clone()));
         Ok::<_, MeshError>(Committed::Stored)
     };
-    while work_off(&*shared.results, &mut commit).await.unwrap() {}
+    while consume_result(&*shared.results, &mut commit).await.unwrap() {}
     done
 }
 
@@ -317,16 +314,16 @@ pub(crate) async fn a_result_counts_once(shared: Shared) {
     assert_eq!(work(&shared).await, []);
 }
 
-pub(crate) async fn a_result_that_cannot_be_committed_is_not_lost(shared: Shared) {
+pub(crate) async fn uncommitted_result_is_not_lost(shared: Shared) {
     shared.results.submit(&name("m"), &Bytes::from("one")).await.unwrap();
-    let no = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
-    let failed = work_off(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
+    let no = || MeshError::new(mesh::ErrorKind::Away, "commit", "the database", "it is away", "try again");
+    let failed = consume_result(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
     assert_eq!(failed, Err(no()));
     // The clock of the in-process implementation does not advance in this test, so the consumer still holds the result.
     assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
 }
 
-pub(crate) async fn whoever_opens_a_journal_has_all_of_it_to_itself(shared: Shared) {
+pub(crate) async fn opening_a_journal_fences_earlier_owners(shared: Shared) {
     let journal = name("match");
     assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
     let mut last = place(shared.journals.open(&journal, Fence(3)).await);

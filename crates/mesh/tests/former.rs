@@ -6,8 +6,8 @@ use std::{
 };
 
 use mesh::{
-    Ask, Delta, Entry, HeartbeatValue, Input, Key, Name, Node, NodeValue, Output, Reply, Revision, Settings, Ticket,
-    Value, Written,
+    Delta, Entry, HeartbeatValue, Input, Key, Name, Node, NodeValue, Output, Reply, Revision, Settings, Ticket, Value,
+    WriteRequest, Written,
 };
 use netcore::Time;
 
@@ -43,7 +43,7 @@ impl VersionedNode {
         let first = out.len();
         self.node.input(now, former.receive(input), out);
         for output in &mut out[first..] {
-            if let Output::Ask(ticket, ask) = output {
+            if let Output::Write(ticket, ask) = output {
                 former.send(*ticket, ask);
             }
         }
@@ -69,7 +69,7 @@ impl Former {
         Self { key: Key::Node(name), value: None, last: Revision(0), pending: BTreeMap::new() }
     }
 
-    fn send(&mut self, ticket: Ticket, ask: &mut Ask) {
+    fn send(&mut self, ticket: Ticket, ask: &mut WriteRequest) {
         let (life, joins) = match &mut ask.value {
             Some(Value::Heartbeat(heartbeat)) => {
                 let life = Some(heartbeat.life);

@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use mesh::{
     Append, Appended, Committed, Directory, ENTRY_AGE_SECONDS, EVENTS_AGE_SECONDS, Events, Fence, Key, Local,
-    MAX_DELIVERIES, MeshError, REMEMBERED_SECONDS, Results, TAKEN_SECONDS, Value, Written, work_off,
+    MAX_DELIVERIES, MeshError, REMEMBERED_SECONDS, Results, TAKEN_SECONDS, Value, Written, consume_result,
 };
 use netcore::Time;
 
@@ -50,7 +50,7 @@ fn now<T>(answer: impl Future<Output = T>) -> T {
 contract::tests!(shared());
 
 #[test]
-fn only_watches_wait_in_one_process() {
+fn only_watches_block_in_one_process() {
     let local = Hand::default().local();
     assert_eq!(now(Results::take(&local)), Ok(None));
     let mut follow = now(Events::follow(&local, &name("room"), None)).unwrap();
@@ -59,7 +59,7 @@ fn only_watches_wait_in_one_process() {
 }
 
 #[test]
-fn a_result_that_is_not_acknowledged_comes_again() {
+fn unacknowledged_result_is_redelivered() {
     let hand = Hand::default();
     let local = hand.local();
     assert_eq!(now(local.submit(&name("m"), &Bytes::from_static(b"1"))), Ok(true));
@@ -78,7 +78,7 @@ fn a_result_that_is_not_acknowledged_comes_again() {
 }
 
 #[test]
-fn events_are_kept_for_an_hour_and_a_snapshot_is_due_after_half_of_it() {
+fn events_expire_after_an_hour_and_a_snapshot_is_due_after_half_of_it() {
     let hand = Hand::default();
     let local = hand.local();
     let room = name("room");
@@ -124,7 +124,7 @@ fn rejected_result_becomes_a_dead_letter_after_five_deliveries() {
             stored.push(id.clone());
             Ok::<_, MeshError>(if is_poison { Committed::Rejected } else { Committed::Stored })
         };
-        while now(work_off(&local, &mut commit)) == Ok(true) {}
+        while now(consume_result(&local, &mut commit)) == Ok(true) {}
         assert_eq!(local.dead_letters(), u64::from(delivery == MAX_DELIVERIES), "after {delivery} deliveries");
         hand.wait(TAKEN_SECONDS);
     }
@@ -139,10 +139,10 @@ fn result_that_waits_for_its_database_never_becomes_a_dead_letter() {
     let local = hand.local();
     assert_eq!(now(local.submit(&name("m"), &Bytes::from_static(b"1"))), Ok(true));
     for _ in 0..2 * MAX_DELIVERIES {
-        let away = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
-        assert_eq!(now(work_off(&local, async |_: &mesh::Name, _: &Bytes| Err(away()))), Err(away()));
+        let away = || MeshError::new(mesh::ErrorKind::Away, "commit", "the database", "it is away", "try again");
+        assert_eq!(now(consume_result(&local, async |_: &mesh::Name, _: &Bytes| Err(away()))), Err(away()));
         hand.wait(TAKEN_SECONDS);
     }
     let stored = async |_: &mesh::Name, _: &Bytes| Ok::<_, MeshError>(Committed::Stored);
-    assert_eq!((now(work_off(&local, stored)), local.dead_letters()), (Ok(true), 0));
+    assert_eq!((now(consume_result(&local, stored)), local.dead_letters()), (Ok(true), 0));
 }

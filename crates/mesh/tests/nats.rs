@@ -11,8 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, BrokerSettings, Committed, Delta, Directory, Entry, Events, Fence, Input, Journals, Key, Limits,
-    MeshError, Name, Nats, Output, Reply, Results, Revision, Settings, Trouble, Value, Written, work_off,
+    Append, Appended, BrokerSettings, Committed, Delta, Directory, Entry, ErrorKind, Events, Fence, Input, Journals,
+    Key, Limits, MeshError, Name, Nats, Output, Reply, Results, Revision, Settings, Value, Written, consume_result,
 };
 use netcore::Time;
 use tokio::time::timeout;
@@ -55,7 +55,7 @@ async fn persist<T>(mut ask: impl AsyncFnMut() -> Result<T, MeshError>) -> T {
         match ask().await {
             Ok(answer) => return answer,
             Err(error) => {
-                assert_eq!(error.trouble(), Trouble::Away, "{error}");
+                assert_eq!(error.kind(), ErrorKind::Away, "{error}");
                 assert!(begun.elapsed() < 2 * PATIENCE, "{error}");
             }
         }
@@ -73,8 +73,8 @@ fn code(text: &str) -> Key {
     Key::Code(name(text))
 }
 
-fn seat(text: &str) -> Value {
-    Value::Seat(text.to_owned())
+fn text(text: &str) -> Value {
+    Value::Common(text.to_owned())
 }
 
 fn stored(written: Written) -> Revision {
@@ -86,25 +86,25 @@ fn stored(written: Written) -> Revision {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn a_single_server_keeps_one_copy() {
+async fn single_server_stores_one_replica() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
-    let revision = stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
+    let revision = stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
     // Another node sees the writes of the first.
     let other = connect(&place).await;
-    assert_eq!(other.entry(&code("A")).await, Ok(Some(Entry { revision, value: seat("Ann") })));
+    assert_eq!(other.entry(&code("A")).await, Ok(Some(Entry { revision, value: text("Ann") })));
     assert_eq!(servers.copies(&format!("{}-results", place.prefix)).await, 1);
 }
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn a_server_without_jetstream_is_refused_in_one_sentence() {
+async fn server_without_jetstream_is_rejected_with_advice() {
     let servers = Servers::start(1, false);
     let address = servers.addresses().remove(0).replace("nats://", "");
     let secret = format!("nats://somebody:secret@{address}");
     let error = Nats::connect(&place(vec![secret])).await.unwrap_err();
-    assert_eq!(error.trouble(), Trouble::Setup);
+    assert_eq!(error.kind(), ErrorKind::Setup);
     assert_eq!(
         error.to_string(),
         format!(
@@ -115,11 +115,11 @@ async fn a_server_without_jetstream_is_refused_in_one_sentence() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn no_server_is_said_where_and_in_time() {
+async fn unreachable_server_is_reported_in_time() {
     let begun = Instant::now();
     let error = Nats::connect(&place(vec!["nats://127.0.0.1:1".to_owned()])).await.unwrap_err();
     assert!(begun.elapsed() < PATIENCE);
-    assert_eq!(error.trouble(), Trouble::Away);
+    assert_eq!(error.kind(), ErrorKind::Away);
     assert!(error.to_string().starts_with("cannot connect to NATS at 127.0.0.1:1: "), "{error}");
     let error = Nats::connect(&place(vec!["no address".to_owned()])).await.unwrap_err();
     assert!(error.to_string().contains("expected nats://HOST:PORT"), "{error}");
@@ -128,14 +128,14 @@ async fn no_server_is_said_where_and_in_time() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn streams_with_other_limits_are_not_used() {
+async fn streams_with_other_limits_are_rejected() {
     let servers = Servers::start(1, true);
     let first = place(servers.addresses());
     connect(&first).await;
     let mut other = first.clone();
     other.limits.events_bytes += 1;
     let error = Nats::connect(&other).await.unwrap_err();
-    assert_eq!(error.trouble(), Trouble::Setup);
+    assert_eq!(error.kind(), ErrorKind::Setup);
     let text = error.to_string();
     assert!(text.contains(&format!("cannot use the stream {}-events", first.prefix)), "{text}");
     assert!(text.contains("its max_bytes is not 4194305"), "{text}");
@@ -165,7 +165,7 @@ async fn reading_journals_leaves_no_consumers() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn what_a_later_version_writes_is_skipped_counted_and_left_alone() {
+async fn values_of_a_later_version_are_skipped_and_counted() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
@@ -173,7 +173,7 @@ async fn what_a_later_version_writes_is_skipped_counted_and_left_alone() {
     let later = Bytes::from_static(b"\x02\x00\x00\x02{}");
     let subject = format!("$KV.{}-directory.code.NEW", place.prefix);
     plain.request(subject, later.clone()).await.unwrap();
-    let Written::Conflict(Some(entry)) = nats.write(&code("NEW"), Some(&seat("x")), None).await.unwrap() else {
+    let Written::Conflict(Some(entry)) = nats.write(&code("NEW"), Some(&text("x")), None).await.unwrap() else {
         panic!()
     };
     assert_eq!(entry.value, Value::Unknown, "its key is taken");
@@ -211,7 +211,7 @@ async fn numbers(nats: &Nats, journal: &Name) -> Vec<u32> {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn the_leader_is_killed_in_the_middle_of_writes() {
+async fn writes_survive_the_loss_of_the_leader() {
     const COUNT: u32 = 400;
     let mut servers = Servers::start(3, true);
     let place = place(servers.addresses());
@@ -226,7 +226,7 @@ async fn the_leader_is_killed_in_the_middle_of_writes() {
         // Like heartbeats, each write expects the previous one. A write whose reply was lost shows up as a conflict.
         let mut last = None;
         for number in 0..COUNT / 2 {
-            let value = seat(&number.to_string());
+            let value = text(&number.to_string());
             progress.send_replace(number);
             last = Some(match persist(async || nats.write(&code("beat"), Some(&value), last).await).await {
                 Written::Stored(revision) => revision,
@@ -266,20 +266,20 @@ async fn the_leader_is_killed_in_the_middle_of_writes() {
         *counted.entry(id.clone()).or_insert(0) += 1;
         Ok::<_, MeshError>(Committed::Stored)
     };
-    while persist(async || work_off(&nats, &mut commit).await).await {}
+    while persist(async || consume_result(&nats, &mut commit).await).await {}
     assert_eq!(counted.len(), (COUNT / 4) as usize, "each result is there");
     assert!(counted.values().all(|count| *count == 1), "{counted:?}");
 }
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn a_broker_that_is_away_comes_back_with_everything() {
+async fn broker_outage_loses_nothing() {
     let mut servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
     let room = name("room");
     let append = |after, is_anchor| Append { fence: Fence(1), after, is_anchor, body: Bytes::from_static(b"x") };
-    let before = stored(nats.write(&code("A"), Some(&seat("1")), None).await.unwrap());
+    let before = stored(nats.write(&code("A"), Some(&text("1")), None).await.unwrap());
     let Appended::Stored(first) = nats.publish(&room, &append(None, true)).await.unwrap() else { panic!() };
     let mut watch = nats.watch(None).await.unwrap();
     let mut follow = nats.follow(&room, None).await.unwrap();
@@ -289,22 +289,22 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
 
     servers.kill(0);
     let begun = Instant::now();
-    let error = nats.write(&code("A"), Some(&seat("2")), Some(before)).await.unwrap_err();
+    let error = nats.write(&code("A"), Some(&text("2")), Some(before)).await.unwrap_err();
     assert!(begun.elapsed() < PATIENCE, "nobody waits for ever");
-    assert_eq!(error.trouble(), Trouble::Away);
-    let text = error.to_string();
-    assert!(text.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{text}");
-    assert!(text.ends_with("check that most of the NATS servers are running and reachable"), "{text}");
+    assert_eq!(error.kind(), ErrorKind::Away);
+    let message = error.to_string();
+    assert!(message.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{message}");
+    assert!(message.ends_with("check that most of the NATS servers are running and reachable"), "{message}");
     // The same holds for pending calls.
     let error = timeout(PATIENCE, follow.next()).await.unwrap().unwrap_err();
-    assert_eq!(error.trouble(), Trouble::Away);
-    assert_eq!(timeout(PATIENCE, watch.next()).await.unwrap().unwrap_err().trouble(), Trouble::Away);
+    assert_eq!(error.kind(), ErrorKind::Away);
+    assert_eq!(timeout(PATIENCE, watch.next()).await.unwrap().unwrap_err().kind(), ErrorKind::Away);
 
     servers.restart(0);
-    let after = match persist(async || nats.write(&code("A"), Some(&seat("2")), Some(before)).await).await {
+    let after = match persist(async || nats.write(&code("A"), Some(&text("2")), Some(before)).await).await {
         Written::Stored(revision) => revision,
         // The earlier attempt has waited for the connection.
-        Written::Conflict(there) => there.filter(|there| there.value == seat("2")).unwrap().revision,
+        Written::Conflict(there) => there.filter(|there| there.value == text("2")).unwrap().revision,
     };
     let second = match persist(async || nats.publish(&room, &append(Some(first), false)).await).await {
         Appended::Stored(sequence) => sequence,
@@ -314,7 +314,7 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     let mut watch = persist(async || nats.watch(Some(before)).await).await;
     let mut follow = persist(async || nats.follow(&room, Some(first)).await).await;
     let changed = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
-    assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
+    assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: text("2") }));
     assert_eq!(timeout(PATIENCE, follow.next()).await.unwrap().unwrap().sequence, second);
 }
 
@@ -326,7 +326,7 @@ async fn lasting_entry_outlives_the_directory() {
     let nats = connect(&place).await;
     let (lasting, secret) = (Key::Lasting(name("secret")), Value::Common("one".to_owned()));
     let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
-    stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
+    stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
     // This has the effect of an expiry of all entries.
     plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
@@ -357,7 +357,7 @@ async fn unreadable_result_becomes_a_dead_letter_after_five_deliveries() {
             *(if is_good { &mut good } else { &mut rejected }) += 1;
             Ok::<_, MeshError>(if is_good { Committed::Stored } else { Committed::Rejected })
         };
-        work_off(&nats, commit).await.unwrap();
+        consume_result(&nats, commit).await.unwrap();
         assert!(good > 0 || begun.elapsed() < PATIENCE, "it waits behind the others");
         assert!(begun.elapsed() < 2 * PATIENCE, "{} dead letters", nats.dead_letters());
     }
@@ -376,7 +376,7 @@ async fn full_directory_refuses_no_heartbeat() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
-    let row = seat(&"x".repeat(15 << 10));
+    let row = text(&"x".repeat(15 << 10));
     let mut number = 0;
     let full = loop {
         number += 1;
@@ -384,7 +384,7 @@ async fn full_directory_refuses_no_heartbeat() {
             break error;
         }
     };
-    assert_eq!(full.trouble(), Trouble::Full, "{full}");
+    assert_eq!(full.kind(), ErrorKind::Full, "{full}");
     let heartbeat = Value::Heartbeat(mesh::HeartbeatValue { life: Revision(1), ended: false });
     let mut last = None;
     for _ in 0..3 {
@@ -426,7 +426,7 @@ impl Running {
         let (mut out, now) = (vec![], self.now());
         self.inputs.drain(..).for_each(|input| self.node.input(now, input, &mut out));
         for output in out {
-            if let Output::Ask(ticket, ask) = output {
+            if let Output::Write(ticket, ask) = output {
                 let reply = ask.perform(&self.nats).await.map_or(Reply::Failed, Reply::Written);
                 self.inputs.push(Input::Reply(ticket, reply));
             }

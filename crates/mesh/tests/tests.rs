@@ -2,14 +2,14 @@
 //!
 //! - `contract`: tests of every implementation; `local` and `nats` run them.
 //! - `former`: nodes of the version before separate heartbeats.
-//! - `handing`: handovers, step by step.
+//! - `handovers`: handovers, step by step.
 //! - `simulation`: a fleet of nodes with lossy networks, pauses and crashes, in one thread.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod contract;
 mod former;
-mod handing;
+mod handovers;
 mod local;
 #[cfg(feature = "nats")]
 mod nats;

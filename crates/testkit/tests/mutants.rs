@@ -121,13 +121,13 @@ mutants! {
             "if there.map(|entry| entry.revision) != expected {" =>
                 "if there.map(|entry| entry.revision) != expected && expected.is_some() {";
         dead_node_continues: "crates/mesh/src/node/life.rs", FLEETS, ["two owners"],
-            "fn die(&mut self, now: Time) {" => "fn die(&mut self, now: Time) { if now > Time::ZERO { return; }",
-            "(Written::Conflict(_), Some(_)) => self.die(now)," =>
+            "fn end_life(&mut self, now: Time) {" => "fn end_life(&mut self, now: Time) { if now > Time::ZERO { return; }",
+            "(Written::Conflict(_), Some(_)) => self.end_life(now)," =>
                 "(Written::Conflict(_), Some(life)) => {
                      life.entry_lease = at.plus(LEASE);
                      self.next_entry = at.plus(HEARTBEAT);
                  }";
-        expired_too_early: "crates/mesh/src/node/promises.rs",
+        expired_too_early: "crates/mesh/src/node/leases.rs",
             fleets(FLEETS.test, &[("MESH_SEED", "80"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
             "if knows { EXPIRY } else" => "if knows { EXPIRY / 4 } else";
         fence_not_checked: "crates/mesh/src/log.rs", FLEETS, ["what was told of", "who follows"],
@@ -150,14 +150,14 @@ mutants! {
             "self.step = Step::Append(Some(end));\n                return" =>
                 "self.step = if end == Sequence(0) { Step::Open { then_read: false } } else { Step::Append(Some(end)) };
                  return";
-        lease_ignored: "crates/mesh/src/node/promises.rs", FLEETS, ["two owners", "what was stored of"],
+        lease_ignored: "crates/mesh/src/node/leases.rs", FLEETS, ["two owners", "what was stored of"],
             "Some(life.lease().max(all))" => "Some(all.max(Time::from_nanos(u64::MAX)))";
-        newcomer_expires_nodes: "crates/mesh/src/node/promises.rs",
+        newcomer_expires_nodes: "crates/mesh/src/node/leases.rs",
             fleets(FLEETS.test, &[("MESH_SEED", "500"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
             "let knows = self.is_known_to(name, entry);" => "let knows = true || self.is_known_to(name, entry);";
-        promise_forgotten: "crates/mesh/src/node/promises.rs",
+        lease_grant_forgotten: "crates/mesh/src/node/leases.rs",
             fleets(FLEETS.test, &[("MESH_SEED", "640"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
-            "self.promises.given.get(name).map_or(due, |given| due.max(*given))" => "due";
+            "self.leases.given.get(name).map_or(due, |given| due.max(*given))" => "due";
         published_before_stored: "crates/mesh/src/writer.rs", FLEETS, ["what was told of"],
             "        self.stored\n" => "self.written\n";
         result_acknowledged_before_commit: "crates/mesh/src/results.rs", FLEETS, ["the result of"],
@@ -172,7 +172,7 @@ mutants! {
         unknown_claim_stays: "crates/mesh/src/node/orphans.rs",
             fleets("simulation::a_lossy_network_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
             ["a closed room stays in the directory", "stands still"],
-            "Orphan::Ghost => Some(since)," => "Orphan::Ghost => None,";
+            "Orphan::StaleClaim => Some(since)," => "Orphan::StaleClaim => None,";
         watch_skips_change: "crates/mesh/src/local/directory.rs", FLEETS, ["a watcher misses a change", "stands still"],
             "last: since }" => "last: since.map(|since| Revision(since.0 + 1)) }";
     }

@@ -6,13 +6,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use mesh::{Name, Plea, Promise, Stays};
+use mesh::{LeaseGrant, LeaseRequest, Name, Stays};
 use tokio::sync::oneshot;
 
 use super::{seal::RelayKey, view::View};
 
 /// The sender that is notified of the outcome of a claim.
-pub(super) type Answer = oneshot::Sender<Result<(), Refused>>;
+pub(super) type Answer = oneshot::Sender<Result<(), ClaimError>>;
 
 /// A command of the hub to the task.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ pub(super) enum Command {
     /// Waits until a room that was handed over is resumed, and replies where.
     Follow(Name, oneshot::Sender<Settled>),
     /// Another node requests a promise that this node does not take its rooms for a certain time.
-    Promise(Plea, oneshot::Sender<Promise>),
+    GrantLease(LeaseRequest, oneshot::Sender<LeaseGrant>),
     /// The process ends.
     Leave(oneshot::Sender<()>),
 }
 
 /// Why a claim was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum ClaimError {
     /// Another node owns it.
     #[error("another node has it")]
     Taken,
@@ -104,7 +104,7 @@ pub(crate) enum Settled {
 type Waiting<T> = Option<oneshot::Sender<T>>;
 
 #[derive(Debug, Default)]
-struct Handing {
+struct Handover {
     offer: Waiting<Result<(), HandoverError>>,
     handed: Waiting<()>,
     settled: Waiting<Settled>,
@@ -114,58 +114,58 @@ struct Handing {
 
 /// Rooms that are being handed over. Forgetting a room drops its senders, which notifies their receivers.
 #[derive(Debug, Default)]
-pub(super) struct Handings(BTreeMap<Name, Handing>);
+pub(super) struct Handovers(BTreeMap<Name, Handover>);
 
-impl Handings {
+impl Handovers {
     /// Starts the hand-over of a room. The reply states whether the room is to be suspended.
     pub(super) fn begin(&mut self, room: Name, answer: oneshot::Sender<Result<(), HandoverError>>) {
-        self.0.insert(room, Handing { offer: Some(answer), ..Handing::default() });
+        self.0.insert(room, Handover { offer: Some(answer), ..Handover::default() });
     }
 
     /// Replies that the room is to be suspended.
     pub(super) fn suspend(&mut self, room: &Name) {
         // Under another fence this is requested again.
-        answer(self.0.get_mut(room).and_then(|handing| handing.offer.take()), Ok(()));
+        answer(self.0.get_mut(room).and_then(|handover| handover.offer.take()), Ok(()));
     }
 
     /// Replies that the room stays.
     pub(super) fn stays(&mut self, room: &Name, why: Stays) {
-        answer(self.0.remove(room).and_then(|handing| handing.offer), Err(HandoverError::Stays(why)));
+        answer(self.0.remove(room).and_then(|handover| handover.offer), Err(HandoverError::Stays(why)));
     }
 
     /// Records that the room was suspended. Returns whether it can be handed over.
     pub(super) fn suspended(&mut self, room: &Name, handed: oneshot::Sender<()>) -> bool {
-        let Some(handing) = self.0.get_mut(room) else { return false };
-        handing.handed = Some(handed);
+        let Some(handover) = self.0.get_mut(room) else { return false };
+        handover.handed = Some(handed);
         true
     }
 
     /// Confirms that the room was handed over.
     pub(super) fn handed_over(&mut self, room: &Name) {
-        answer(self.0.get_mut(room).and_then(|handing| handing.handed.take()), ());
+        answer(self.0.get_mut(room).and_then(|handover| handover.handed.take()), ());
     }
 
     /// Registers a sender that is notified when the room is resumed.
     pub(super) fn follow(&mut self, room: &Name, settled: oneshot::Sender<Settled>) {
-        let Some(handing) = self.0.get_mut(room) else { return };
-        if handing.is_back {
+        let Some(handover) = self.0.get_mut(room) else { return };
+        if handover.is_back {
             answer(Some(settled), Settled::Back);
             self.0.remove(room);
         } else {
-            handing.settled = Some(settled);
+            handover.settled = Some(settled);
         }
     }
 
     /// Whether a caller waits until the room is resumed.
     pub(super) fn is_followed(&self, room: &Name) -> bool {
-        self.0.get(room).is_some_and(|handing| handing.settled.is_some())
+        self.0.get(room).is_some_and(|handover| handover.settled.is_some())
     }
 
     /// Reports where the room was resumed.
     pub(super) fn settled(&mut self, room: &Name, at: Settled) {
-        let Some(handing) = self.0.get_mut(room) else { return };
-        handing.is_back |= at == Settled::Back;
-        if let Some(settled) = handing.settled.take() {
+        let Some(handover) = self.0.get_mut(room) else { return };
+        handover.is_back |= at == Settled::Back;
+        if let Some(settled) = handover.settled.take() {
             answer(Some(settled), at);
             self.0.remove(room);
         }

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use cmdkit::{NewFile, replace_file};
-use mesh::{Directory, Entry, Key, MeshError, Name, Trouble, Value, Written};
+use mesh::{Directory, Entry, ErrorKind, Key, MeshError, Name, Value, Written};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
@@ -167,7 +167,7 @@ fn text_of(name: &Name, value: &Value) -> Result<String, MeshError> {
 }
 
 fn unusable(name: &str, why: impl std::fmt::Display, advice: &str) -> MeshError {
-    MeshError::new(Trouble::Setup, format!("use what nodes share as '{name}'"), "the directory", why, advice)
+    MeshError::new(ErrorKind::Setup, format!("use what nodes share as '{name}'"), "the directory", why, advice)
 }
 
 fn read(data: &Path) -> anyhow::Result<Option<Secrets>> {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nodes_of_the_version_before_have_the_same_secret() {
+    async fn nodes_of_the_previous_version_have_the_same_secret() {
         let ((mesh, clock), data) = (mesh(), TempDir::new());
         let entry = async || mesh.entry(&Key::Common(name(SECRET))).await.unwrap();
         // One of them was first.
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_directory_keeps_its_identity() {
+    fn data_directory_keeps_its_identity() {
         let (data, other) = (TempDir::new(), TempDir::new());
         let first = open_identity(data.path()).unwrap();
         assert_eq!(open_identity(data.path()).unwrap(), first);

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use mesh::{Directory, Durability, Fence, Journals, Key, LogReply, MeshError, Name, Trouble};
+use mesh::{Directory, Durability, ErrorKind, Fence, Journals, Key, LogReply, MeshError, Name};
 use netcore::{HostId, Shares, Time};
 use tokio::{
     sync::{Notify, Semaphore, mpsc},
@@ -24,7 +24,7 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
-use self::copy::{Later, Step, put_together};
+use self::copy::{CopyStep, Later, put_together};
 use super::command::Event;
 
 /// Concurrent requests to the broker for copies. The limit keeps requests about the node itself from queueing behind
@@ -106,7 +106,7 @@ impl Copies {
     }
 
     /// Whether rooms of this node may send output. Without a lease, another node may own them.
-    pub(crate) fn may_tell(&self) -> bool {
+    pub(crate) fn may_publish(&self) -> bool {
         self.common.is_leased()
     }
 
@@ -298,14 +298,14 @@ async fn drive(
     let (mut is_away, mut was_short) = (false, false);
     loop {
         match copy.step() {
-            Step::Trim(before) => {
+            CopyStep::Trim(before) => {
                 was_short = false;
                 // If this fails, the next state trims the copy.
                 if let Err(error) = journals.trim(&room, before).await {
                     debug!(room = %room, "cannot trim the copy of a room: {error}");
                 }
             }
-            Step::Short(removes) => {
+            CopyStep::Short(removes) => {
                 if !std::mem::replace(&mut was_short, true) {
                     warn!(room = %room, "the host of this room has used its share of the stream of copies; the room \
                         has no copy for now");
@@ -316,15 +316,15 @@ async fn drive(
                     debug!(room = %room, "cannot remove the copy of a room: {error}");
                 }
             }
-            Step::Ask(ticket, ask) => {
-                let _turn = common.asks.acquire().await;
-                let reply = match ask.of_journal(&*journals, &room).await {
+            CopyStep::Write(ticket, request) => {
+                let _turn = common.requests.acquire().await;
+                let reply = match request.of_journal(&*journals, &room).await {
                     Ok(reply) => {
                         is_away = false;
                         reply
                     }
                     Err(error) => {
-                        common.is_stream_full.fetch_or(error.trouble() == Trouble::Full, Ordering::Relaxed);
+                        common.is_stream_full.fetch_or(error.kind() == ErrorKind::Full, Ordering::Relaxed);
                         if !std::mem::replace(&mut is_away, true) {
                             debug!(room = %room, "a copy waits: {error}");
                         }
@@ -333,19 +333,19 @@ async fn drive(
                 };
                 copy.reply(ticket, reply);
             }
-            Step::Wait(Some(until)) => tokio::select! {
+            CopyStep::Wait(Some(until)) => tokio::select! {
                 () = copy.work.notified() => {}
                 () = sleep_until(until) => {}
             },
-            Step::Wait(None) => copy.work.notified().await,
-            Step::Fenced => {
+            CopyStep::Wait(None) => copy.work.notified().await,
+            CopyStep::Fenced => {
                 warn!(room = %room, "another hub has taken over this room while this hub was disconnected");
                 fenced.fetch_add(1, Ordering::Relaxed);
                 // The channel has capacity for each room.
                 let _ = events.try_send(Event::Lost(room));
                 return;
             }
-            Step::Over => return,
+            CopyStep::Over => return,
         }
     }
 }
@@ -358,7 +358,7 @@ struct Common {
     // Bytes that wait to be stored.
     waiting: AtomicUsize,
     stored: Notify,
-    asks: Semaphore,
+    requests: Semaphore,
     quota: Quota,
     // Rooms whose copies exceed their quota.
     short: AtomicUsize,
@@ -369,10 +369,10 @@ struct Common {
 }
 
 impl Common {
-    fn new(durability: Durability, most_asks: usize, most_bytes: usize) -> Self {
+    fn new(durability: Durability, most_requests: usize, most_bytes: usize) -> Self {
         let (waiting, stored, lease, short, is_stream_full) = Default::default();
-        let (asks, quota) = (Semaphore::new(most_asks), Quota::new(most_bytes));
-        Self { start: Instant::now(), durability, waiting, stored, asks, quota, short, is_stream_full, lease }
+        let (requests, quota) = (Semaphore::new(most_requests), Quota::new(most_bytes));
+        Self { start: Instant::now(), durability, waiting, stored, requests, quota, short, is_stream_full, lease }
     }
 
     fn now(&self) -> Time {
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_match_goes_on_from_its_copy_where_it_was() {
+    async fn match_resumes_from_its_copy() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, mut events) = copies(&mesh, Durability::Node);
         own.own(&name("robots-1"), Fence(7), false);
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_copy_begins_anew_under_another_fence_and_after_its_log_is_gone() {
+    async fn copy_restarts_under_another_fence_and_after_its_log_is_removed() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, _events) = copies(&mesh, Durability::Node);
         own.own(&name("robots-1"), Fence(7), false);
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn host_over_its_share_loses_its_own_copies_only() {
+    async fn host_over_its_share_affects_only_its_own_copies() {
         let (mesh, data) = (mesh(), [0; 4].map(|_| TempDir::new()));
         let begin = |copies: &Copies, number: usize, host: &str| {
             let room = format!("robots-{number}");
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn room_over_its_share_stands_still_if_nothing_may_be_lost() {
+    async fn room_over_its_share_pauses_with_cluster_durability() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (events, _happens) = mpsc::channel(8);
         let own = Copies::with_most(Durability::Cluster, Arc::new(mesh.clone()), events, 8);
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
+    async fn outputs_wait_for_the_copy_with_cluster_durability() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, _events) = copies(&mesh, Durability::Cluster);
         own.own(&name("robots-1"), Fence(7), false);
@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_whole_room_is_not_read_as_one() {
+    async fn incomplete_room_is_not_restored() {
         let (mesh, data) = (mesh(), TempDir::new());
         let put_together = |pieces: &[_]| put_together(pieces).unwrap();
         assert!(put_together(&[]).is_none());

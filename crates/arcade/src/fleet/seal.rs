@@ -14,7 +14,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use hyper::{Request, StatusCode, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
-use mesh::{Holder, Name, Plea, Promise, Revision};
+use mesh::{Holder, LeaseGrant, LeaseRequest, Name, Revision};
 use netshell::tune_stream;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ pub(crate) struct LeaseQuery {
     since: Option<Revision>,
 }
 
-impl From<LeaseQuery> for Plea {
+impl From<LeaseQuery> for LeaseRequest {
     fn from(LeaseQuery { to, identity, life, from, since }: LeaseQuery) -> Self {
         Self { to: Holder { node: to, identity, life }, from: (from, since) }
     }
@@ -147,39 +147,39 @@ impl From<LeaseQuery> for Plea {
 /// A reply as JSON.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Answered {
-    /// Duration of the promise in milliseconds.
+pub(crate) enum LeaseReply {
+    /// Duration of the lease in milliseconds.
     Promised(u64),
     /// That life is over.
     Gone,
 }
 
-impl From<Promise> for Answered {
-    fn from(promise: Promise) -> Self {
-        match promise {
-            Promise::For(time) => Self::Promised(u64::try_from(time.as_millis()).unwrap_or(0)),
-            Promise::Gone => Self::Gone,
+impl From<LeaseGrant> for LeaseReply {
+    fn from(grant: LeaseGrant) -> Self {
+        match grant {
+            LeaseGrant::For(time) => Self::Promised(u64::try_from(time.as_millis()).unwrap_or(0)),
+            LeaseGrant::Gone => Self::Gone,
         }
     }
 }
 
-impl From<Answered> for Promise {
-    fn from(answered: Answered) -> Self {
-        match answered {
-            Answered::Promised(millis) => Self::For(Duration::from_millis(millis)),
-            Answered::Gone => Self::Gone,
+impl From<LeaseReply> for LeaseGrant {
+    fn from(reply: LeaseReply) -> Self {
+        match reply {
+            LeaseReply::Promised(millis) => Self::For(Duration::from_millis(millis)),
+            LeaseReply::Gone => Self::Gone,
         }
     }
 }
 
-/// Requests a promise from the node at an address. Returns `None` if the node does not reply.
-pub(super) async fn ask(address: &str, key: &RelayKey, plea: &Plea) -> Option<Promise> {
-    match timeout(PATIENCE, try_ask(address, key, plea)).await {
-        Ok(Ok(promise)) => Some(promise),
+/// Requests a lease from the node at an address. Returns `None` if the node does not reply.
+pub(super) async fn request_lease(address: &str, key: &RelayKey, request: &LeaseRequest) -> Option<LeaseGrant> {
+    match timeout(PATIENCE, try_request_lease(address, key, request)).await {
+        Ok(Ok(grant)) => Some(grant),
         // The connection is refused, so the process has ended.
-        Ok(Err(error)) if is_refused(&error) => Some(Promise::Gone),
+        Ok(Err(error)) if is_refused(&error) => Some(LeaseGrant::Gone),
         Ok(Err(error)) => {
-            debug!("the node {} does not respond: {error:#}", plea.to.node);
+            debug!("the node {} does not respond: {error:#}", request.to.node);
             None
         }
         Err(_) => None,
@@ -190,8 +190,8 @@ fn is_refused(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-async fn try_ask(address: &str, key: &RelayKey, plea: &Plea) -> anyhow::Result<Promise> {
-    let Plea { to: Holder { node, identity, life: Revision(life) }, from: (from, since) } = plea;
+async fn try_request_lease(address: &str, key: &RelayKey, request: &LeaseRequest) -> anyhow::Result<LeaseGrant> {
+    let LeaseRequest { to: Holder { node, identity, life: Revision(life) }, from: (from, since) } = request;
     let since = since.map_or_else(String::new, |Revision(since)| format!("&since={since}"));
     let path = format!("{PATH}?to={node}&identity={identity}&life={life}&from={from}{since}");
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
@@ -200,7 +200,7 @@ async fn try_ask(address: &str, key: &RelayKey, plea: &Plea) -> anyhow::Result<P
     let answer = dial(address).await?.send_request(request).await?;
     anyhow::ensure!(answer.status() == StatusCode::OK, "it responds with {}", answer.status());
     let body = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await?;
-    Ok(serde_json::from_slice::<Answered>(&body)?.into())
+    Ok(serde_json::from_slice::<LeaseReply>(&body)?.into())
 }
 
 #[cfg(test)]
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proof_is_for_one_request_of_one_client_and_a_minute() {
+    fn signature_is_valid_for_one_request_of_one_client_for_a_minute() {
         let key = RelayKey::read(&RelayKey::draw().unwrap()).unwrap();
         let relayed = Relayed { client: "[2001:db8::1]:7".parse().unwrap(), secure: true };
         let request = SealedRequest { method: "GET", path: "/rooms/a-1/socket?watch=true", relayed };

@@ -7,8 +7,8 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, How, Input, Key, MeshError, Name, Node, Opening,
-    Output, Plea, Promise, Reply, Revision, Ticket, Value, Written,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, How, Input, Key, LeaseGrant, LeaseRequest,
+    MeshError, Name, Node, Opening, Output, Reply, Revision, Ticket, Value, Written,
 };
 use netcore::Time;
 use tokio::{
@@ -19,7 +19,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
-    command::{Answer, Command, Event, Handings, Refused, Settled, Shared},
+    command::{Answer, ClaimError, Command, Event, Handovers, Settled, Shared},
     common::Secrets,
     copies::Copies,
     seal::{self, RelayKey},
@@ -49,8 +49,8 @@ pub(super) struct Pulse {
 #[derive(Debug)]
 enum Done {
     Reply(Ticket, Reply),
-    Code { code: Name, room: Name, claimed: Result<Revision, Refused>, answer: Option<Answer> },
-    Promised(Ticket, Option<Promise>),
+    Code { code: Name, room: Name, claimed: Result<Revision, ClaimError>, answer: Option<Answer> },
+    LeaseGranted(Ticket, Option<LeaseGrant>),
     Key(Option<RelayKey>),
     Discarded(Result<usize, MeshError>),
 }
@@ -71,8 +71,8 @@ pub(super) struct Task {
     // The rooms that the hub has or is opening.
     rooms: BTreeSet<Name>,
     codes: Codes,
-    handings: Handings,
-    asks: JoinSet<Done>,
+    handovers: Handovers,
+    tasks: JoinSet<Done>,
     // The earliest time of the next search for copies of closed rooms.
     next_discard: Instant,
     // When the heartbeat in flight was sent.
@@ -111,8 +111,8 @@ impl Task {
             waiting: BTreeMap::new(),
             rooms: BTreeSet::new(),
             codes: Codes::default(),
-            handings: Handings::default(),
-            asks: JoinSet::new(),
+            handovers: Handovers::default(),
+            tasks: JoinSet::new(),
             next_discard: Instant::now(),
             sent: None,
             pulse,
@@ -141,7 +141,7 @@ impl Task {
                     None => return,
                 },
                 Some(delta) = deltas.recv() => self.see(delta),
-                Some(done) = self.asks.join_next() => match done {
+                Some(done) = self.tasks.join_next() => match done {
                     Ok(done) => self.take(done),
                     Err(error) => error!("a request to the directory failed: {error}"),
                 },
@@ -159,7 +159,7 @@ impl Task {
         if self.next_discard <= now && self.copies.take_full() {
             self.next_discard = now + DISCARD_PAUSE;
             let discarding = self.copies.discard_ended(Arc::clone(&self.directory));
-            self.asks.spawn(async move { Done::Discarded(discarding.await) });
+            self.tasks.spawn(async move { Done::Discarded(discarding.await) });
         }
     }
 
@@ -177,7 +177,7 @@ impl Task {
         let present = self.node.is_present(self.now());
         let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
         let now = self.now();
-        self.copies.set_lease(self.node.tells_until().filter(|until| *until > now).map(|until| until.since(now)));
+        self.copies.set_lease(self.node.publishes_until().filter(|until| *until > now).map(|until| until.since(now)));
         self.pulse.send_if_modified(|pulse| {
             let before = *pulse;
             pulse.present = present;
@@ -195,7 +195,7 @@ impl Task {
             Command::Close(room) => {
                 self.waiting.remove(&room);
                 self.rooms.remove(&room);
-                self.handings.forget(&room);
+                self.handovers.forget(&room);
                 self.copies.end(&room);
                 self.codes.release(&room, &self.directory);
                 self.input(Input::Close(room));
@@ -204,25 +204,25 @@ impl Task {
             Command::HandOver(room, answer) => {
                 // No caller waits for a reply about a room that is not here.
                 if self.rooms.contains(&room) {
-                    self.handings.begin(room.clone(), answer);
+                    self.handovers.begin(room.clone(), answer);
                     self.input(Input::HandOver(room));
                 }
             }
             Command::Stay(room) => {
-                self.handings.forget(&room);
+                self.handovers.forget(&room);
                 self.input(Input::Stay(room));
             }
             Command::Suspended(room, answer) => {
-                if self.handings.suspended(&room, answer) {
+                if self.handovers.suspended(&room, answer) {
                     self.input(Input::Suspended(room));
                 }
             }
             Command::Follow(room, answer) => {
-                self.handings.follow(&room, answer);
+                self.handovers.follow(&room, answer);
                 self.look_where_it_goes_on(&room);
             }
-            Command::Promise(plea, answer) => {
-                let promise = self.node.promise(self.now(), &plea);
+            Command::GrantLease(request, answer) => {
+                let promise = self.node.grant_lease(self.now(), &request);
                 // The other node may take the rooms as soon as it has the reply.
                 self.beat();
                 let _ = answer.send(promise);
@@ -255,7 +255,7 @@ impl Task {
         }
         self.shared.view().apply(&delta);
         let room = match &delta {
-            Delta::Put(Key::Room(room), _) if self.handings.is_followed(room) => Some(room.clone()),
+            Delta::Put(Key::Room(room), _) if self.handovers.is_followed(room) => Some(room.clone()),
             _ => None,
         };
         self.input(Input::Delta(delta));
@@ -268,7 +268,7 @@ impl Task {
     fn look_where_it_goes_on(&mut self, room: &Name) {
         let node = self.shared.view().settled_at(room).cloned();
         if let Some(node) = node.filter(|node| Key::Node(node.clone()) != self.own) {
-            self.handings.settled(room, Settled::At(node));
+            self.handovers.settled(room, Settled::At(node));
         }
     }
 
@@ -286,7 +286,7 @@ impl Task {
                 // The receiver may no longer wait.
                 let _ = answer.map(|answer| answer.send(claimed.map(drop)));
             }
-            Done::Promised(ticket, promise) => self.input(Input::Promised(ticket, promise)),
+            Done::LeaseGranted(ticket, promise) => self.input(Input::LeaseGranted(ticket, promise)),
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
             // It is written again within an hour, or when it is removed.
             Done::Key(None) => {}
@@ -309,27 +309,27 @@ impl Task {
 
     fn perform(&mut self, output: Output) {
         match output {
-            Output::Ask(ticket, ask) => {
-                if self.is_heartbeat(&ask.key) {
+            Output::Write(ticket, request) => {
+                if self.is_heartbeat(&request.key) {
                     self.sent.get_or_insert_with(Instant::now);
                 }
                 let directory = Arc::clone(&self.directory);
-                self.asks.spawn(async move {
-                    let written = ask.perform(&*directory).await;
+                self.tasks.spawn(async move {
+                    let written = request.perform(&*directory).await;
                     Done::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
                 });
             }
-            Output::Plead(ticket, plea) => self.plead(ticket, plea),
+            Output::RequestLease(ticket, request) => self.request_lease(ticket, request),
             Output::Own(room, fence, how) => self.own(room, fence, how),
             Output::Taken(room) => {
                 self.rooms.remove(&room);
                 if let Some(answer) = self.waiting.remove(&room) {
-                    let _ = answer.send(Err(Refused::Taken));
+                    let _ = answer.send(Err(ClaimError::Taken));
                 }
             }
             Output::Lost(room) => {
                 warn!(room = %room, "another hub owns this room now; it ends here");
-                self.handings.forget(&room);
+                self.handovers.forget(&room);
                 self.copies.lose(&room);
                 self.release(&room);
                 // The channel has capacity for each room.
@@ -349,11 +349,11 @@ impl Task {
                 let fence = self.fences.remove(&room);
                 self.copies.remove(room, fence);
             }
-            Output::Suspend(room) => self.handings.suspend(&room),
-            Output::Stays(room, why) => self.handings.stays(&room, why),
+            Output::Suspend(room) => self.handovers.suspend(&room),
+            Output::Stays(room, why) => self.handovers.stays(&room, why),
             Output::HandedOver(room) => {
                 self.release(&room);
-                self.handings.handed_over(&room);
+                self.handovers.handed_over(&room);
             }
         }
     }
@@ -380,10 +380,10 @@ impl Task {
         }
         if reads {
             self.rooms.insert(room.clone());
-            self.handings.settled(&room, Settled::Back);
+            self.handovers.settled(&room, Settled::Back);
             if let Some(answer) = answer {
                 // The files of the hub do not have its current state.
-                let _ = answer.send(Err(Refused::Taken));
+                let _ = answer.send(Err(ClaimError::Taken));
             }
             let _ = self.events.try_send(Event::TakenOver(room));
         } else if is_unknown || answer.is_some_and(|answer| answer.send(Ok(())).is_err()) {
@@ -396,7 +396,7 @@ impl Task {
 impl Task {
     fn claim(&mut self, code: Name, room: Name, answer: Option<Answer>) {
         let directory = Arc::clone(&self.directory);
-        self.asks.spawn(async move {
+        self.tasks.spawn(async move {
             let claimed = claim(&*directory, &code, &room).await;
             Done::Code { code, room, claimed, answer }
         });
@@ -413,15 +413,15 @@ impl Task {
     /// Writes the common secrets again, or puts them back if the broker has lost them.
     fn keep_secrets(&mut self) {
         let (directory, secrets) = (Arc::clone(&self.directory), self.secrets.clone());
-        self.asks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
+        self.tasks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
     }
 
-    fn plead(&mut self, ticket: Ticket, plea: Plea) {
-        let node = self.shared.view().node(&plea.to.node);
+    fn request_lease(&mut self, ticket: Ticket, request: LeaseRequest) {
+        let node = self.shared.view().node(&request.to.node);
         let key = self.shared.key().clone();
-        self.asks.spawn(async move {
-            let (Some(node), Some(key)) = (node, key) else { return Done::Promised(ticket, None) };
-            Done::Promised(ticket, seal::ask(&node.address, &key, &plea).await)
+        self.tasks.spawn(async move {
+            let (Some(node), Some(key)) = (node, key) else { return Done::LeaseGranted(ticket, None) };
+            Done::LeaseGranted(ticket, seal::request_lease(&node.address, &key, &request).await)
         });
     }
 }
@@ -503,10 +503,10 @@ impl Codes {
 }
 
 /// Claims a code for a room, or renews the claim. Returns its revision.
-pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, Refused> {
+pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, ClaimError> {
     try_claim(directory, code, room).await.unwrap_or_else(|error| {
         warn!("cannot claim a code: {error}");
-        Err(Refused::Away)
+        Err(ClaimError::Away)
     })
 }
 
@@ -514,7 +514,7 @@ async fn try_claim(
     directory: &dyn Directory,
     code: &Name,
     room: &Name,
-) -> Result<Result<Revision, Refused>, MeshError> {
+) -> Result<Result<Revision, ClaimError>, MeshError> {
     let (key, value) = (Key::Code(code.clone()), Value::Code(room.clone()));
     let mut expected = None;
     loop {
@@ -525,7 +525,7 @@ async fn try_claim(
                 expected = Some(revision);
             }
             Written::Conflict(None) if expected.is_some() => expected = None,
-            Written::Conflict(_) => return Ok(Err(Refused::Taken)),
+            Written::Conflict(_) => return Ok(Err(ClaimError::Taken)),
         }
     }
 }
@@ -538,12 +538,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_code_is_for_one_room() {
+    async fn code_belongs_to_one_room() {
         let mesh = Local::new(|| Time::ZERO);
         let name = |text: &str| text.parse::<Name>().unwrap();
         let (code, room, other) = (name("abcdef"), name("nuggets-1"), name("nuggets-2"));
         let first = claim(&mesh, &code, &room).await.unwrap();
-        assert_eq!(claim(&mesh, &code, &other).await, Err(Refused::Taken));
+        assert_eq!(claim(&mesh, &code, &other).await, Err(ClaimError::Taken));
         let again = claim(&mesh, &code, &room).await.unwrap();
         assert!(again > first, "it is young again");
         let (mut codes, directory) = (Codes::default(), Arc::new(mesh.clone()) as Arc<dyn Directory>);

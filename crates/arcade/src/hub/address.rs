@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_on_this_machine_says_so() {
+    fn local_hub_is_described_as_local() {
         let address = at(&["127.0.0.1:8080"]);
         assert_eq!((&*address.here, &address.friends), ("http://localhost:8080/", &None));
         assert!(address.explain(false, false, "any free ports").starts_with("Only this machine can reach the hub"));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_for_others_is_shown_under_the_address_that_they_use() {
+    fn public_hub_is_shown_under_its_public_address() {
         let address = at(&["192.0.2.7:80", "127.0.0.1:80"]);
         assert_eq!(address.here, "http://localhost:80/");
         assert_eq!(address.friends.as_deref(), Some("http://192.0.2.7:80/"));

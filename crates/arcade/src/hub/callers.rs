@@ -178,8 +178,8 @@ mod tests {
     fn host_with_too_many_requests_waits() {
         let callers = callers(&[]);
         let ann = HostId::of("10.0.0.1:1");
-        let asked = (0..2 * REQUESTS.burst).map(|_| callers.request(ann, REQUEST));
-        let refused = asked.enumerate().find_map(|(number, wait)| wait.map(|wait| (number, wait)));
+        let requests = (0..2 * REQUESTS.burst).map(|_| callers.request(ann, REQUEST));
+        let refused = requests.enumerate().find_map(|(number, wait)| wait.map(|wait| (number, wait)));
         assert!(refused.is_some_and(|(number, wait)| number >= 1_000 && wait <= Duration::from_secs(1)), "{refused:?}");
         assert_eq!(callers.request(HostId::of("10.0.0.2:1"), REQUEST), None);
     }

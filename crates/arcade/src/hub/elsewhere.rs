@@ -123,7 +123,7 @@ impl Elsewhere {
         json!({
             "node": self.fleet.name(),
             "present": self.fleet.is_present(),
-            "silent": !self.fleet.copies.may_tell(),
+            "silent": !self.fleet.copies.may_publish(),
             "lag_ms": u64::try_from(self.fleet.lag().as_millis()).unwrap_or(u64::MAX),
             "journal_lag_ms": u64::try_from(copies.lag.as_millis()).unwrap_or(u64::MAX),
             "moved": copies.moved,
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_journal_names_its_node() {
+    fn journal_name_contains_its_node() {
         let moment = "2026-11-22T06-37-51Z";
         let journal = format!("nuggets-ann-2-{moment}-1.journal");
         assert!(is_of("nuggets", "ann-2", &journal));

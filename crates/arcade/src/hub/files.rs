@@ -220,7 +220,7 @@ mod tests {
     use crate::games::{Game, Options};
 
     #[test]
-    fn rooms_come_back_as_they_were_and_no_number_twice() {
+    fn rooms_are_restored_and_no_number_is_reused() {
         let directory = testkit::TempDir::new();
         let path = directory.path().join("rooms");
         let (files, none) = RoomFiles::open(path.clone()).unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_foreign_files_are_left_alone() {
+    fn damaged_and_foreign_files_are_ignored() {
         let directory = testkit::TempDir::new();
         let path = directory.path().to_owned();
         let (files, _) = RoomFiles::open(path.clone()).unwrap();

@@ -50,7 +50,7 @@ impl Hub {
             let (sockets, lease) = self.ports.open_at(game.wire(), port)?;
             let (tunnels, coming) = mpsc::channel(TUNNELS);
             let board = Arc::new(Board::new(game, lease.port, tunnels));
-            let (sender, told) = mpsc::channel(QUEUE);
+            let (sender, messages) = mpsc::channel(QUEUE);
             let settings = Settings {
                 matches: MAX_LADDER_MATCHES,
                 programs: MAX_PROGRAMS,
@@ -61,7 +61,7 @@ impl Hub {
             };
             info!(game = game.name(), port = board.port, "the ladder is open to programs");
             let keeper = Keeper::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
-            tokio::spawn(keeper.run(told));
+            tokio::spawn(keeper.run(messages));
             program::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
             tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_longer_is_led_to_people_of_other_strength() {
+    fn longer_wait_widens_the_rating_range() {
         let seconds = Duration::from_secs;
         assert!(!is_far(None, &[2_000], seconds(0)) && !is_far(Some(1_000), &[], seconds(0)));
         assert!(!is_far(Some(1_000), &[1_100], seconds(0)) && is_far(Some(1_000), &[1_101], seconds(0)));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_unknown_until_some_have_come() {
+    fn wait_is_unknown_without_samples() {
         let players = Players::default();
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);

@@ -186,7 +186,7 @@ impl Metrics {
             self.fed.set(i64::try_from(feeds.fed).unwrap_or(i64::MAX));
             self.lag.set(fleet.lag().as_secs_f64());
             self.unheard.set((!fleet.is_present()).into());
-            self.silent.set((!fleet.copies.may_tell()).into());
+            self.silent.set((!fleet.copies.may_publish()).into());
             let copies = fleet.copies.shown();
             self.copy_lag.set(copies.lag.as_secs_f64());
             self.copy_bytes.set(i64::try_from(copies.bytes).unwrap_or(i64::MAX));

@@ -5,15 +5,20 @@
 //! step fails, the room resumes here.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use anyhow::{Context as _, bail};
 use journal_core::JournalEnd;
 use mesh::Stays;
+use serde::{Deserialize, Serialize};
 use tokio::{
-    sync::{Semaphore, mpsc::Receiver},
+    sync::{Semaphore, mpsc::Receiver, oneshot},
     task::{JoinSet, spawn_blocking},
     time::{Instant, sleep, timeout},
 };
@@ -23,7 +28,6 @@ use super::{
     Hub,
     elsewhere::{Elsewhere, Row},
     files::parse,
-    moves::{Moved, Why},
 };
 use crate::{
     fleet::{
@@ -49,9 +53,96 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long to wait until a room that was handed over resumes. A dead node is detected in less time.
 const SETTLING: Duration = Duration::from_secs(40);
 
+/// The state of the hand-over of rooms.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    pub(super) begun: AtomicBool,
+    // The reason why all remaining rooms stay, if one room could not move for a reason that applies to all of them.
+    pub(super) stopped: OnceLock<StayReason>,
+    // The tasks that wait for the end of a room, by its id.
+    ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
+    // Rooms that were suspended, and not closed since.
+    handed: Mutex<BTreeSet<String>>,
+}
+
+impl Moves {
+    // Registers a task that waits for the end of a room.
+    pub(super) fn expect(&self, id: &str) -> oneshot::Receiver<JournalEnd> {
+        let (ended, end) = oneshot::channel();
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ended);
+        end
+    }
+
+    /// Removes and returns the waiting task of this room.
+    pub(super) fn take(&self, room: &Room) -> Option<oneshot::Sender<JournalEnd>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&room.file().id)
+    }
+
+    pub(super) fn hand(&self, id: &str) {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+    }
+
+    pub(super) fn keep(&self, id: &str) {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    /// Whether a room was handed over, or is about to be.
+    pub(super) fn has_handed(&self, id: &str) -> bool {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+}
+
+/// The reason why a room stays at this hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StayReason {
+    /// No other hub takes rooms.
+    NoHub,
+    /// No other hub has its version of the rules.
+    NoRules,
+    /// It is a ladder match.
+    Ladder,
+    /// Its journal was given up.
+    NoJournal,
+    /// Its copy is not available to other hubs.
+    NoCopy,
+    /// The directory does not answer.
+    Away,
+    /// No other hub took a room that was offered.
+    NotTaken,
+    /// No hub has reported yet that the room has resumed.
+    Unheard,
+}
+
+impl StayReason {
+    /// The end of a sentence about some rooms.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::NoHub => "there is no other hub that takes rooms",
+            Self::NoRules => "no other hub supports their version of the rules",
+            Self::Ladder => "matches of the ladder do not move",
+            Self::NoJournal => "their journals were cut, so no hub can resume them",
+            Self::NoCopy => "their latest events are not replicated",
+            Self::Away => "the directory of the arcade does not respond",
+            Self::NotTaken => "the other hubs accepted none of the rooms",
+            Self::Unheard => "they were handed over, but no other hub has confirmed that they resumed",
+        }
+    }
+}
+
+/// The outcome of moving all rooms.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Moved {
+    /// The pause of each moved room, in milliseconds.
+    pub(crate) pauses_ms: Vec<u64>,
+    /// The number of rooms that stay, by reason.
+    pub(crate) stays: BTreeMap<StayReason, usize>,
+}
+
+/// The outcome for one room.
 enum Outcome {
     Moved(Duration),
-    Stays(Why),
+    Stays(StayReason),
     /// The room was closed meanwhile, or another hub has it.
     Gone,
 }
@@ -108,10 +199,10 @@ impl Hub {
             (file.id.clone(), file.ladder)
         };
         if is_ladder {
-            return Outcome::Stays(Why::Ladder);
+            return Outcome::Stays(StayReason::Ladder);
         }
         if !room.journal.is_open() {
-            return Outcome::Stays(Why::NoJournal);
+            return Outcome::Stays(StayReason::NoJournal);
         }
         if let Some(why) = self.moves.stopped.get() {
             return Outcome::Stays(*why);
@@ -119,11 +210,11 @@ impl Hub {
         match fleet.hand_over(&id).await {
             Some(Ok(())) => {}
             Some(Err(kept)) => return kept.into(),
-            None => return self.stop_moving(Why::Away),
+            None => return self.stop_moving(StayReason::Away),
         }
         if !fleet.copies.catch_up(&id, LATE, COPYING).await {
             fleet.stay(&id).await;
-            return Outcome::Stays(Why::NoCopy);
+            return Outcome::Stays(StayReason::NoCopy);
         }
         let (began, ended) = (Instant::now(), self.moves.expect(&id));
         if !room.suspend() {
@@ -149,7 +240,7 @@ impl Hub {
         if !fleet.copies.catch_up(&id, Duration::ZERO, COPYING).await {
             fleet.stay(&id).await;
             self.go_on_here(room, end).await;
-            return Outcome::Stays(Why::NoCopy);
+            return Outcome::Stays(StayReason::NoCopy);
         }
         let is_handed = fleet.suspended(&id).await;
         self.let_go(room).await;
@@ -165,13 +256,13 @@ impl Hub {
             }
             Ok(Some(Settled::Back)) => {
                 warn!(room = id, "no other hub took the room, so it continues here");
-                self.stop_moving(Why::NotTaken)
+                self.stop_moving(StayReason::NotTaken)
             }
-            Ok(None) | Err(_) => Outcome::Stays(Why::Unheard),
+            Ok(None) | Err(_) => Outcome::Stays(StayReason::Unheard),
         }
     }
 
-    fn stop_moving(&self, why: Why) -> Outcome {
+    fn stop_moving(&self, why: StayReason) -> Outcome {
         // The first reason is kept.
         let _ = self.moves.stopped.set(why);
         Outcome::Stays(why)
@@ -234,8 +325,8 @@ impl Hub {
 impl From<HandoverError> for Outcome {
     fn from(kept: HandoverError) -> Self {
         match kept {
-            HandoverError::Stays(Stays::NoNode) => Self::Stays(Why::NoHub),
-            HandoverError::Stays(Stays::NoRules) => Self::Stays(Why::NoRules),
+            HandoverError::Stays(Stays::NoNode) => Self::Stays(StayReason::NoHub),
+            HandoverError::Stays(Stays::NoRules) => Self::Stays(StayReason::NoRules),
             HandoverError::Lost => Self::Gone,
         }
     }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 
 use super::{Hub, OpenError, resources::Resources};
 use crate::{
-    fleet::{Fleet, Refused},
+    fleet::{ClaimError, Fleet},
     games::Options,
     room::{
         Room,
@@ -93,15 +93,15 @@ impl Hub {
             let id = self.rooms.files.name_above(options.game().name(), fleet.highest())?;
             match Handle::current().block_on(fleet.open(&id, &needs)) {
                 Ok(()) => return Ok(id),
-                Err(Refused::Taken) => {}
-                Err(away @ Refused::Away) => return Err(OpenError::Unclaimed(away)),
+                Err(ClaimError::Taken) => {}
+                Err(away @ ClaimError::Away) => return Err(OpenError::Unclaimed(away)),
             }
         }
-        Err(OpenError::Unclaimed(Refused::Taken))
+        Err(OpenError::Unclaimed(ClaimError::Taken))
     }
 
     /// Claims a code for a room, so that no other node assigns the same code. May block the thread.
-    pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), Refused> {
+    pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
         match &self.elsewhere {
             Some(elsewhere) => Handle::current().block_on(elsewhere.fleet.claim_code(code, room)),
             None => Ok(()),
@@ -142,7 +142,7 @@ pub(crate) enum Visibility {
 /// The properties of a new room in addition to its options.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Wish {
+pub(crate) struct RoomProperties {
     pub(crate) name: Option<String>,
     visibility: Visibility,
     word: Option<String>,
@@ -157,19 +157,19 @@ impl Hub {
         self: &Arc<Self>,
         options: &Options,
         host: HostId,
-        wish: Wish,
+        properties: RoomProperties,
     ) -> Result<(Arc<Room>, String), OpenError> {
         let (token, owner) = Owner::draw(host)?;
         let room = self.open_with(options, Some(host), |file| {
-            file.access = self.access(&file.id, &wish)?;
-            (file.owner, file.name) = (Some(owner), wish.name);
+            file.access = self.access(&file.id, &properties)?;
+            (file.owner, file.name) = (Some(owner), properties.name);
             Ok(())
         })?;
         Ok((room, token))
     }
 
-    fn access(&self, id: &str, wish: &Wish) -> anyhow::Result<Access> {
-        match (wish.visibility, &wish.word) {
+    fn access(&self, id: &str, properties: &RoomProperties) -> anyhow::Result<Access> {
+        match (properties.visibility, &properties.word) {
             (Visibility::Public, None) => Ok(Access::Public),
             (Visibility::Link, None) => loop {
                 let code = draw_code(CODE)?;
@@ -178,8 +178,8 @@ impl Hub {
                 }
                 match self.claim_code(&code, id) {
                     Ok(()) => return Ok(Access::Link(code)),
-                    Err(Refused::Taken) => {}
-                    Err(away @ Refused::Away) => return Err(away.into()),
+                    Err(ClaimError::Taken) => {}
+                    Err(away @ ClaimError::Away) => return Err(away.into()),
                 }
             },
             (Visibility::Word, Some(word)) if (1..=MAX_WORD).contains(&word.len()) => {

@@ -81,16 +81,16 @@ fn json(parts: &impl serde::Serialize) -> String {
 #[derive(Debug)]
 pub(crate) struct Pictures {
     open: Arc<Rooms>,
-    state: Mutex<State>,
+    state: Mutex<PictureState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PictureState {
     watched: BTreeMap<String, WatchedRoom>,
     shares: Shares,
 }
 
-impl State {
+impl PictureState {
     fn remove(&mut self, id: &str) {
         if let Some(watched) = self.watched.remove(id) {
             self.shares.give_back(watched.host);
@@ -107,11 +107,11 @@ struct WatchedRoom {
 
 impl Pictures {
     pub(super) fn new(open: Arc<Rooms>) -> Arc<Self> {
-        let state = State { watched: BTreeMap::new(), shares: Shares::new(MAX_ROOMS) };
+        let state = PictureState { watched: BTreeMap::new(), shares: Shares::new(MAX_ROOMS) };
         Arc::new(Self { open, state: Mutex::new(state) })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PictureState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_told_by_what_has_changed() {
+    fn picture_update_has_only_changed_parts() {
         let (empty, one, two) = (
             Picture::new(),
             picture(&json!({ "size": [2, 3], "0": "+-+", "1": "|.|" })),

@@ -139,7 +139,7 @@ mod tests {
     use std::net::UdpSocket;
 
     #[test]
-    fn a_range_has_a_first_and_a_last_port() {
+    fn port_range_has_a_first_and_a_last_port() {
         assert_eq!(port_range("2100-2199"), Ok(2100..=2199));
         assert_eq!(port_range("7-7"), Ok(7..=7));
         for wrong in ["", "7", "-", "7-", "-7", "0-9", "9-8", "1-65536", "+1-2", "1-2-3"] {
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn ports_on_this_machine_only_are_here() {
+    fn loopback_ports_are_local() {
         let are_here = |bind: &[&str]| Ports::new(bind.iter().map(|ip| ip.parse().unwrap()).collect(), None).are_here();
         assert!(are_here(&["127.0.0.1"]) && are_here(&["127.0.0.1", "::1"]));
         assert!(!are_here(&["0.0.0.0"]) && !are_here(&["127.0.0.1", "192.0.2.7"]) && !are_here(&[]));
     }
 
     #[test]
-    fn each_room_has_a_port_of_the_range_until_none_is_left() {
+    fn rooms_get_ports_of_the_range_until_none_is_left() {
         // Held by a socket while the range of this one port is tried.
         let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();

@@ -33,7 +33,7 @@ use crate::{
 };
 
 // Rooms by id, with the step of their publication.
-type ById = BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>;
+type ById = BTreeMap<String, (Arc<Room>, watch::Sender<PublicationState>)>;
 
 /// The rooms that are published.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Feeding {
     }
 
     // Removes a room that has no feeds or whose publication is over. Returns whether that is the case.
-    fn leave(&self, id: &str, steps: &watch::Sender<Step>) -> bool {
+    fn leave(&self, id: &str, steps: &watch::Sender<PublicationState>) -> bool {
         let mut rooms = self.rooms();
         if steps.receiver_count() > 0 && !steps.borrow().is_last() {
             return false;
@@ -60,7 +60,11 @@ impl Feeding {
 
     /// Publishes a room of this node until the returned value is dropped. Returns `None` if the directory assigns the
     /// room to another node.
-    pub(crate) fn feed(self: &Arc<Self>, fleet: &Arc<Fleet>, room: &Arc<Room>) -> Option<watch::Receiver<Step>> {
+    pub(crate) fn feed(
+        self: &Arc<Self>,
+        fleet: &Arc<Fleet>,
+        room: &Arc<Room>,
+    ) -> Option<watch::Receiver<PublicationState>> {
         let id = room.file().id.clone();
         let owned = fleet.owned(&id)?;
         let mut rooms = self.rooms();
@@ -70,7 +74,7 @@ impl Feeding {
         {
             return Some(steps.subscribe());
         }
-        let (steps, step) = watch::channel(Step::Beginning);
+        let (steps, step) = watch::channel(PublicationState::Beginning);
         rooms.insert(id.clone(), (Arc::clone(room), steps.clone()));
         drop(rooms);
         let (feeding, fleet, room) = (Arc::clone(self), Arc::clone(fleet), Arc::clone(room));
@@ -86,7 +90,7 @@ impl Feeding {
                     break;
                 }
                 // Another feed has just been opened, so the publication starts again.
-                steps.send_replace(Step::Beginning);
+                steps.send_replace(PublicationState::Beginning);
             }
             drop(counted);
         });
@@ -103,7 +107,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The step of a publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PublicationState {
     /// The publication has not started. A follower may start at an old one.
     Beginning,
     /// The publication has started.
@@ -114,7 +118,7 @@ pub(crate) enum Step {
     Failed,
 }
 
-impl Step {
+impl PublicationState {
     pub(super) const fn is_last(self) -> bool {
         matches!(self, Self::Over | Self::Failed)
     }
@@ -137,14 +141,14 @@ enum Over {
 }
 
 /// Publishes a room until it closes the connection, or the brokers are away for too long. Returns which of the two.
-pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step>) -> Step {
+pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<PublicationState>) -> PublicationState {
     let mut last = None;
     // A run ends when a new watcher would receive too much. The next run starts as for a new watcher.
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
-            Err(Over::Closed) => return Step::Over,
-            Err(Over::Broken) => return Step::Failed,
+            Err(Over::Closed) => return PublicationState::Over,
+            Err(Over::Broken) => return PublicationState::Failed,
         }
     }
 }
@@ -153,7 +157,7 @@ pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Step
 async fn run(
     Published { room, owned, feeds }: Published<'_>,
     last: &mut Option<Sequence>,
-    steps: &watch::Sender<Step>,
+    steps: &watch::Sender<PublicationState>,
 ) -> Result<(), Over> {
     let address = own_watcher();
     let mailbox = room.gate.enter(Role::Watcher, address.into(), address, false).await.ok_or(Over::Closed)?;
@@ -161,16 +165,16 @@ async fn run(
     let (_here, mut words) = room.roster.enter(None, false);
     let mut news = room.news.subscribe(None);
     let number = SysRng.try_next_u64().map_err(|_| Over::Broken)?;
-    let mut log = Log { owned, feeds, last, run: number, told: 0, backlog: Backlog::new(room.game), begun: false };
-    log.tell(vec![Item::News(Bytes::copy_from_slice(news.room().as_bytes()))]).await?;
-    steps.send_if_modified(|step| std::mem::replace(step, Step::Going) != Step::Going);
+    let mut log = Log { owned, feeds, last, run: number, number: 0, backlog: Backlog::new(room.game), begun: false };
+    log.publish(vec![Item::News(Bytes::copy_from_slice(news.room().as_bytes()))]).await?;
+    steps.send_if_modified(|step| std::mem::replace(step, PublicationState::Going) != PublicationState::Going);
     loop {
         let (items, over) = gather(&mailbox.0, &mut news, &mut words).await;
         if items.iter().any(|item| item.len() > MAX_ITEM) {
             warn!("a message of {} is too long to publish", room.game.name());
             return Err(Over::Broken);
         }
-        log.tell(items).await?;
+        log.publish(items).await?;
         if over {
             return Err(Over::Closed);
         }
@@ -237,19 +241,19 @@ struct Log<'a> {
     feeds: &'a Feeds,
     last: &'a mut Option<Sequence>,
     run: u64,
-    // The number of messages.
-    told: u64,
+    // The number of the next message.
+    number: u64,
     backlog: Backlog,
     // Whether the run has a snapshot for followers.
     begun: bool,
 }
 
 impl Log<'_> {
-    async fn tell(&mut self, items: Vec<Item>) -> Result<(), Over> {
+    async fn publish(&mut self, items: Vec<Item>) -> Result<(), Over> {
         if !self.begun {
             self.snapshot().await?;
         }
-        let changes = Event { kind: Kind::Change, run: self.run, number: self.told, items };
+        let changes = Event { kind: Kind::Change, run: self.run, number: self.number, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
                 // The snapshot does not contain the message, because followers apply the message after it.
@@ -260,9 +264,9 @@ impl Log<'_> {
                 }
             }
             // The next snapshot contains these items.
-            for item in Event::read(body).map(|told| told.items).unwrap_or_default() {
+            for item in Event::read(body).map(|event| event.items).unwrap_or_default() {
                 self.backlog.take(&item);
-                self.told += 1;
+                self.number += 1;
             }
         }
         Ok(())
@@ -270,7 +274,7 @@ impl Log<'_> {
 
     async fn snapshot(&mut self) -> Result<(), Over> {
         let items = self.backlog.all().to_vec();
-        let snapshot = Event { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.told, items };
+        let snapshot = Event { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.number, items };
         for (at, body) in snapshot.write().into_iter().enumerate() {
             if !self.append(at == 0, &body).await? {
                 return Err(Over::Broken);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_kept_once_bounded_and_cleared() {
+    fn reports_are_stored_once_bounded_and_cleared() {
         let directory = testkit::TempDir::new();
         let path = directory.path().join("reports");
         let reports = Reports::open(path.clone()).unwrap();

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_are_shared_out_over_the_hosts_that_ask_for_them() {
+    fn bots_are_shared_among_hosts() {
         let mut owners = vec![None; 20];
         let take_all = |owners: &mut Vec<_>, owner| {
             let before = owners.len();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_makes_rooms_as_long_as_there_are_plenty() {
+    fn host_opens_rooms_within_its_share() {
         let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
         let mut makers = vec![None, None];
         while resources.room(makers.iter().copied(), Some(host(1))).is_ok() {

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_of_an_arcade_know_the_tokens_of_each_other_and_their_own_of_before() {
+    fn tokens_of_other_nodes_and_former_secrets_are_valid() {
         let (ann, bob) = (secret_of(1), secret_of(2));
         let ticket = Ticket { journal: 9, seat: "[fd00::1]:4000".parse().unwrap() };
         let (before, word) = (bob.token("nuggets-1", ticket), bob.word("nuggets-1", "owl"));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_known_by_what_is_kept_of_it() {
+    fn password_is_verified_by_its_hash() {
         let secret = secret_of(7);
         let kept = secret.word("nuggets-1", "żółw");
         assert!(secret.verify_word("nuggets-1", "żółw", &kept) && !kept.contains("żółw"));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_for_one_seat_of_one_journal_in_one_room() {
+    fn token_is_valid_for_one_seat_of_one_journal() {
         let secret = secret_of(7);
         let ticket = |seat: &str| Ticket { journal: 9, seat: seat.parse().unwrap() };
         let own = ticket("[fd00::1]:4000");

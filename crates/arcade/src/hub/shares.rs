@@ -26,11 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(crate) struct Shares {
     kind: Kind,
-    state: Mutex<State>,
+    state: Mutex<ShareState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ShareState {
     given: netcore::Shares,
     waiting: netcore::Shares,
     // Requests of hosts that cannot be granted more at the moment.
@@ -45,7 +45,7 @@ impl Shares {
 
     /// Creates a resource of `size`. One host may have half of it, but at most `cap`.
     pub(crate) fn with_cap(kind: Kind, size: usize, cap: usize) -> Arc<Self> {
-        let state = State {
+        let state = ShareState {
             given: netcore::Shares::new(size).with_cap(cap),
             waiting: netcore::Shares::new(MAX_WAITING),
             queue: HostQueue::default(),
@@ -110,7 +110,7 @@ impl Shares {
         let mut served = vec![];
         {
             let mut state = self.state();
-            let State { given, queue, .. } = &mut *state;
+            let ShareState { given, queue, .. } = &mut *state;
             match host {
                 Some(host) => given.give_back_many(host, amount),
                 None => given.give_back_unshared(),
@@ -125,7 +125,7 @@ impl Shares {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ShareState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,7 +49,11 @@ impl Following {
 
     /// The channel of a public room of another node, unless following it has failed recently. If no task follows the
     /// room yet, also returns the requests of the channel, and the caller has to start a task.
-    pub(crate) fn channel(&self, id: &str, game: Game) -> Option<(Arc<Channel>, Option<mpsc::UnboundedReceiver<Ask>>)> {
+    pub(crate) fn channel(
+        &self,
+        id: &str,
+        game: Game,
+    ) -> Option<(Arc<Channel>, Option<mpsc::UnboundedReceiver<ChannelRequest>>)> {
         let mut state = self.state();
         if let Some(until) = state.barred.get(id) {
             if Instant::now() < *until {
@@ -60,9 +64,9 @@ impl Following {
         if let Some(channel) = state.channels.get(id).filter(|channel| !channel.is_over()) {
             return Some((Arc::clone(channel), None));
         }
-        let (channel, asks) = Channel::new(game);
+        let (channel, requests) = Channel::new(game);
         state.channels.insert(id.to_owned(), Arc::clone(&channel));
-        Some((channel, Some(asks)))
+        Some((channel, Some(requests)))
     }
 
     /// Stops following a room. If following has failed, its watchers get their own sockets for a while.
@@ -88,7 +92,7 @@ const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 
 /// A request of a channel to the node of its room.
 #[derive(Debug)]
-pub(crate) enum Ask {
+pub(crate) enum ChannelRequest {
     /// Whether a client at this address may watch.
     Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), CloseReason>> },
     /// A watcher has disconnected.
@@ -107,14 +111,14 @@ pub(crate) enum NextMessage {
 #[derive(Debug)]
 pub(crate) struct Channel {
     game: Game,
-    state: Mutex<State>,
-    asks: mpsc::UnboundedSender<Ask>,
+    state: Mutex<ChannelState>,
+    requests: mpsc::UnboundedSender<ChannelRequest>,
     // `None` until the first snapshot or the first failure.
     ready: watch::Sender<Option<bool>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ChannelState {
     backlog: Backlog,
     // The current run, and the number of its messages so far; `None` before the first snapshot.
     at: Option<(u64, u64)>,
@@ -184,10 +188,10 @@ impl Queue {
 
 impl Channel {
     /// A channel without a snapshot, and its requests.
-    pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
+    pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<ChannelRequest>) {
         // The queue is bounded by the number of sockets.
-        let (asks, asked) = mpsc::unbounded_channel();
-        let state = State {
+        let (requests, receiver) = mpsc::unbounded_channel();
+        let state = ChannelState {
             backlog: Backlog::new(game),
             at: None,
             coming: None,
@@ -195,10 +199,10 @@ impl Channel {
             next: 0,
             over: false,
         };
-        (Arc::new(Self { game, state: Mutex::new(state), asks, ready: watch::Sender::default() }), asked)
+        (Arc::new(Self { game, state: Mutex::new(state), requests, ready: watch::Sender::default() }), receiver)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChannelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -234,7 +238,7 @@ impl Channel {
             state.next += 1;
             state.next
         };
-        self.asks.send(Ask::Come { number, address, answer }).map_err(|_| None)?;
+        self.requests.send(ChannelRequest::Come { number, address, answer }).map_err(|_| None)?;
         // From now on the node is notified when the guest has disconnected, also if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
@@ -386,7 +390,7 @@ impl Drop for Guest {
     fn drop(&mut self) {
         self.channel.state().guests.remove(&self.number);
         // The task may have ended.
-        let _ = self.channel.asks.send(Ask::Gone(self.number));
+        let _ = self.channel.requests.send(ChannelRequest::Gone(self.number));
     }
 }
 
@@ -414,10 +418,10 @@ mod tests {
 
     /// A channel whose room permits all watchers.
     fn open(game: Game) -> Arc<Channel> {
-        let (channel, mut asks) = Channel::new(game);
+        let (channel, mut requests) = Channel::new(game);
         tokio::spawn(async move {
-            while let Some(ask) = asks.recv().await {
-                if let Ask::Come { answer, .. } = ask {
+            while let Some(request) = requests.recv().await {
+                if let ChannelRequest::Come { answer, .. } = request {
                     let _ = answer.send(Ok(()));
                 }
             }
@@ -431,15 +435,15 @@ mod tests {
 
     /// What a guest can take now.
     async fn taken(guest: &Guest) -> Vec<NextMessage> {
-        let mut said = vec![];
+        let mut messages = vec![];
         while let Ok(next) = timeout(Duration::from_millis(1), guest.next()).await {
             let is_end = matches!(next, NextMessage::End(_));
-            said.push(next);
+            messages.push(next);
             if is_end {
                 break;
             }
         }
-        said
+        messages
     }
 
     fn items(items: &[Item]) -> Vec<NextMessage> {
@@ -447,7 +451,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_comes_is_told_all_from_the_beginning_once_and_then_what_follows() {
+    async fn new_watcher_receives_the_backlog_once_and_then_events() {
         let channel = open(Game::Robots);
         let early = come(&channel).await;
         assert_eq!(taken(&early).await, [], "nothing is known yet");
@@ -477,7 +481,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_does_not_follow_is_refused() {
+    async fn event_with_a_gap_is_rejected() {
         let channel = open(Game::Robots);
         assert!(!publish(&channel, Kind::Change, (1, 0), vec![frame("a")]), "before a snapshot");
         assert!(publish(&channel, SNAPSHOT, (1, 5), vec![]));
@@ -493,7 +497,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_watcher_is_told_everything_anew_and_others_do_not_wait_for_it() {
+    async fn slow_watcher_receives_a_snapshot_and_delays_no_other() {
         let channel = open(Game::Nuggets);
         let (slow, quick) = (come(&channel).await, come(&channel).await);
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("GRID 1 1")]));
@@ -503,42 +507,42 @@ mod tests {
             assert!(publish(&channel, Kind::Change, (1, number), vec![picture(number)]));
             assert_eq!(taken(&quick).await, items(&[picture(number)]));
         }
-        let told = taken(&slow).await;
+        let messages = taken(&slow).await;
         // The queued messages, and then the snapshot.
-        assert!((10..25).contains(&told.len()), "{}", told.len());
-        assert_eq!(told[..2], items(&[picture(0), picture(1)]));
-        assert_eq!(told[told.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));
+        assert!((10..25).contains(&messages.len()), "{}", messages.len());
+        assert_eq!(messages[..2], items(&[picture(0), picture(1)]));
+        assert_eq!(messages[messages.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));
         assert!(publish(&channel, Kind::Change, (1, 100), vec![picture(100)]));
         assert_eq!(taken(&slow).await, items(&[picture(100)]));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_node_of_the_room_decides_who_looks_on() {
-        let (channel, mut asks) = Channel::new(Game::Nuggets);
+    async fn node_of_the_room_admits_watchers() {
+        let (channel, mut requests) = Channel::new(Game::Nuggets);
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("a")]));
         let address = "192.0.2.1:7".parse().unwrap();
         let coming = tokio::spawn({
             let channel = Arc::clone(&channel);
             async move { channel.come(address).await }
         });
-        let Some(Ask::Come { number, address: from, answer }) = asks.recv().await else { panic!() };
+        let Some(ChannelRequest::Come { number, address: from, answer }) = requests.recv().await else { panic!() };
         assert_eq!(from, address);
         answer.send(Err(CloseReason::Banned)).unwrap();
         assert_eq!(coming.await.unwrap().unwrap_err(), Some(CloseReason::Banned));
-        assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
+        assert!(matches!(requests.recv().await, Some(ChannelRequest::Gone(gone)) if gone == number));
         assert!(channel.is_empty());
         let coming = tokio::spawn({
             let channel = Arc::clone(&channel);
             async move { channel.come(address).await }
         });
-        let Some(Ask::Come { number, answer, .. }) = asks.recv().await else { panic!() };
+        let Some(ChannelRequest::Come { number, answer, .. }) = requests.recv().await else { panic!() };
         answer.send(Ok(())).unwrap();
         let guest = coming.await.unwrap().unwrap();
         assert_eq!(taken(&guest).await, items(&[frame("a")]));
         channel.remove(number, CloseReason::RemovedByOwner);
         assert_eq!(taken(&guest).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
         drop(guest);
-        assert!(matches!(asks.recv().await, Some(Ask::Gone(gone)) if gone == number));
+        assert!(matches!(requests.recv().await, Some(ChannelRequest::Gone(gone)) if gone == number));
         assert!(channel.is_empty() && !channel.is_over());
     }
 }

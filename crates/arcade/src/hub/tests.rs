@@ -75,7 +75,7 @@ async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back() {
+async fn panic_of_an_engine_ends_only_its_match() {
     let data = TempDir::new();
     let (hub, [broken, other]) = hub(&data);
     let [ann, bob, cid] = [&broken, &broken, &other].map(|room| Peer::new(room.address));
@@ -105,7 +105,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_room_that_begins_anew_is_closed_all_the_same() {
+async fn restarting_room_can_be_closed() {
     let data = TempDir::new();
     let (hub, [room, other]) = hub(&data);
     room.stop(Leave::Over, RoomOutcome::Renewed);
@@ -124,7 +124,7 @@ async fn a_room_that_begins_anew_is_closed_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_late_save_of_a_room_that_was_replaced_does_not_bring_its_journal_back() {
+async fn late_save_of_a_replaced_room_does_not_restore_its_journal() {
     let data = TempDir::new();
     let (hub, [before, _]) = hub(&data);
     before.stop(Leave::Over, RoomOutcome::Renewed);
@@ -137,7 +137,7 @@ async fn a_late_save_of_a_room_that_was_replaced_does_not_bring_its_journal_back
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_room_is_watched_for_pictures_once() {
+async fn room_is_watched_once_for_pictures() {
     let data = TempDir::new();
     let (hub, [room, other]) = hub(&data);
     let id = room.file().id.clone();
@@ -165,7 +165,7 @@ async fn a_room_is_watched_for_pictures_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_room_is_not_watched_for_pictures_when_nobody_looks_any_more() {
+async fn room_is_not_watched_for_pictures_without_pages() {
     let data = TempDir::new();
     let (hub, [room, _]) = hub(&data);
     let shots = hub.pictures().of(&room.file().id, HostId::of("10.0.0.1:1")).unwrap();

@@ -61,15 +61,15 @@ impl Message {
 
 /// The status of a response other than 200.
 #[derive(Debug)]
-struct Refused(StatusCode);
+struct BadStatus(StatusCode);
 
-impl fmt::Display for Refused {
+impl fmt::Display for BadStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "it responded with {}", self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for BadStatus {}
 
 impl Sdk {
     /// The server at the port that the environment names.
@@ -84,9 +84,9 @@ impl Sdk {
         Ok(Self { port })
     }
 
-    async fn tell(self, message: &Message) -> anyhow::Result<()> {
+    async fn send(self, message: &Message) -> anyhow::Result<()> {
         match time::timeout(PATIENCE, self.exchange(message)).await {
-            Ok(told) => told,
+            Ok(sent) => sent,
             Err(_) => bail!("it does not respond within {} s", PATIENCE.as_secs()),
         }
     }
@@ -106,7 +106,7 @@ impl Sdk {
         connection.abort();
         match answer?.status() {
             StatusCode::OK => Ok(()),
-            status => Err(Refused(status).into()),
+            status => Err(BadStatus(status).into()),
         }
     }
 }
@@ -122,17 +122,17 @@ pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
         let mut news = News::default();
-        let telling = async {
+        let reporting = async {
             loop {
-                news.tell(sdk, &hub).await;
+                news.send(sdk, &hub).await;
                 time::sleep(HEALTHY_EVERY).await;
             }
         };
         tokio::select! {
-            () = telling => {}
+            () = reporting => {}
             _ = ended => {}
         }
-        if let Err(error) = sdk.tell(&Message::Shutdown).await {
+        if let Err(error) = sdk.send(&Message::Shutdown).await {
             warn!("cannot report to Agones that the hub ends: {error:#}");
         }
     });
@@ -159,7 +159,7 @@ struct News {
 
 impl News {
     // The server may start after the hub, so each message is repeated until the server has answered.
-    async fn tell(&mut self, sdk: Sdk, hub: &Hub) {
+    async fn send(&mut self, sdk: Sdk, hub: &Hub) {
         match self.try_tell(sdk, hub).await {
             Ok(()) if self.is_away => {
                 self.is_away = false;
@@ -175,22 +175,24 @@ impl News {
 
     async fn try_tell(&mut self, sdk: Sdk, hub: &Hub) -> anyhow::Result<()> {
         if !self.is_ready {
-            sdk.tell(&Message::Ready).await?;
+            sdk.send(&Message::Ready).await?;
             self.is_ready = true;
             info!("reported to Agones that the hub is ready");
         }
-        sdk.tell(&Message::Health).await?;
+        sdk.send(&Message::Health).await?;
         let rooms = hub.rooms.all().len();
         if self.has_no_counter || self.rooms == Some(rooms) {
             return Ok(());
         }
-        match sdk.tell(&Message::Rooms(rooms)).await {
-            Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.0 == StatusCode::NOT_FOUND) => {
+        match sdk.send(&Message::Rooms(rooms)).await {
+            Err(error)
+                if error.downcast_ref::<BadStatus>().is_some_and(|refused| refused.0 == StatusCode::NOT_FOUND) =>
+            {
                 self.has_no_counter = true;
                 warn!("Agones has no counter '{COUNTER}' for this hub; its fleet must list it under 'counters'");
             }
-            told => {
-                told?;
+            sent => {
+                sent?;
                 self.rooms = Some(rooms);
             }
         }
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_as_the_interface_defines_them() {
+    fn requests_have_the_form_of_the_interface() {
         let text = |message: Message| {
             let (method, path, body) = message.request();
             format!("{method} {path} {body}")

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_holds_what_a_hub_needs() {
+    fn backup_contains_all_data_of_a_hub() {
         let directory = TempDir::new();
         let data = directory.path().join("data");
         fs::create_dir_all(data.join("rooms")).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_in_a_backup_is_whole_although_it_is_continued_meanwhile() {
+    fn journal_that_grows_during_a_backup_is_complete() {
         let directory = TempDir::new();
         let (data, stop) = (directory.path().join("data"), AtomicBool::new(false));
         let journals = data.join("journals");

@@ -21,7 +21,6 @@ use crate::{
     operator::{
         drain,
         ladder::LadderCommand,
-        listing::pretty,
         reports::{self, ReportCommand},
         transfer::receive,
         wire::{self, Reply, Request},
@@ -183,30 +182,30 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match command {
         Command::Status { json } => {
-            let status = ask(data, &Request::Status)?;
+            let status = send(data, &Request::Status)?;
             let text = if json { pretty(&status) } else { status_text(&status) };
             write!(out, "{text}")?;
         }
         Command::Room(RoomCommand::List { json }) => {
-            let rooms = ask(data, &Request::Rooms)?;
+            let rooms = send(data, &Request::Rooms)?;
             let text = if json { pretty(&rooms) } else { rooms_text(&rooms) };
             write!(out, "{text}")?;
         }
         Command::Room(RoomCommand::New { game, options, permanent }) => {
             let options = options_of(game, &options)?;
-            let room = ask(data, &Request::Open { options, permanent })?;
+            let room = send(data, &Request::Open { options, permanent })?;
             writeln!(out, "{} is open at port {}.", word(&room, "id"), room["port"])?;
         }
         Command::Room(RoomCommand::Close { room, reason }) => {
-            ask(data, &Request::Close { room: room.clone(), reason })?;
+            send(data, &Request::Close { room: room.clone(), reason })?;
             writeln!(out, "{room} is closed.")?;
         }
         Command::Room(RoomCommand::Restart { room }) => {
-            ask(data, &Request::Restart { room: room.clone() })?;
+            send(data, &Request::Restart { room: room.clone() })?;
             writeln!(out, "{room} is restarted.")?;
         }
         Command::Kick { room, seat } => {
-            let player = ask(data, &Request::Kick { room: room.clone(), seat })?;
+            let player = send(data, &Request::Kick { room: room.clone(), seat })?;
             writeln!(
                 out,
                 "{} (seat {}) is removed from {room}.",
@@ -215,21 +214,21 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             )?;
         }
         Command::Ban { host: Some(host), .. } => {
-            let changed = ask(data, &Request::Ban { host })?;
+            let changed = send(data, &Request::Ban { host })?;
             let already = if changed == Value::Bool(false) { " already" } else { "" };
             writeln!(out, "{} is banned{already}.", crate::room::bans::host_text(host))?;
         }
         Command::Ban { remove: Some(host), .. } => {
-            ask(data, &Request::Unban { host })?;
+            send(data, &Request::Unban { host })?;
             writeln!(out, "The ban of {} is lifted.", crate::room::bans::host_text(host))?;
         }
         Command::Ban { .. } => {
-            for host in ask(data, &Request::Bans)?.as_array().into_iter().flatten() {
+            for host in send(data, &Request::Bans)?.as_array().into_iter().flatten() {
                 writeln!(out, "{}", cmdkit::printable(host.as_str().unwrap_or_default()))?;
             }
         }
         Command::Drain { seconds, moving, json } => {
-            let drained = ask(data, &Request::Drain { seconds, moving })?;
+            let drained = send(data, &Request::Drain { seconds, moving })?;
             write!(out, "{}", if json { pretty(&drained) } else { drain::text(&drained, seconds)? })?;
         }
         Command::RelayBackup => {
@@ -237,13 +236,13 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             io::copy(&mut stream, &mut out)?;
         }
         Command::Report(ReportCommand::List { json }) => {
-            let reports = ask(data, &Request::Reports)?;
+            let reports = send(data, &Request::Reports)?;
             // The address of the page on this machine.
-            let page = ask(data, &Request::Status)?;
+            let page = send(data, &Request::Status)?;
             write!(out, "{}", if json { pretty(&reports) } else { reports::text(&reports, &word(&page, "address")) })?;
         }
         Command::Report(ReportCommand::Clear { id }) => {
-            ask(data, &Request::ClearReport { id })?;
+            send(data, &Request::ClearReport { id })?;
             writeln!(out, "Report {id} is cleared.")?;
         }
         Command::Backup { .. }
@@ -259,8 +258,13 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Formats JSON for a terminal, so that names of players cannot control the terminal.
+pub(super) fn pretty(value: &Value) -> String {
+    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
+}
+
 /// Sends a request to the running hub. Fails if no hub uses this data directory, or if the hub rejects the request.
-pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
+pub(crate) fn send(data: &Path, request: &Request) -> anyhow::Result<Value> {
     converse(data, request).map(|(reply, _)| reply)
 }
 
@@ -381,14 +385,14 @@ fn fleet_text(fleet: &Value) -> String {
         return text;
     }
     let is = |fact: &str| fleet[fact] == Value::Bool(true);
-    let heard = match (is("silent"), is("present")) {
+    let state = match (is("silent"), is("present")) {
         (true, _) => "does not respond, and the rooms of this hub are suspended",
         (false, false) => "does not respond",
         (false, true) => "responds",
     };
     let _ = writeln!(
         text,
-        "Arcade:   this is '{}'; the directory {heard}, {} ms late",
+        "Arcade:   this is '{}'; the directory {state}, {} ms late",
         word(fleet, "node"),
         fleet["lag_ms"]
     );

@@ -28,12 +28,10 @@ use crate::{
     hub::Hub,
     operator::{
         backup::back_up,
-        listing,
         transfer::Sender,
         wire::{Reply, Request, path},
     },
-    room::bans::host_text,
-    room::{Room, RoomOutcome},
+    room::{Room, RoomOutcome, bans::host_text, info::Player},
 };
 
 /// The longest request, in bytes.
@@ -177,7 +175,7 @@ async fn send_backup(hub: &Arc<Hub>, stream: UnixStream, uid: u32) -> anyhow::Re
 async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
     Ok(match request {
         Request::Status => hub.status(),
-        Request::Rooms => listing::rooms(hub)?,
+        Request::Rooms => rooms(hub)?,
         Request::Open { options, permanent } => {
             let room = tokio::task::block_in_place(|| hub.open(&options, None, permanent))?;
             serde_json::to_value(&*room.info.borrow())?
@@ -257,6 +255,30 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }
 
+/// The lobby with the address of each player in the form for bans; null while the address is unknown.
+fn rooms(hub: &Hub) -> serde_json::Result<Value> {
+    let mut lobby = serde_json::to_value(hub.snapshot(true))?;
+    for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {
+        if let Some(room) = listed["id"].as_str().and_then(|id| hub.rooms.get(id)) {
+            *listed = with_addresses(&room)?;
+        }
+    }
+    Ok(lobby)
+}
+
+fn with_addresses(room: &Room) -> serde_json::Result<Value> {
+    let info = room.info.borrow().clone();
+    let mut value = serde_json::to_value(&info)?;
+    let address = |player: &Player| room.roster.host_of(player.peer, player.address.as_deref()).map(host_text);
+    let addresses = info.players.iter().filter(|player| !player.bot).map(|player| json!(address(player)));
+    let shown =
+        value["players"].as_array_mut().into_iter().flatten().filter(|player| player["bot"] == Value::Bool(false));
+    for (player, address) in shown.zip(addresses) {
+        player["address"] = address;
+    }
+    Ok(value)
+}
+
 #[cfg(test)]
 mod tests {
     use testkit::TempDir;
@@ -264,7 +286,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nobody_else_can_open_the_socket_at_any_time() {
+    async fn socket_is_never_open_to_other_users() {
         let data = TempDir::new();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         for _ in 0..2 {

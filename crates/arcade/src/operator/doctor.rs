@@ -17,7 +17,7 @@ use super::data::RESULTS;
 use crate::{
     args::Args,
     fleet,
-    operator::{commands::ask, wire::Request},
+    operator::{commands::send, wire::Request},
     web::tls::Certificate,
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     // before it changes the user.
     let page = network::page(args.port, &bind);
     become_owner(&args.data)?;
-    let running = ask(&args.data, &Request::Status).ok();
+    let running = send(&args.data, &Request::Status).ok();
     let held = running.as_ref().and_then(|status| status["ports"].as_u64()).unwrap_or_default();
     let (database, ahead) = match database(args) {
         Ok((text, ahead)) => (Ok(text), ahead),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use crate::hub::moves::Moved;
+use crate::hub::migration::Moved;
 
 /// The hub's reply in words.
 pub(crate) fn text(answer: &Value, seconds: u64) -> anyhow::Result<String> {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_moved_and_what_stays_is_told_in_sentences() {
+    fn moved_and_remaining_rooms_are_reported() {
         assert_eq!(
             text(&json!({ "running": 2 }), 60).unwrap(),
             "The hub is shutting down; 2 running matches continue for at most 60 s.\n"

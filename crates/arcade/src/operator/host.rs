@@ -14,15 +14,17 @@ use journal_core::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, request_to_end};
 use servekit::Reach;
 use store::Store;
-use tokio::{net::TcpListener, time::Instant};
+#[cfg(unix)]
+use tokio::signal::unix;
+use tokio::{net::TcpListener, task::block_in_place, time::Instant};
 use tracing::{error, info, warn};
 
+#[cfg(unix)]
+use super::control;
 use super::{
     agones::{self, Sdk},
     data::{RESULTS, lock, prepare},
 };
-#[cfg(unix)]
-use super::{control, renewal};
 use crate::{
     args::Args,
     fleet::{self, Claim},
@@ -127,7 +129,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let ended = threads.rest.block_on(async {
         let mut stop = Box::pin(request_to_end().context("cannot handle signals")?);
         #[cfg(unix)]
-        renewal::on_hang_up(tls.clone()).context("cannot handle signals")?;
+        renew_on_hang_up(tls.clone()).context("cannot handle signals")?;
         if let Some((joining, events)) = joining {
             let claim = |room: &RoomFile| Claim { room: room.id.clone(), needs: room.options.game().rules() };
             let taken = joining.join(&before.iter().map(claim).collect::<Vec<_>>()).await?;
@@ -152,7 +154,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             info!("restored {} of {rooms} rooms", hub.rooms.all().len());
         }
         if !args.no_default_rooms {
-            tokio::task::block_in_place(|| hub.open_usual())?;
+            block_in_place(|| hub.open_usual())?;
         }
         results.start();
         if let Some(retention) = args.journal_keep {
@@ -165,7 +167,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         results.prepared().await;
         // Programs connect immediately, and their names are looked up.
         if !args.ladder.is_empty() {
-            tokio::task::block_in_place(|| hub.open_ladders(&args.ladder))?;
+            block_in_place(|| hub.open_ladders(&args.ladder))?;
         }
         let elsewhere = hub.elsewhere().cloned();
         let publisher =
@@ -268,5 +270,21 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
     }
     // A reader that only wants the first line may have closed the pipe.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(())
+}
+
+/// Renews the certificate at each SIGHUP from now on.
+#[cfg(unix)]
+fn renew_on_hang_up(tls: Option<Arc<Tls>>) -> io::Result<()> {
+    let mut hang_ups = unix::signal(unix::SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hang_ups.recv().await.is_some() {
+            match tls.as_deref().map(|tls| block_in_place(|| tls.renew())) {
+                None => info!("SIGHUP reloads the certificate of --tls, but this hub has none"),
+                Some(Ok(())) => {}
+                Some(Err(error)) => error!("keeping the previous certificate: {error}"),
+            }
+        }
+    });
     Ok(())
 }

@@ -13,7 +13,7 @@ use clap::Subcommand;
 use cmdkit::UsageError;
 use serde_json::{Value, json};
 
-use crate::{games::Game, hub::address::PORT, operator::listing::pretty};
+use crate::{games::Game, hub::address::PORT, operator::commands::pretty};
 
 /// The timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -62,7 +62,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let text = match command {
         LadderCommand::Join { name, server, json } => {
-            let answer = ask(server, "/api/ladder/join", Some(&json!({ "name": name })))?;
+            let answer = send_request(server, "/api/ladder/join", Some(&json!({ "name": name })))?;
             if *json { pretty(&answer) } else { joined(&answer) }
         }
         LadderCommand::Show { game, server, json } => {
@@ -71,7 +71,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
                 Some(game) if Game::named(game).is_some() => format!("/api/ladder/{game}"),
                 Some(_) => bail!(UsageError(format!("expected one of {}", Game::names(Game::offered(true))))),
             };
-            let answer = ask(server, &path, None)?;
+            let answer = send_request(server, &path, None)?;
             match game {
                 _ if *json => pretty(&answer),
                 None => games(&answer),
@@ -79,7 +79,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             }
         }
         LadderCommand::Leave { name, key, server } => {
-            ask(server, "/api/ladder/leave", Some(&json!({ "name": name, "key": key })))?;
+            send_request(server, "/api/ladder/leave", Some(&json!({ "name": name, "key": key })))?;
             format!("{name} is free again.\n")
         }
     };
@@ -90,7 +90,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
 }
 
 // Sends a request to a hub. Returns null for an empty response.
-fn ask(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+fn send_request(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
     if server.starts_with("https://") {
         let data = body.map_or_else(String::new, |body| format!(" -H 'content-type: application/json' -d '{body}'"));
         let server = server.trim_end_matches('/');
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_and_refusals_told() {
+    fn responses_and_errors_are_parsed() {
         let read = |text: &str| read(text).map_err(|error| error.to_string());
         assert_eq!(read("HTTP/1.0 200 OK\r\nx: y\r\n\r\n{\"a\":1}"), Ok(json!({ "a": 1 })));
         assert_eq!(read("HTTP/1.1 204 No Content\r\n\r\n"), Ok(Value::Null));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_joins_is_told_how_to_connect() {
+    fn registration_shows_how_to_connect() {
         let games = json!([{ "game": "robots", "port": 2021, "transport": "tcp" }]);
         let text = joined(&json!({ "name": "Ann", "login": "Ann#key", "host": "example.org", "games": games }));
         assert!(text.contains("    Ann#key\n") && text.contains("robots      example.org:2021 (TCP)"), "{text}");

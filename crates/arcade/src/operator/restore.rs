@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_that_is_not_whole_changes_nothing() {
+    fn incomplete_backup_changes_nothing() {
         let directory = TempDir::new();
         let whole = backup(&directory);
         // Cuts the backup at each boundary of entries, and within each entry.
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_lead_elsewhere_are_refused() {
+    fn entries_outside_the_directory_are_rejected() {
         for (name, kind) in [
             ("../secret", EntryType::Regular),
             ("/tmp/secret", EntryType::Regular),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_restored_is_the_owners_and_what_was_there_is_kept() {
+    fn restored_files_are_private_and_previous_data_is_moved_aside() {
         let directory = TempDir::new();
         let (file, data) = (directory.path().join("file"), directory.path().join("new"));
         fs::write(&file, backup(&directory)).unwrap();

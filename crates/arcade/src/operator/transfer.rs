@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_what_was_sent_and_all_of_it() {
+    fn transfer_delivers_the_complete_file() {
         for length in [0, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 7] {
             let content: Vec<u8> = (0..length).map(|number| number.to_le_bytes()[0]).collect();
             let wire = sent(&content, Ok(json!(length)));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_in_the_middle_is_told_and_nonsense_is_refused() {
+    fn failure_during_a_transfer_is_reported() {
         let wire = sent(b"half", Err(anyhow::anyhow!("the disk fails")));
         assert_eq!(receive(&wire[..], io::sink()).unwrap_err().to_string(), "the disk fails");
         let error = receive(&b"{\"error\":\"?\"}\n"[..], io::sink()).unwrap_err();

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use mesh::{Committed, MeshError, Name, work_off};
+use mesh::{Committed, MeshError, Name, consume_result};
 use store::Match;
 use tokio::{
     sync::Notify,
@@ -67,7 +67,7 @@ pub(super) async fn work(results: Weak<Results>) {
     while let Some(results) = results.upgrade() {
         let Some(Shared { queue, submitted }) = results.shared.get() else { return };
         let dead = queue.dead_letters();
-        let worked = work_off(&**queue, async |id, body| match serde_json::from_slice::<Match>(body) {
+        let worked = consume_result(&**queue, async |id, body| match serde_json::from_slice::<Match>(body) {
             Ok(new) => results.commit(&new).await.ok_or(Uncommitted::Database),
             Err(error) => {
                 warn!(id = %id, "cannot decode a result of the arcade: {error}");

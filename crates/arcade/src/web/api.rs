@@ -9,10 +9,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use axum::{
     Extension, Json, Router,
     body::Body,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -23,7 +20,7 @@ use store::{ALL_TIME, Claim, Kind, MAX_PAGE, Match, MatchFilter, Store, Ties, is
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
-pub(super) use self::failure::ApiError;
+pub(super) use self::failure::{ApiError, JsonBody, Params};
 use super::{
     caller::Caller,
     names::{Claims, KeyHash, check_name, resembles, too_many_claims, too_many_names},
@@ -68,24 +65,21 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 pub(super) type Answer<T = Response> = Result<T, ApiError>;
 
 /// Queries the database in the turn of the caller's host. The query runs to its end even if the caller disconnects.
-pub(super) async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
+pub(super) async fn query_store<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
 where
     T: Send + 'static,
     F: Future<Output = Answer<T>> + Send + 'static,
 {
     let turn = hub.resources().queries.wait(caller.host()).await?;
     let query = query(hub.results().store.clone());
-    let asked = async move {
+    let operation = async move {
         let found = query.await;
         drop(turn);
         found
     };
-    tokio::spawn(asked).await.unwrap_or_else(|why| {
+    tokio::spawn(operation).await.unwrap_or_else(|why| {
         warn!(%why, "a query of results failed");
-        Err(ApiError::Later(message!(
-            "no_results",
-            "the results are not available at the moment; games continue, and no result is lost"
-        )))
+        Err(ApiError::no_results())
     })
 }
 
@@ -120,12 +114,7 @@ struct MatchesQuery {
     limit: Option<u32>,
 }
 
-async fn matches(
-    State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    query: Result<Query<MatchesQuery>, QueryRejection>,
-) -> Answer {
-    let Query(query) = query?;
+async fn matches(State(hub): State<Arc<Hub>>, caller: Caller, Params(query): Params<MatchesQuery>) -> Answer {
     let limit = query.limit.unwrap_or(PAGE);
     if !(1..=MAX_PAGE).contains(&limit) {
         return Err(ApiError::bad(format!("'limit' is a number from 1 to {MAX_PAGE}")));
@@ -142,7 +131,7 @@ async fn matches(
         limit,
         ..MatchFilter::default()
     };
-    let found = ask(&hub, caller, async move |store| Ok(store.matches(&filter).await?)).await?;
+    let found = query_store(&hub, caller, async move |store| Ok(store.matches(&filter).await?)).await?;
     Ok(Json(json!({ "matches": views(&hub, &found) })).into_response())
 }
 
@@ -153,7 +142,7 @@ fn views(hub: &Hub, found: &[Match]) -> Vec<Value> {
 
 pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
     let id = text("id", Some(id))?;
-    let found = ask(hub, caller, async move |store| Ok(store.find(&id).await?)).await?;
+    let found = query_store(hub, caller, async move |store| Ok(store.find(&id).await?)).await?;
     found.ok_or_else(|| ApiError::missing(message!("no_match", "there is no such match, or it is not over yet")))
 }
 
@@ -171,9 +160,9 @@ fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
 }
 
 // The response of the other node that has the journal of a match, if this node has no journal of it.
-async fn replayed_elsewhere(hub: &Hub, asked: &ForwardableRequest, found: &Match) -> Option<Response> {
-    let node = keeper(hub, found).filter(|_| !asked.is_relayed() && !hub.replays().has(found))?;
-    Some(relay::pass(hub, &node, asked.with(Body::empty())).await)
+async fn replayed_elsewhere(hub: &Hub, request: &ForwardableRequest, found: &Match) -> Option<Response> {
+    let node = keeper(hub, found).filter(|_| !request.is_relayed() && !hub.replays().has(found))?;
+    Some(relay::pass(hub, &node, request.with(Body::empty())).await)
 }
 
 /// The current day in UTC, in days since 1970.
@@ -202,11 +191,11 @@ where
 async fn timeline(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    asked: ForwardableRequest,
+    request: ForwardableRequest,
     Path(id): Path<String>,
 ) -> Answer {
     let found = find(&hub, caller, id).await?;
-    if let Some(answer) = replayed_elsewhere(&hub, &asked, &found).await {
+    if let Some(answer) = replayed_elsewhere(&hub, &request, &found).await {
         return Ok(answer);
     }
     let timeline = replay(&hub, caller, |turn| hub.replays().timeline(&found, today(), turn)).await?;
@@ -224,11 +213,10 @@ pub(super) struct FramesQuery {
 async fn frames(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    asked: ForwardableRequest,
+    request: ForwardableRequest,
     Path(id): Path<String>,
-    query: Result<Query<FramesQuery>, QueryRejection>,
+    Params(query): Params<FramesQuery>,
 ) -> Answer {
-    let Query(query) = query?;
     if query.to < query.from || query.to - query.from > MAX_STRETCH {
         return Err(ApiError::bad(format!("'to' is not before 'from', and at most {MAX_STRETCH} ms later")));
     }
@@ -237,7 +225,7 @@ async fn frames(
         None => None,
     };
     let found = find(&hub, caller, id).await?;
-    if let Some(answer) = replayed_elsewhere(&hub, &asked, &found).await {
+    if let Some(answer) = replayed_elsewhere(&hub, &request, &found).await {
         return Ok(answer);
     }
     let stretch = (query.from, query.to);
@@ -280,17 +268,16 @@ async fn player(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(name): Path<String>,
-    query: Result<Query<PlayerQuery>, QueryRejection>,
+    Params(query): Params<PlayerQuery>,
 ) -> Answer {
-    let Query(query) = query?;
     let (name, season) = (text("name", Some(name))?, season(query.season)?);
-    let asked = async move |store: Store| {
+    let operation = async move |store: Store| {
         let (name, kind) = person(&store, name, query.kind).await?;
         let scores = store.scores((&name, kind), &season, unix_now()).await?;
         let filter = MatchFilter { player: name.clone(), kind: Some(kind), limit: PAGE, ..MatchFilter::default() };
         Ok((name, kind, scores, store.matches(&filter).await?))
     };
-    let (name, kind, scores, found) = ask(&hub, caller, asked).await?;
+    let (name, kind, scores, found) = query_store(&hub, caller, operation).await?;
     let mut games: BTreeMap<&str, Vec<ScoreView>> = BTreeMap::new();
     for (game, class, score) in scores {
         // An earlier version of the hub may have had other games.
@@ -314,11 +301,10 @@ async fn against(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path((name, other)): Path<(String, String)>,
-    query: Result<Query<AgainstQuery>, QueryRejection>,
+    Params(query): Params<AgainstQuery>,
 ) -> Answer {
-    let Query(query) = query?;
     let (name, other) = (text("name", Some(name))?, text("name", Some(other))?);
-    let asked = async move |store: Store| {
+    let operation = async move |store: Store| {
         let (name, kind) = person(&store, name, query.kind).await?;
         let (other, other_kind) = person(&store, other, query.other_kind).await?;
         let games: BTreeMap<String, Ties> =
@@ -333,7 +319,7 @@ async fn against(
         };
         Ok((games, store.matches(&filter).await?))
     };
-    let (games, found) = ask(&hub, caller, asked).await?;
+    let (games, found) = query_store(&hub, caller, operation).await?;
     Ok(Json(json!({ "games": games, "matches": views(&hub, &found) })).into_response())
 }
 
@@ -348,15 +334,14 @@ async fn claim(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Extension(claims): Extension<Arc<Claims>>,
-    body: Result<Json<NewName>, JsonRejection>,
+    JsonBody(NewName { name, key }): JsonBody<NewName>,
 ) -> Answer {
-    let Json(NewName { name, key }) = body?;
     check_name(&name).map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, why))?;
     let Some(hash) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding"));
     };
     let (host, now) = (caller.host(), unix_now());
-    let asked = async move |store: Store| {
+    let operation = async move |store: Store| {
         // A browser claims its own name again at each visit.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
@@ -370,7 +355,7 @@ async fn claim(
         }
         Ok(claimed?)
     };
-    match ask(&hub, caller, asked).await? {
+    match query_store(&hub, caller, operation).await? {
         Claim::Own => Ok(StatusCode::NO_CONTENT.into_response()),
         Claim::Taken => {
             Err(ApiError::conflict(message!("name_taken", "another browser owns this name; choose another")))

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_head_and_silence_between_requests_end_a_connection() {
+    async fn incomplete_head_and_idle_connection_time_out() {
         let server = server();
         let mut half = connect(&server);
         half.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nX-Slow: ").await.unwrap();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_does_not_come_and_an_answer_that_nobody_takes_end_a_connection() {
+    async fn missing_body_and_unread_response_end_a_connection() {
         let server = server();
         let mut half = connect(&server);
         half.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf").await.unwrap();
@@ -388,13 +388,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn answers_that_nobody_reads_are_few_and_go_after_a_while() {
+    async fn unread_responses_are_bounded_and_expire() {
         let server = server();
-        let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        let request = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
         let mut deaf: Vec<_> = (0..256).map(|_| connect(&server)).collect();
         let mut refused = 0;
         for stream in &mut deaf {
-            stream.write_all(ask).await.unwrap();
+            stream.write_all(request).await.unwrap();
             let mut start = [0; 12];
             stream.read_exact(&mut start).await.unwrap();
             if &start == b"HTTP/1.1 503" {
@@ -405,7 +405,7 @@ mod tests {
         }
         assert_eq!((refused, server.resources.answers.taken()), (256 - 8, 8 * LARGE), "half of 64 MB");
         let mut innocent = connect_from(&server, 2);
-        innocent.write_all(ask).await.unwrap();
+        innocent.write_all(request).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
         // Their connections end, and the memory that they held is free.
         tokio::time::sleep(2 * limits::PATIENCE).await;
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_is_read_slowly_arrives() {
+    async fn slowly_read_response_arrives() {
         let server = server();
         let mut slow = connect(&server);
         slow.write_all(b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await.unwrap();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_that_do_not_come_are_few() {
+    async fn pending_bodies_are_bounded() {
         let server = server();
         let mut half: Vec<_> = (0..600).map(|_| connect(&server)).collect();
         for stream in &mut half {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_host_with_too_many_connections_is_told_so() {
+    async fn host_with_too_many_connections_receives_an_error() {
         let server = server();
         let mut held: Vec<_> = (0..MAX_CONNECTIONS / 2).map(|_| connect(&server)).collect();
         let request = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi";
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn at_the_end_idle_connections_close_and_answers_are_finished() {
+    async fn shutdown_closes_idle_connections_and_finishes_responses() {
         let server = server();
         let (mut idle, mut busy) = (connect(&server), connect(&server));
         busy.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nh").await.unwrap();
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_handshake_that_does_not_come_ends_a_connection() {
+    async fn missing_handshake_times_out() {
         let server = secure_server();
         let start = Instant::now();
         let mut silent = connect(&server);
@@ -523,16 +523,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn handshakes_of_one_host_are_few_at_a_time_and_are_charged_like_requests() {
+    async fn handshakes_are_bounded_per_host_and_charged_like_requests() {
         let server = secure_server();
         let refused = |kind: &str| server.resources.refusals.all().find(|(name, _)| *name == kind).unwrap().1;
         let mut silent: Vec<_> = (0..=MAX_HANDSHAKES / 2).map(|_| connect(&server)).collect();
         assert_eq!(rest(silent.last_mut().unwrap()).await, "");
         assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
         // Another host, which starts without TLS here, is served.
-        let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        let request = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
         let mut innocent = connect_from(&server, 2);
-        innocent.write_all(ask).await.unwrap();
+        innocent.write_all(request).await.unwrap();
         let mut answer = [0; 12];
         innocent.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200");
@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_is_read_at_its_rate_and_a_pause_pays_for_a_burst() {
+    async fn flood_is_read_at_its_rate_and_idle_time_allows_a_burst() {
         let mut flood = Paced::new(repeat(0));
         let (mut buffer, mut read) = ([0; 4_096], 0);
         let most = (READ_BYTES.burst + 10 * READ_BYTES.per_second) as usize + buffer.len();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    extract::{State, rejection::JsonRejection},
+    extract::State,
     http::{Extensions, HeaderMap, StatusCode},
     response::{IntoResponse as _, Response},
     routing::post,
@@ -14,7 +14,7 @@ use serde_json::json;
 use store::{MAX_KEYS, Redeemed, Replaced, Store, unix_now};
 
 use super::{
-    api::{Answer, ApiError, ask},
+    api::{Answer, ApiError, JsonBody, query_store},
     caller::{self, Caller},
     names::{KeyHash, too_many_names},
     response::too_many,
@@ -57,16 +57,15 @@ async fn link(
     caller: Caller,
     extensions: Extensions,
     headers: HeaderMap,
-    body: Result<Json<NameProof>, JsonRejection>,
+    JsonBody(NameProof { name, key }): JsonBody<NameProof>,
 ) -> Answer {
-    let Json(NameProof { name, key }) = body?;
     let key = hash(&key, "key")?;
     let code = codes::draw()
         .map_err(|error| ApiError::Later(Message::new("no_random", format!("no code can be drawn: {error:#}"))))?;
     let code_hash = codes::hash(&code).ok_or_else(|| ApiError::Later(message!("no_random", "no code can be drawn")))?;
     let expires = unix_now() + u64::try_from(LINK_LIVES.as_millis()).unwrap_or(u64::MAX);
     let issued = async move |store: Store| Ok(store.issue_code(&name, &key.0, &code_hash, expires).await?);
-    if !ask(&hub, caller, issued).await? {
+    if !query_store(&hub, caller, issued).await? {
         return Err(not_owner());
     }
     // Drawn here, since the address of a picture would contain the code, and proxies log addresses.
@@ -87,14 +86,15 @@ struct Redeem {
 async fn redeem(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    body: Result<Json<Redeem>, JsonRejection>,
+    JsonBody(Redeem { code, key }): JsonBody<Redeem>,
 ) -> Answer<Response> {
-    let Json(Redeem { code, key }) = body?;
     let key = hash(&key, "key")?;
     let found = async {
         let code = codes::hash(&code)?;
-        let redeemed =
-            ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await;
+        let redeemed = query_store(&hub, caller, async move |store: Store| {
+            Ok(store.redeem_code(&code, &key.0, unix_now()).await?)
+        })
+        .await;
         (!matches!(redeemed, Ok(Redeemed::Unknown))).then_some(redeemed)
     };
     let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
@@ -126,12 +126,15 @@ struct Replace {
     new: String,
 }
 
-async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Replace>, JsonRejection>) -> Answer {
-    let Json(Replace { name, key, new }) = body?;
+async fn replace(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    JsonBody(Replace { name, key, new }): JsonBody<Replace>,
+) -> Answer {
     let (key, new) = (hash(&key, "key")?, hash(&new, "new")?);
     let of = name.clone();
     let replaced = async move |store: Store| Ok(store.replace_keys(&of, &key.0, &new.0, unix_now()).await?);
-    match ask(&hub, caller, replaced).await? {
+    match query_store(&hub, caller, replaced).await? {
         Replaced::Done => {
             forget(&hub, name);
             Ok(StatusCode::NO_CONTENT.into_response())
@@ -141,11 +144,16 @@ async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
     }
 }
 
-async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<NameProof>, JsonRejection>) -> Answer {
-    let Json(NameProof { name, key }) = body?;
+async fn release(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    JsonBody(NameProof { name, key }): JsonBody<NameProof>,
+) -> Answer {
     let key = hash(&key, "key")?;
     let of = name.clone();
-    if !ask(&hub, caller, async move |store: Store| Ok(store.release_name(&of, &key.0, unix_now()).await?)).await? {
+    if !query_store(&hub, caller, async move |store: Store| Ok(store.release_name(&of, &key.0, unix_now()).await?))
+        .await?
+    {
         return Err(not_owner());
     }
     forget(&hub, name);

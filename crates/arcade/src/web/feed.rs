@@ -54,8 +54,8 @@ use crate::{
     games::Game,
     hub::{
         Hub,
-        publisher::Step,
-        subscription::{Ask, Channel},
+        publisher::PublicationState,
+        subscription::{Channel, ChannelRequest},
     },
     message::message,
     room::{Room, mailbox::CloseReason},
@@ -71,7 +71,7 @@ const MAX_WATCHERS: usize = 1 << 16;
 /// A message of the watching node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Asks {
+pub(super) enum WatchRequest {
     Come { come: u64, address: SocketAddr },
     Gone { gone: u64 },
 }
@@ -79,7 +79,7 @@ pub(super) enum Asks {
 /// A message to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Answers {
+pub(super) enum FeedMessage {
     Let { r#let: u64 },
     End { end: u64, why: CloseReason },
     Going { going: bool },
@@ -117,20 +117,20 @@ struct Feed {
 }
 
 impl Feed {
-    async fn serve(&mut self, mut socket: WebSocket, mut step: watch::Receiver<Step>) {
+    async fn serve(&mut self, mut socket: WebSocket, mut step: watch::Receiver<PublicationState>) {
         let pulse = Pulse::default();
         let mut beats = Beats::new(&pulse);
-        let mut told = Step::Beginning;
+        let mut last_step = PublicationState::Beginning;
         loop {
             let now = *step.borrow_and_update();
-            if now != told {
-                told = now;
+            if now != last_step {
+                last_step = now;
                 match now {
-                    Step::Beginning => {}
-                    Step::Going if say(&mut socket, Answers::Going { going: true }).await => {}
-                    Step::Going | Step::Over => return,
-                    Step::Failed => {
-                        say(&mut socket, Answers::Going { going: false }).await;
+                    PublicationState::Beginning => {}
+                    PublicationState::Going if send_message(&mut socket, FeedMessage::Going { going: true }).await => {}
+                    PublicationState::Going | PublicationState::Over => return,
+                    PublicationState::Failed => {
+                        send_message(&mut socket, FeedMessage::Going { going: false }).await;
                         return;
                     }
                 }
@@ -140,19 +140,19 @@ impl Feed {
                     return;
                 },
                 message = pulse.read(socket.recv()) => {
-                    let asks = match message {
+                    let request = match message {
                         Some(Ok(Message::Text(text))) => serde_json::from_str(&text),
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                         Some(Ok(_) | Err(_)) | None => return,
                     };
-                    match asks {
-                        Ok(asks) => if !self.hear(&mut socket, asks).await {
+                    match request {
+                        Ok(request) => if !self.answer(&mut socket, request).await {
                             return;
                         },
                         Err(error) => return debug!("cannot decode a feed of another hub: {error}"),
                     }
                 }
-                due = beats.due() => if !self.look(&mut socket).await || !beat(&mut socket, due).await {
+                due = beats.due() => if !self.end_barred(&mut socket).await || !beat(&mut socket, due).await {
                     return;
                 },
             }
@@ -160,21 +160,21 @@ impl Feed {
     }
 
     // Returns whether the other end can be reached.
-    async fn hear(&mut self, socket: &mut WebSocket, asks: Asks) -> bool {
-        match asks {
-            Asks::Come { come, address } => {
+    async fn answer(&mut self, socket: &mut WebSocket, request: WatchRequest) -> bool {
+        match request {
+            WatchRequest::Come { come, address } => {
                 let host = Caller(address).host();
                 let refusal =
                     if self.hosts.len() >= MAX_WATCHERS { Some(CloseReason::Full) } else { self.refusal(host) };
                 if let Some(why) = refusal {
-                    return say(socket, Answers::End { end: come, why }).await;
+                    return send_message(socket, FeedMessage::End { end: come, why }).await;
                 }
                 if self.hosts.insert(come, host).is_none() {
                     self.room.watch_elsewhere(1);
                 }
-                say(socket, Answers::Let { r#let: come }).await
+                send_message(socket, FeedMessage::Let { r#let: come }).await
             }
-            Asks::Gone { gone } => {
+            WatchRequest::Gone { gone } => {
                 if self.hosts.remove(&gone).is_some() {
                     self.room.watch_elsewhere(-1);
                 }
@@ -192,12 +192,12 @@ impl Feed {
     }
 
     // Ends watchers that may not watch any longer. Returns whether the other end can be reached.
-    async fn look(&mut self, socket: &mut WebSocket) -> bool {
+    async fn end_barred(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
             self.hosts.remove(&number);
             self.room.watch_elsewhere(-1);
-            if !say(socket, Answers::End { end: number, why }).await {
+            if !send_message(socket, FeedMessage::End { end: number, why }).await {
                 return false;
             }
         }
@@ -214,7 +214,7 @@ impl Drop for Feed {
     }
 }
 
-async fn say(socket: &mut WebSocket, answer: Answers) -> bool {
+async fn send_message(socket: &mut WebSocket, answer: FeedMessage) -> bool {
     // It can always be written as JSON.
     let text = serde_json::to_string(&answer).unwrap_or_default();
     send(socket, Message::Text(text.into())).await
@@ -234,7 +234,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the
 /// room. All other requests continue to the next layer.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
-    let Some((id, game, asked)) = watched(&hub, &request) else { return next.run(request).await };
+    let Some((id, game, query)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
     let Some(channel) = channel(&hub, &id, game).await else {
         return next.run(Request::from_parts(parts, body)).await;
@@ -248,7 +248,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
         Err(refused) => return refused.into_response(),
     };
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
-        if asked.enter {
+        if query.enter {
             let entry = timeout(ENTRY, first(&mut socket)).await;
             // Its address states that it watches. The node of the room checks proofs.
             if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
@@ -267,20 +267,20 @@ fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> 
     if !upgrades || !path.ends_with("/socket") || request.extensions().get::<Relayed>().is_some() {
         return None;
     }
-    let Query(asked) = Query::<SocketQuery>::try_from_uri(request.uri()).ok()?;
-    if !asked.watch || asked.seat.is_some() || asked.key.is_some() {
+    let Query(query) = Query::<SocketQuery>::try_from_uri(request.uri()).ok()?;
+    if !query.watch || query.seat.is_some() || query.key.is_some() {
         return None;
     }
     let id = relay::room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
     let far = hub.elsewhere()?.rooms().get(id).filter(|far| far.is_public).cloned()?;
-    Some((id.to_owned(), far.row.game, asked))
+    Some((id.to_owned(), far.row.game, query))
 }
 
 // The channel of a room, once the room is followed.
 async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
-    let (channel, asks) = hub.elsewhere()?.following.channel(id, game)?;
-    if let Some(asks) = asks {
-        tokio::spawn(follow(Arc::clone(hub), id.to_owned(), Arc::clone(&channel), asks));
+    let (channel, requests) = hub.elsewhere()?.following.channel(id, game)?;
+    if let Some(requests) = requests {
+        tokio::spawn(follow(Arc::clone(hub), id.to_owned(), Arc::clone(&channel), requests));
     }
     timeout(PATIENCE, channel.is_ready()).await.unwrap_or(false).then_some(channel)
 }
@@ -300,11 +300,11 @@ async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: 
 type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Follows a room until it has no watchers, or that fails.
-async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, asks: mpsc::UnboundedReceiver<Ask>) {
+async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, requests: mpsc::UnboundedReceiver<ChannelRequest>) {
     let Some(elsewhere) = hub.elsewhere() else { return };
     let counted = elsewhere.fleet.feeds.following();
     let ended = match (open(&hub, &id).await, id.parse()) {
-        (Ok(feed), Ok(name)) => attend(feed, &name, &elsewhere.fleet.feeds, &channel, asks).await,
+        (Ok(feed), Ok(name)) => attend(feed, &name, &elsewhere.fleet.feeds, &channel, requests).await,
         (Err(error), _) => Err(format!("{error:#}")),
         (_, Err(error)) => Err(error.to_string()),
     };
@@ -330,10 +330,10 @@ async fn attend(
     room: &Name,
     feeds: &Feeds,
     channel: &Channel,
-    mut asks: mpsc::UnboundedReceiver<Ask>,
+    mut requests: mpsc::UnboundedReceiver<ChannelRequest>,
 ) -> Result<(), String> {
     let mut waiting: BTreeMap<u64, oneshot::Sender<Result<(), CloseReason>>> = BTreeMap::new();
-    let mut heard = Instant::now();
+    let mut last_received = Instant::now();
     let mut idle: Option<Instant> = None;
     let mut going = false;
     let mut following = std::pin::pin!(take_events(room, feeds, channel));
@@ -344,28 +344,28 @@ async fn attend(
             idle = None;
         }
         tokio::select! {
-            Some(ask) = asks.recv() => {
-                let asks = match ask {
+            Some(request) = requests.recv() => {
+                let request = match request {
                     // The watcher has disconnected.
-                    Ask::Come { answer, .. } if answer.is_closed() => continue,
-                    Ask::Come { number, address, answer } => {
+                    ChannelRequest::Come { answer, .. } if answer.is_closed() => continue,
+                    ChannelRequest::Come { number, address, answer } => {
                         waiting.insert(number, answer);
-                        Asks::Come { come: number, address }
+                        WatchRequest::Come { come: number, address }
                     }
-                    Ask::Gone(number) => {
+                    ChannelRequest::Gone(number) => {
                         waiting.remove(&number);
-                        Asks::Gone { gone: number }
+                        WatchRequest::Gone { gone: number }
                     }
                 };
                 // They can always be written as JSON.
-                let text = serde_json::to_string(&asks).unwrap_or_default();
+                let text = serde_json::to_string(&request).unwrap_or_default();
                 let sent = timeout(connections::STALL, feed.send(tungstenite::Message::text(text))).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return Err("the node of the room does not receive".to_owned());
                 }
             }
             message = feed.next() => {
-                heard = Instant::now();
+                last_received = Instant::now();
                 let text = match message {
                     Some(Ok(tungstenite::Message::Text(text))) => text,
                     Some(Ok(tungstenite::Message::Ping(_) | tungstenite::Message::Pong(_))) => continue,
@@ -374,22 +374,22 @@ async fn attend(
                     _ => return Err("the node of the room does not publish it".to_owned()),
                 };
                 match serde_json::from_str(&text) {
-                    Ok(Answers::Going { going: true }) => going = true,
-                    Ok(Answers::Going { going: false }) => return Err("the node of the room cannot publish it".to_owned()),
-                    Ok(Answers::Let { r#let: number }) => if let Some(answer) = waiting.remove(&number) {
+                    Ok(FeedMessage::Going { going: true }) => going = true,
+                    Ok(FeedMessage::Going { going: false }) => return Err("the node of the room cannot publish it".to_owned()),
+                    Ok(FeedMessage::Let { r#let: number }) => if let Some(answer) = waiting.remove(&number) {
                         let _ = answer.send(Ok(()));
                     },
-                    Ok(Answers::End { end: number, why }) => match waiting.remove(&number) {
+                    Ok(FeedMessage::End { end: number, why }) => match waiting.remove(&number) {
                         Some(answer) => drop(answer.send(Err(why))),
                         None => channel.remove(number, why),
                     },
-                    Ok(Answers::Beat {}) => {}
+                    Ok(FeedMessage::Beat {}) => {}
                     Err(error) => return Err(format!("the node of the room sent an invalid event: {error}")),
                 }
             }
             ended = &mut following, if going => return ended,
-            () = sleep_until(heard + SILENT * PERIOD) => return Err("the node of the room sends nothing".to_owned()),
-            () = sleep_until(idle.unwrap_or(heard) + LINGER), if idle.is_some() => return Ok(()),
+            () = sleep_until(last_received + SILENT * PERIOD) => return Err("the node of the room sends nothing".to_owned()),
+            () = sleep_until(idle.unwrap_or(last_received) + LINGER), if idle.is_some() => return Ok(()),
         }
     }
 }
@@ -431,18 +431,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_understand_each_other() {
+    fn feed_messages_have_their_documented_form() {
         for (answer, text) in [
-            (Answers::Let { r#let: 7 }, r#"{"let":7}"#),
-            (Answers::End { end: 7, why: CloseReason::RemovedByOwner }, r#"{"end":7,"why":"removed-by-owner"}"#),
-            (Answers::Going { going: true }, r#"{"going":true}"#),
-            (Answers::Beat {}, "{}"),
+            (FeedMessage::Let { r#let: 7 }, r#"{"let":7}"#),
+            (FeedMessage::End { end: 7, why: CloseReason::RemovedByOwner }, r#"{"end":7,"why":"removed-by-owner"}"#),
+            (FeedMessage::Going { going: true }, r#"{"going":true}"#),
+            (FeedMessage::Beat {}, "{}"),
         ] {
             assert_eq!(serde_json::to_string(&answer).unwrap(), text);
-            assert_eq!(serde_json::from_str::<Answers>(text).unwrap(), answer);
+            assert_eq!(serde_json::from_str::<FeedMessage>(text).unwrap(), answer);
         }
-        let longest =
-            Asks::Come { come: u64::MAX, address: "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".parse().unwrap() };
+        let longest = WatchRequest::Come {
+            come: u64::MAX,
+            address: "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".parse().unwrap(),
+        };
         assert!(serde_json::to_string(&longest).unwrap().len() <= MAX_LINE);
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, future::Future, sync::Arc};
 
 use axum::{
     Json, Router,
-    extract::{Path, Query, State, rejection::QueryRejection},
+    extract::{Path, State},
     http::header,
     middleware,
     response::{IntoResponse as _, Redirect, Response},
@@ -15,7 +15,7 @@ use store::Match;
 use tokio::task::block_in_place;
 
 use super::{
-    api::{Answer, FramesQuery, failure::ApiError},
+    api::{Answer, ApiError, FramesQuery, Params},
     asset, caller, headers, limits, page,
     response::missing,
     share::escape,
@@ -145,9 +145,8 @@ async fn timeline(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answ
 async fn frames(
     State(film): State<Arc<Film>>,
     Path(id): Path<String>,
-    query: Result<Query<FramesQuery>, QueryRejection>,
+    Params(FramesQuery { seat, from, to }): Params<FramesQuery>,
 ) -> Answer {
-    let Query(FramesQuery { seat, from, to }) = query?;
     if to < from || to - from > MAX_STRETCH {
         return Err(ApiError::bad(format!("'to' is not before 'from', and at most {MAX_STRETCH} ms later")));
     }

@@ -39,7 +39,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if health.error.is_some() {
         (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
-    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.copies.may_tell()) {
+    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.copies.may_publish()) {
         let text = "the directory of the arcade does not answer, and another hub may have the rooms of this one, which stand still";
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {
@@ -134,18 +134,18 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_for_this_machine_only() {
-        let asks = |peer: &str, header: Option<&'static str>| {
+    fn metrics_are_for_this_machine_only() {
+        let allows = |peer: &str, header: Option<&'static str>| {
             let mut headers = HeaderMap::new();
             if let Some(name) = header {
                 headers.insert(name, HeaderValue::from_static("127.0.0.1"));
             }
             is_local(peer.parse().unwrap(), &headers)
         };
-        assert!(asks("127.0.0.1:5", None) && asks("[::1]:5", None) && asks("[::ffff:127.0.0.1]:5", None));
-        assert!(!asks("10.0.0.1:5", None) && !asks("[2001:db8::1]:5", None));
+        assert!(allows("127.0.0.1:5", None) && allows("[::1]:5", None) && allows("[::ffff:127.0.0.1]:5", None));
+        assert!(!allows("10.0.0.1:5", None) && !allows("[2001:db8::1]:5", None));
         for header in ["x-forwarded-for", "forwarded", "x-real-ip"] {
-            assert!(!asks("127.0.0.1:5", Some(header)), "{header}");
+            assert!(!allows("127.0.0.1:5", Some(header)), "{header}");
         }
     }
 }

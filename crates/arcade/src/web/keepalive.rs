@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn reading_that_is_cancelled_again_and_again_answers_no_ping() {
+    async fn cancelled_reads_answer_no_ping() {
         let pulse = Pulse::default();
         let cancelled = async || {
             let _ = timeout(Duration::from_millis(10), pulse.read(pending::<()>())).await;

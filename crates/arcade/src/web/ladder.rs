@@ -6,7 +6,6 @@ use axum::{
     Extension, Json, Router,
     extract::{
         Path, State, WebSocketUpgrade,
-        rejection::JsonRejection,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, StatusCode, header},
@@ -23,7 +22,7 @@ use store::{ALL_TIME, Claim, LADDER, Order, Store, unix_now};
 use tokio::sync::mpsc;
 
 use super::{
-    api::{Answer, ApiError, ask, game_of},
+    api::{Answer, ApiError, JsonBody, game_of, query_store},
     caller::{Caller, SocketPermit},
     connections,
     devices::{self, not_owner},
@@ -90,7 +89,7 @@ async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<Strin
     let game = game_of(&game)?;
     let none = || ApiError::missing(message!("no_ladder_of_game", "this hub has no ladder for this game"));
     let board = Arc::clone(ladders(&hub)?.get(game).ok_or_else(none)?);
-    let asked = async move |store: Store| {
+    let operation = async move |store: Store| {
         let of = store::Board { game: game.name(), class: LADDER, season: ALL_TIME };
         let mut all = vec![];
         for ranked in [true, false] {
@@ -99,7 +98,7 @@ async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<Strin
         }
         Ok(all)
     };
-    let mut rankings = ask(&hub, caller, asked).await?;
+    let mut rankings = query_store(&hub, caller, operation).await?;
     let (provisional, players) = (rankings.pop().unwrap_or_default(), rankings.pop().unwrap_or_default());
     let mut answer = serde_json::to_value(&*board.view()).unwrap_or_default();
     answer["game"] = game.name().into();
@@ -111,7 +110,7 @@ async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<Strin
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Newcomer {
+struct JoinRequest {
     name: String,
 }
 
@@ -120,9 +119,8 @@ async fn join(
     caller: Caller,
     Extension(claims): Extension<Arc<Claims>>,
     headers: HeaderMap,
-    body: Result<Json<Newcomer>, JsonRejection>,
+    JsonBody(JoinRequest { name }): JsonBody<JoinRequest>,
 ) -> Answer {
-    let Json(Newcomer { name }) = body?;
     let games = games(ladders(&hub)?);
     program::check(&name)
         .map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, message::Message::new("invalid_name", why)))?;
@@ -130,7 +128,7 @@ async fn join(
         ApiError::Later(message::Message::new("no_random", format!("no key can be drawn: {error:#}")))
     })?;
     let (host, now, of, hash) = (caller.host(), unix_now(), name.clone(), program::hash(&key));
-    let asked = async move |store: Store| {
+    let operation = async move |store: Store| {
         if !claims.take(host, now) {
             return Err(ApiError::TooMany(Refused::Claims, too_many_claims()));
         }
@@ -144,7 +142,7 @@ async fn join(
         }
         Ok(claimed?)
     };
-    match ask(&hub, caller, asked).await? {
+    match query_store(&hub, caller, operation).await? {
         Claim::Own => {
             let login = format!("{name}{MARK}{key}");
             let answer = json!({ "name": name, "key": key, "login": login, "host": host_of(&headers), "games": games });
@@ -164,7 +162,7 @@ fn host_of(headers: &HeaderMap) -> Option<String> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Leaver {
+struct LeaveRequest {
     name: String,
     key: String,
 }
@@ -173,9 +171,8 @@ struct Leaver {
 async fn leave(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    body: Result<Json<Leaver>, JsonRejection>,
+    JsonBody(LeaveRequest { name, key }): JsonBody<LeaveRequest>,
 ) -> Answer<Response> {
-    let Json(Leaver { name, key }) = body?;
     ladders(&hub)?;
     let wrong = || not_owner();
     // No program has an invalid name. The check also bounds the length of the names of counters.
@@ -188,8 +185,8 @@ async fn leave(
     }
     let hash = program::hash(&key);
     let of = name.clone();
-    let asked = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
-    if ask(&hub, caller, asked).await? {
+    let operation = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
+    if query_store(&hub, caller, operation).await? {
         devices::forget(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -222,11 +219,11 @@ async fn socket(
 // Forwards frames until the ladder has finished with the program. The ladder is notified when the socket is closed.
 async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    let (outbox, mut told) = mpsc::channel::<Bytes>(QUEUE);
+    let (outbox, mut outgoing) = mpsc::channel::<Bytes>(QUEUE);
     let (mut sink, mut stream) = socket.split();
     let pulse = Pulse::default();
     let mut beats = Beats::new(&pulse);
-    let says = async {
+    let reading = async {
         while let Some(Ok(message)) = pulse.read(stream.next()).await {
             let bytes = match message {
                 Message::Binary(bytes) => bytes,
@@ -242,10 +239,10 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
         drop(sender);
         std::future::pending::<()>().await;
     };
-    let hears = async {
+    let writing = async {
         loop {
             let message = tokio::select! {
-                bytes = told.recv() => match bytes {
+                bytes = outgoing.recv() => match bytes {
                     Some(bytes) => Message::Binary(bytes),
                     None => break,
                 },
@@ -265,7 +262,7 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     };
     board.attend(host, inbox, outbox).await;
     tokio::select! {
-        () = hears => {}
-        () = says => {}
+        () = writing => {}
+        () = reading => {}
     }
 }

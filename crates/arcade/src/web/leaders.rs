@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json, Router,
-    extract::{Query, State, rejection::QueryRejection},
-    response::IntoResponse as _,
-    routing::get,
-};
+use axum::{Json, Router, extract::State, response::IntoResponse as _, routing::get};
 use serde::Deserialize;
 use serde_json::json;
 use store::{Board, EARLIER, Store, season_of, unix_now};
 
 use super::{
-    api::{Answer, ask, game_of, season, text},
+    api::{Answer, Params, game_of, query_store, season, text},
     caller::Caller,
 };
 use crate::{
@@ -40,12 +35,7 @@ struct LeadersQuery {
 }
 
 /// Returns the requested leaderboards that are not empty.
-async fn leaders(
-    State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    query: Result<Query<LeadersQuery>, QueryRejection>,
-) -> Answer {
-    let Query(query) = query?;
+async fn leaders(State(hub): State<Arc<Hub>>, caller: Caller, Params(query): Params<LeadersQuery>) -> Answer {
     let games = match &query.game {
         Some(name) => vec![game_of(name)?],
         None => Game::offered(hub.examples).collect(),
@@ -59,7 +49,7 @@ async fn leaders(
         .collect();
     let most = if wanted.len() > 1 { OF_SEVERAL } else { LEADERS };
     let of_season = season.clone();
-    let asked = async move |store: Store| {
+    let lookup = async move |store: Store| {
         let now = unix_now();
         let mut boards = vec![];
         for (game, class) in wanted {
@@ -76,7 +66,7 @@ async fn leaders(
         }
         Ok((boards, store.seasons().await?))
     };
-    let (boards, seasons) = ask(&hub, caller, asked).await?;
+    let (boards, seasons) = query_store(&hub, caller, lookup).await?;
     let answer = json!({ "season": season, "now": season_of(unix_now()), "seasons": seasons, "boards": boards });
     Ok(Json(answer).into_response())
 }

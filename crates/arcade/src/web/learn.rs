@@ -123,7 +123,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
     let mut news = true;
     loop {
         if news {
-            if !tell(&mut socket, &report).await {
+            if !send_text(&mut socket, &report).await {
                 return;
             }
             beats.spoke();
@@ -142,14 +142,14 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     Message::Close(_) => return,
                     _ => continue,
                 };
-                let wish = serde_json::from_str::<Wish>(&text).map_err(|error| invalid(error.to_string()));
-                let done = match wish {
-                    Ok(Wish::Start { .. }) if !starts.take(now(), 1) => {
+                let command = serde_json::from_str::<LearnCommand>(&text).map_err(|error| invalid(error.to_string()));
+                let done = match command {
+                    Ok(LearnCommand::Start { .. }) if !starts.take(now(), 1) => {
                         Err(message!("too_many_restarts", "training restarts at most twice a second; wait a moment"))
                     },
-                    Ok(wish) => {
+                    Ok(command) => {
                         let worked = study.work(move || {
-                            let done = session.wish(wish).map_err(invalid);
+                            let done = session.execute(command).map_err(invalid);
                             (session, done)
                         });
                         let Some((back, done, text)) = worked.await else { return };
@@ -160,7 +160,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     Err(error) => Err(error),
                 };
                 if let Err(error) = done
-                    && !tell(&mut socket, &error.to_json().to_string()).await
+                    && !send_text(&mut socket, &error.to_json().to_string()).await
                 {
                     return;
                 }
@@ -192,7 +192,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
     }
 }
 
-async fn tell(socket: &mut WebSocket, text: &str) -> bool {
+async fn send_text(socket: &mut WebSocket, text: &str) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 
@@ -273,7 +273,7 @@ const MAX_POINTS: usize = 512;
 /// A request of a page.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
-enum Wish {
+enum LearnCommand {
     /// Starts a new learner.
     Start {
         #[serde(default)]
@@ -369,9 +369,9 @@ impl Session {
     ///
     /// # Errors
     /// With the accepted range.
-    fn wish(&mut self, wish: Wish) -> Result<(), &'static str> {
-        match wish {
-            Wish::Start { explore, chance, space, seed } => {
+    fn execute(&mut self, command: LearnCommand) -> Result<(), &'static str> {
+        match command {
+            LearnCommand::Start { explore, chance, space, seed } => {
                 let explore = match explore {
                     Exploration::Random => Explore::Random,
                     Exploration::Epsilon => Explore::Epsilon(Chance::new(chance).ok_or("the chance is from 0 to 1")?),
@@ -383,10 +383,10 @@ impl Session {
                 };
                 *self = Self { pace: self.pace, running: true, ..Self::with(self.best, space, explore, seed) };
             }
-            Wish::Resume => self.running = true,
-            Wish::Pause => self.running = false,
-            Wish::Pace { rounds: Some(0) } => return Err("the pace is at least one round a second"),
-            Wish::Pace { rounds } => self.pace = rounds.filter(|rounds| *rounds <= MAX_PACE),
+            LearnCommand::Resume => self.running = true,
+            LearnCommand::Pause => self.running = false,
+            LearnCommand::Pace { rounds: Some(0) } => return Err("the pace is at least one round a second"),
+            LearnCommand::Pace { rounds } => self.pace = rounds.filter(|rounds| *rounds <= MAX_PACE),
         }
         self.owed = 0.0;
         Ok(())
@@ -499,7 +499,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_table_has_the_value_that_is_known() {
+    fn best_table_has_the_known_value() {
         let table = Best::new().table();
         assert!((table["value"].as_f64().unwrap() + 0.042_806).abs() < 1e-6);
         let states = table["states"].as_array().unwrap();
@@ -518,17 +518,17 @@ mod tests {
         Session::new(best())
     }
 
-    fn wish(text: &str) -> Wish {
+    fn command(text: &str) -> LearnCommand {
         serde_json::from_str(text).unwrap()
     }
 
     #[test]
-    fn the_first_rounds_are_played_one_by_one_and_the_same_seed_learns_the_same() {
+    fn first_rounds_are_single_and_a_seed_repeats_a_session() {
         let learn = || {
             let mut session = session();
             assert_eq!(session.due(TICK), None, "nothing happens before it is started");
-            session.wish(wish(r#"{"do": "start", "seed": 7}"#)).unwrap();
-            session.wish(wish(r#"{"do": "pace", "rounds": 5}"#)).unwrap();
+            session.execute(command(r#"{"do": "start", "seed": 7}"#)).unwrap();
+            session.execute(command(r#"{"do": "pace", "rounds": 5}"#)).unwrap();
             let mut seen = vec![];
             for _ in 0..4 {
                 let slice = session.due(TICK).unwrap();
@@ -545,10 +545,10 @@ mod tests {
     }
 
     #[test]
-    fn it_gets_close_to_the_optimum_and_says_what_still_differs() {
+    fn learner_approaches_the_optimum_and_reports_differences() {
         let mut session = session();
-        session.wish(wish(r#"{"do": "start", "explore": "confident", "space": "coarse", "seed": 1}"#)).unwrap();
-        session.wish(wish(r#"{"do": "pace"}"#)).unwrap();
+        session.execute(command(r#"{"do": "start", "explore": "confident", "space": "coarse", "seed": 1}"#)).unwrap();
+        session.execute(command(r#"{"do": "pace"}"#)).unwrap();
         assert_eq!(session.due(TICK), Some(Slice::Full));
         session.play(Slice::Rounds(1_000_000));
         let report = session.report();
@@ -556,27 +556,27 @@ mod tests {
         assert!(value <= optimum && optimum - value < 0.002, "{value} {optimum}");
         assert!(report["differs"].as_u64().unwrap() < 20);
         assert_eq!(report["cells"].as_str().unwrap().len(), 180);
-        session.wish(Wish::Pause).unwrap();
+        session.execute(LearnCommand::Pause).unwrap();
         assert_eq!(session.due(TICK), None);
     }
 
     #[test]
-    fn what_a_page_may_not_ask_for_changes_nothing() {
+    fn invalid_request_changes_nothing() {
         let mut session = session();
         for text in [r#"{"do": "start", "explore": "epsilon", "chance": 2}"#, r#"{"do": "pace", "rounds": 0}"#] {
-            assert!(session.wish(wish(text)).is_err(), "{text}");
+            assert!(session.execute(command(text)).is_err(), "{text}");
             assert_eq!(session.due(TICK), None);
         }
         for text in [r#"{"do": "fly"}"#, r#"{"do": "start", "seed": -1}"#, "", "[]"] {
-            assert!(serde_json::from_str::<Wish>(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<LearnCommand>(text).is_err(), "{text}");
         }
-        session.wish(wish(r#"{"do": "pace", "rounds": 4000000000}"#)).unwrap();
-        session.wish(Wish::Resume).unwrap();
+        session.execute(command(r#"{"do": "pace", "rounds": 4000000000}"#)).unwrap();
+        session.execute(LearnCommand::Resume).unwrap();
         assert_eq!(session.due(TICK), Some(Slice::Full));
     }
 
     #[test]
-    fn the_curve_is_bounded() {
+    fn curve_is_bounded() {
         let mut session = session();
         session.running = true;
         for _ in 0..MAX_POINTS + 100 {

@@ -57,7 +57,7 @@ pub(crate) async fn live(
     bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
         let (sink, stream) = socket.split();
         let pictures = |id: &str| hub.pictures().of(id, caller.host());
-        let page = Page::new((caller.host(), hub.lists()), pictures);
+        let page = LivePage::new((caller.host(), hub.lists()), pictures);
         page.serve(sink, stream, || !hub.bans().has(caller.host())).await;
         drop(place);
     })
@@ -72,11 +72,11 @@ struct PageMessage {
 }
 
 /// A page and its subscriptions. `P` returns the pictures of a room.
-struct Page<'a, P> {
+struct LivePage<'a, P> {
     host: HostId,
     lists: &'a Arc<Lists>,
     pictures: P,
-    view: Option<View>,
+    view: Option<PageView>,
     seen: BTreeMap<String, SentPicture>,
     // The room whose picture was sent last. The next room follows.
     last: Option<String>,
@@ -85,7 +85,7 @@ struct Page<'a, P> {
 }
 
 #[derive(Debug)]
-struct View {
+struct PageView {
     looking: Looking,
     // The number of the frame that the page has.
     has: Option<u64>,
@@ -98,7 +98,7 @@ struct SentPicture {
     has: u64,
 }
 
-impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
+impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
     const fn new((host, lists): (HostId, &'a Arc<Lists>), pictures: P) -> Self {
         Self { host, lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
     }
@@ -135,7 +135,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                     bucket.take(now(), 1);
                     readable = bucket.ready_at(now(), 1).map_or_else(Instant::now, |at| start + at.since(Time::ZERO));
                     match message {
-                        Some(Ok(Message::Text(text))) => self.hear(&text),
+                        Some(Ok(Message::Text(text))) => self.apply(&text),
                         // The library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                         _ => return,
@@ -152,18 +152,18 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
     }
 
     // Applies a message of the page. Returns an error message if it is invalid.
-    fn hear(&mut self, text: &str) -> Option<Utf8Bytes> {
-        let said: PageMessage = match serde_json::from_str(text) {
-            Ok(said) => said,
+    fn apply(&mut self, text: &str) -> Option<Utf8Bytes> {
+        let change: PageMessage = match serde_json::from_str(text) {
+            Ok(change) => change,
             Err(why) => return Some(invalid(why.to_string()).to_json().to_string().into()),
         };
         let mut answer = None;
-        if let Some(look) = said.look {
+        if let Some(look) = change.look {
             // The previous view is dropped first, so that it does not count towards the limit.
             self.view = None;
             let looking = self.lists.look(self.host, look.clone());
             let is_other = !looking.is_of(look);
-            self.view = Some(View { looking, has: None });
+            self.view = Some(PageView { looking, has: None });
             if is_other {
                 let why = message!(
                     "too_many_lists",
@@ -173,7 +173,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                 answer = Some(why.to_json().to_string().into());
             }
         }
-        if let Some(rooms) = said.pictures {
+        if let Some(rooms) = change.pictures {
             if rooms.len() > MAX_PICTURES {
                 let why = format!("'pictures' has {} rooms: at most {MAX_PICTURES} are accepted", rooms.len());
                 return Some(invalid(why).to_json().to_string().into());
@@ -254,19 +254,19 @@ mod tests {
 
     use super::*;
 
-    type Heard = RefCell<Vec<Value>>;
+    type Received = RefCell<Vec<Value>>;
 
-    fn page(heard: &Heard) -> impl Sink<Message> + Unpin {
+    fn page(received: &Received) -> impl Sink<Message> + Unpin {
         Box::pin(sink::unfold((), move |(), message: Message| async move {
             if let Message::Text(text) = message {
-                heard.borrow_mut().push(serde_json::from_str(&text).unwrap());
+                received.borrow_mut().push(serde_json::from_str(&text).unwrap());
             }
             Ok::<_, Infallible>(())
         }))
     }
 
     // A page that sends these messages, and then only answers pings.
-    fn says(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
+    fn messages(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
         let texts: Vec<_> = texts.iter().map(|text| Ok(Message::text(text.to_string()))).collect();
         let pongs = stream::unfold((), |()| async {
             tokio::time::sleep(Duration::from_secs(10)).await;
@@ -280,31 +280,34 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_page_that_takes_nothing_is_dropped() {
+    async fn page_that_does_not_read_is_dropped() {
         let lists = Arc::<Lists>::default();
         let deaf = Box::pin(sink::unfold((), |(), _: Message| pending::<Result<(), Infallible>>()));
-        let serve = Page::new((HostId::Other, &lists), none).serve(deaf, says(&[]), || true);
+        let serve = LivePage::new((HostId::Other, &lists), none).serve(deaf, messages(&[]), || true);
         timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_page_is_told_what_it_looks_at_and_that_it_is_connected() {
+    async fn page_receives_its_view_and_keep_alives() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
-        let serve =
-            Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&[json!({ "look": {} })]), || true);
+        let received = Received::default();
+        let serve = LivePage::new((HostId::Other, &lists), none).serve(
+            page(&received),
+            messages(&[json!({ "look": {} })]),
+            || true,
+        );
         timeout(Duration::from_secs(25), serve).await.expect_err("the page is there");
-        let heard = heard.into_inner();
-        assert_eq!((&heard[0]["ids"], &heard[0]["total"]), (&json!([]), &json!(0)));
-        assert!((12..=25).contains(&heard[1..].len()) && heard[1..].iter().all(is_beat), "{heard:?}");
+        let received = received.into_inner();
+        assert_eq!((&received[0]["ids"], &received[0]["total"]), (&json!([]), &json!(0)));
+        assert!((12..=25).contains(&received[1..].len()) && received[1..].iter().all(is_beat), "{received:?}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn page_that_vanishes_without_a_word_loses_its_socket() {
+    async fn page_that_vanishes_silently_loses_its_socket() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
+        let received = Received::default();
         let silent = stream::pending::<Result<Message, Infallible>>();
-        let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), silent, || true);
+        let serve = LivePage::new((HostId::Other, &lists), none).serve(page(&received), silent, || true);
         timeout(Duration::from_secs(31), serve).await.expect("the page keeps its socket");
     }
 
@@ -313,46 +316,46 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_page_says_wrongly_is_answered_with_what_would_be_right() {
+    async fn invalid_message_of_a_page_gets_an_error() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
+        let received = Received::default();
         let rooms: Vec<String> = (0..13).map(|number| format!("nuggets-{number}")).collect();
-        let said = [json!({ "lok": {} }), json!({ "look": { "game": "chess" } }), json!({ "pictures": rooms })];
-        let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&said), || true);
+        let texts = [json!({ "lok": {} }), json!({ "look": { "game": "chess" } }), json!({ "pictures": rooms })];
+        let serve = LivePage::new((HostId::Other, &lists), none).serve(page(&received), messages(&texts), || true);
         timeout(Duration::from_secs(5), serve).await.expect_err("the page is there");
-        let heard = heard.into_inner();
+        let received = received.into_inner();
         let errors: Vec<&str> =
-            heard.iter().filter(|answer| !is_beat(answer)).map(|answer| answer["error"].as_str().unwrap()).collect();
+            received.iter().filter(|answer| !is_beat(answer)).map(|answer| answer["error"].as_str().unwrap()).collect();
         assert!(errors[0].starts_with("unknown field `lok`, expected `look` or `pictures`"), "{errors:?}");
         assert!(errors[1].contains("expected one of `nuggets`"), "{errors:?}");
         assert_eq!(errors[2], "'pictures' has 13 rooms: at most 12 are accepted");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_page_that_is_not_welcome_any_more_is_left() {
+    async fn banned_page_loses_its_socket() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
+        let received = Received::default();
         let rounds = std::cell::Cell::new(0);
-        let serve = Page::new((HostId::Other, &lists), none)
-            .serve(page(&heard), says(&[]), || rounds.replace(rounds.get() + 1) < 2);
+        let serve = LivePage::new((HostId::Other, &lists), none)
+            .serve(page(&received), messages(&[]), || rounds.replace(rounds.get() + 1) < 2);
         timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
-        assert_eq!(heard.into_inner(), [json!({}), json!({})]);
+        assert_eq!(received.into_inner(), [json!({}), json!({})]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_page_says_is_read_no_faster_than_people_click() {
+    async fn messages_of_a_page_are_read_at_a_bounded_rate() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
+        let received = Received::default();
         let start = Instant::now();
         // A page that keeps sending requests, and also frames without content.
-        let asks = Box::pin(stream::iter((0..).map(|number| {
+        let requests = Box::pin(stream::iter((0..).map(|number| {
             let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
             Ok::<_, Infallible>(message)
         })));
-        let serve = Page::new((HostId::Other, &lists), none)
-            .serve(page(&heard), asks, || start.elapsed() < Duration::from_mins(1));
+        let serve = LivePage::new((HostId::Other, &lists), none)
+            .serve(page(&received), requests, || start.elapsed() < Duration::from_mins(1));
         timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
-        let answers = heard.into_inner().iter().filter(|answer| !answer["error"].is_null()).count();
+        let answers = received.into_inner().iter().filter(|answer| !answer["error"].is_null()).count();
         assert!((60..=80).contains(&answers), "{answers} answers in a minute");
     }
 
@@ -361,13 +364,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pictures_are_sent_once_then_what_changes_and_at_most_four_times_a_second() {
+    async fn pictures_are_sent_whole_once_and_then_as_changes() {
         let lists = Arc::<Lists>::default();
-        let heard = Heard::default();
+        let received = Received::default();
         let (sender, shots) = watch::channel(shot(7, r#"{"whole":{"a":1}}"#, r#"{"change":{"a":1}}"#));
         let pictures = |id: &str| (id == "nuggets-1").then(|| shots.clone());
-        let said = [json!({ "pictures": ["nuggets-1", "nuggets-2"] })];
-        let serve = Page::new((HostId::Other, &lists), pictures).serve(page(&heard), says(&said), || true);
+        let texts = [json!({ "pictures": ["nuggets-1", "nuggets-2"] })];
+        let serve = LivePage::new((HostId::Other, &lists), pictures).serve(page(&received), messages(&texts), || true);
         let play = async {
             for number in 8..=52 {
                 tokio::time::sleep(Duration::from_millis(25)).await;
@@ -384,18 +387,18 @@ mod tests {
             () = serve => panic!("the page is there"),
             () = play => {}
         }
-        let heard: Vec<Value> = heard.into_inner().into_iter().filter(|told| !is_beat(told)).collect();
-        assert_eq!(heard[0], json!({ "pictures": { "nuggets-1": { "whole": { "a": 1 } } } }));
-        let rest = &heard[heard.len() - 3..];
+        let received: Vec<Value> = received.into_inner().into_iter().filter(|value| !is_beat(value)).collect();
+        assert_eq!(received[0], json!({ "pictures": { "nuggets-1": { "whole": { "a": 1 } } } }));
+        let rest = &received[received.len() - 3..];
         // After a gap the picture is sent whole; the next one is a change; and then the picture is removed.
         assert_eq!(rest[0]["pictures"]["nuggets-1"], json!({ "whole": { "a": 52 } }));
         assert_eq!(rest[1]["pictures"]["nuggets-1"], json!({ "change": { "a": 53 } }));
         assert_eq!(rest[2]["pictures"], json!({ "nuggets-1": null }));
-        assert!(heard.len() <= 9, "{heard:?}");
+        assert!(received.len() <= 9, "{received:?}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_page_is_sent_so_many_bytes_of_pictures_and_every_room_has_its_turn() {
+    async fn pictures_have_a_byte_budget_and_rooms_take_turns() {
         let lists = Arc::<Lists>::default();
         let large = "x".repeat(4_000);
         let rooms: Vec<String> = (0..12).map(|number| format!("nuggets-{number:02}")).collect();
@@ -410,8 +413,11 @@ mod tests {
             async { Ok::<_, Infallible>(()) }
         }));
         let pictures = |id: &str| Some(channels[rooms.iter().position(|room| room == id)?].1.clone());
-        let serve =
-            Page::new((HostId::Other, &lists), pictures).serve(sink, says(&[json!({ "pictures": rooms })]), || true);
+        let serve = LivePage::new((HostId::Other, &lists), pictures).serve(
+            sink,
+            messages(&[json!({ "pictures": rooms })]),
+            || true,
+        );
         let play = async {
             for number in 2..=240 {
                 for (sender, _) in &channels {

@@ -162,7 +162,7 @@ impl Claims {
 /// answers.
 pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
     note(results, room, seat, &results.store.recent_names_of(&key.0));
-    let ask = || async {
+    let lookup = || async {
         results
             .store
             .names_of(&key.0)
@@ -170,7 +170,7 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
             .inspect_err(|error| debug!(%error, "cannot look up names, which are unverified until then"))
             .ok()
     };
-    note(results, room, seat, &until_known(ask).await);
+    note(results, room, seat, &until_known(lookup).await);
 }
 
 fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
@@ -180,10 +180,10 @@ fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
 }
 
 // Queries until there is an answer.
-async fn until_known<F: Future<Output = Option<Vec<String>>>>(ask: impl Fn() -> F) -> Vec<String> {
+async fn until_known<F: Future<Output = Option<Vec<String>>>>(lookup: impl Fn() -> F) -> Vec<String> {
     let mut pause = RETRY.0;
     loop {
-        if let Some(names) = ask().await {
+        if let Some(names) = lookup().await {
             return names;
         }
         sleep(pause).await;
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_32_bytes_and_only_its_hash_is_kept() {
+    fn key_is_32_bytes_and_only_its_hash_is_stored() {
         let key = URL_SAFE_NO_PAD.encode([7; KEY_LENGTH]);
         let hash = KeyHash::of(&key).unwrap();
         assert_ne!(hash.0, [7; KEY_LENGTH]);
@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_database_is_asked_until_it_answers() {
-        let asked = AtomicU32::new(0);
-        let ask = || async { (asked.fetch_add(1, Ordering::Relaxed) == 20).then(|| vec!["Ann".to_owned()]) };
+    async fn slow_database_is_queried_until_it_answers() {
+        let lookups = AtomicU32::new(0);
+        let lookup = || async { (lookups.fetch_add(1, Ordering::Relaxed) == 20).then(|| vec!["Ann".to_owned()]) };
         let started = Instant::now();
-        assert_eq!(until_known(ask).await, ["Ann"]);
-        assert_eq!(asked.load(Ordering::Relaxed), 21);
+        assert_eq!(until_known(lookup).await, ["Ann"]);
+        assert_eq!(lookups.load(Ordering::Relaxed), 21);
         let waited = started.elapsed();
         assert!(waited > 10 * RETRY.1 && waited < 20 * RETRY.1, "{waited:?}");
     }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_look_like_others_are_refused() {
+    fn names_that_look_like_others_are_rejected() {
         // Zero-width, bidirectional, blank, private use and tag characters; letters of other scripts; not composed.
         let unseen = [
             "An\u{200b}n",
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_takes_so_many_names_a_day_and_others_are_not_disturbed() {
+    fn host_takes_a_bounded_number_of_names_a_day() {
         let claims = Claims::default();
         let (eve, ann) = (HostId::of("10.0.0.9:1"), HostId::of("10.0.0.1:1"));
         let taken = (0..900).filter(|_| claims.take(eve, DAY)).count();

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Page {
     settings: Settings,
-    state: Mutex<State>,
+    state: Mutex<PageState>,
 }
 
 /// The properties of the hub that the page depends on.
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 }
 
 #[derive(Debug)]
-struct State {
+struct PageState {
     lobby: Looking,
     made: Option<Made>,
 }
@@ -57,7 +57,7 @@ impl Page {
     /// Creates the page with the first rooms of this list.
     pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
         let lobby = lists.look(HostId::Other, Look::default());
-        Arc::new(Self { settings, state: Mutex::new(State { lobby, made: None }) })
+        Arc::new(Self { settings, state: Mutex::new(PageState { lobby, made: None }) })
     }
 
     /// Returns a response with the page, or `None` if the program was built without it.
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_page_needs_is_there_and_what_few_need_is_not_loaded_with_it() {
+    fn only_common_modules_are_preloaded() {
         let first = modules(["js/main.js".to_owned(), "js/games/nuggets/index.js".to_owned()]);
         for path in &first {
             assert!(Assets::get(path).is_some(), "{path}");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_of_the_page_and_nothing_else_are_files() {
+    fn is_file_matches_exactly_the_files_of_the_page() {
         for path in Assets::iter().filter(|path| path != "index.html") {
             assert!(is_file(&format!("/{path}")), "{path}");
         }

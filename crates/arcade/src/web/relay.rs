@@ -31,7 +31,7 @@ use super::{
 use crate::{
     fleet::{
         Fleet, NodeShown,
-        seal::{self, Answered, PATH, Relayed, dial},
+        seal::{self, LeaseReply, PATH, Relayed, dial},
     },
     hub::Hub,
     message::message,
@@ -263,19 +263,19 @@ fn strip(headers: &mut HeaderMap) {
 
 /// The route for other nodes.
 pub(super) fn routes() -> Router<Arc<Hub>> {
-    Router::new().route(PATH, post(promise))
+    Router::new().route(PATH, post(grant_lease))
 }
 
-async fn promise(
+async fn grant_lease(
     State(hub): State<Arc<Hub>>,
     proven: Option<Extension<Relayed>>,
-    Query(asked): Query<seal::LeaseQuery>,
+    Query(query): Query<seal::LeaseQuery>,
 ) -> Response {
     let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
         return error(StatusCode::FORBIDDEN, &message!("nodes_only", "this is for other hubs of the arcade"));
     };
-    match elsewhere.fleet.promise(asked.into()).await {
-        Some(promise) => Json(Answered::from(promise)).into_response(),
+    match elsewhere.fleet.grant_lease(query.into()).await {
+        Some(grant) => Json(LeaseReply::from(grant)).into_response(),
         None => error(StatusCode::SERVICE_UNAVAILABLE, &message!("busy", "the hub is busy")),
     }
 }
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_one_room_are_passed_on_and_pages_are_not() {
+    fn only_addresses_of_one_room_are_relayed() {
         for (path, room) in [
             ("/api/rooms/nuggets-1", Some("nuggets-1")),
             ("/api/rooms/nuggets-1/bots", Some("nuggets-1")),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::{
-    Json, Router,
-    extract::{Path, State, rejection::JsonRejection},
+    Router,
+    extract::{Path, State},
     http::StatusCode,
     response::IntoResponse as _,
     routing::post,
@@ -15,7 +15,7 @@ use tokio::task::block_in_place;
 use tracing::warn;
 
 use super::{
-    api::{Answer, ApiError, find},
+    api::{Answer, ApiError, JsonBody, find},
     caller::Caller,
 };
 use crate::{
@@ -46,9 +46,8 @@ async fn report(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(id): Path<String>,
-    body: Result<Json<NewReport>, JsonRejection>,
+    JsonBody(NewReport { seat, reason, text }): JsonBody<NewReport>,
 ) -> Answer {
-    let Json(NewReport { seat, reason, text }) = body?;
     if text.len() > MAX_REPORT_TEXT {
         return Err(ApiError::bad(format!("'text' has at most {MAX_REPORT_TEXT} bytes")));
     }

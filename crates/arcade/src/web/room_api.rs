@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{
     Extension, Json, Router,
     body::Bytes,
-    extract::{Path, Query, State, rejection::JsonRejection},
+    extract::{Path, Query, State},
     http::{Extensions, HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -18,7 +18,7 @@ use store::{ALL_TIME, Kind, Store, unix_now};
 use tokio::task::block_in_place;
 
 use super::{
-    api::ask,
+    api::{JsonBody, query_store},
     caller::{self, Caller},
     names::{KeyHash, check_name},
     page::Page,
@@ -76,22 +76,18 @@ async fn games(State(hub): State<Arc<Hub>>) -> Response {
 async fn open(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    body: Result<Json<Map<String, Value>>, JsonRejection>,
+    JsonBody(mut body): JsonBody<Map<String, Value>>,
 ) -> Response {
-    let Json(mut body) = match body {
-        Ok(body) => body,
-        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
-    };
-    let wish = body.remove("room").map_or_else(|| Ok(opening::Wish::default()), serde_json::from_value);
-    let (options, wish) = match (serde_json::from_value::<Options>(body.into()), wish) {
-        (Ok(options), Ok(wish)) => (options, wish),
+    let properties = body.remove("room").map_or_else(|| Ok(opening::RoomProperties::default()), serde_json::from_value);
+    let (options, properties) = match (serde_json::from_value::<Options>(body.into()), properties) {
+        (Ok(options), Ok(properties)) => (options, properties),
         (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &invalid(why.to_string())),
     };
-    if let Some(Err(why)) = wish.name.as_deref().map(check_name) {
+    if let Some(Err(why)) = properties.name.as_deref().map(check_name) {
         return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
     }
     // Opening a room writes to the disk.
-    match block_in_place(|| hub.open_owned(&options, caller.host(), wish)) {
+    match block_in_place(|| hub.open_owned(&options, caller.host(), properties)) {
         Ok((room, token)) => {
             let mut opened = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
             opened["owner_token"] = token.into();
@@ -103,7 +99,7 @@ async fn open(
 
 /// A request to play.
 #[derive(Debug, Deserialize)]
-struct Wish {
+struct PlayQuery {
     /// Whether bots join if no other players do.
     #[serde(default)]
     fill: bool,
@@ -115,7 +111,7 @@ struct Wish {
 /// The identity of a player.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Who {
+struct PlayerIdentity {
     /// The key that owns the player's names. It also distinguishes browsers on one host.
     key: Option<String>,
 }
@@ -124,15 +120,16 @@ async fn play(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(game): Path<String>,
-    Query(wish): Query<Wish>,
-    asked: ForwardableRequest,
+    Query(PlayQuery { fill, level }): Query<PlayQuery>,
+    request: ForwardableRequest,
     body: Bytes,
 ) -> Response {
     let Some(game) = Game::named(&game) else {
         return error(StatusCode::NOT_FOUND, &message!("no_game", "there is no such game"));
     };
-    let who = if body.is_empty() { Ok(Who::default()) } else { serde_json::from_slice::<Who>(&body) };
-    let Ok(Who { key }) = who else {
+    let who =
+        if body.is_empty() { Ok(PlayerIdentity::default()) } else { serde_json::from_slice::<PlayerIdentity>(&body) };
+    let Ok(PlayerIdentity { key }) = who else {
         return error(
             StatusCode::UNPROCESSABLE_ENTITY,
             &invalid("the body is empty, or an object with the 'key' of the browser"),
@@ -144,9 +141,9 @@ async fn play(
         None => (None, BTreeMap::new()),
     };
     let browser = key.map_or(0, |key| key.0.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte)));
-    let seeker = Seeker { browser, company: wish.fill.then_some(wish.level), rating, ratings };
-    if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !asked.is_relayed()) {
-        let answer = relay::pass(&hub, &node, asked.with(body)).await;
+    let seeker = Seeker { browser, company: fill.then_some(level), rating, ratings };
+    if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !request.is_relayed()) {
+        let answer = relay::pass(&hub, &node, request.with(body)).await;
         // If that node does not answer, the caller can play here.
         if !answer.status().is_server_error() {
             return answer;
@@ -167,7 +164,7 @@ async fn play(
 // delay the player.
 async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option<i64>, BTreeMap<String, i64>) {
     let waiting = hub.waiting(game, caller.host());
-    let asked = async move |store: Store| {
+    let lookup = async move |store: Store| {
         let own = store.names_of(&key.0).await?;
         let mut ratings = BTreeMap::new();
         for name in own.iter().chain(&waiting) {
@@ -179,13 +176,13 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         }
         Ok((own.iter().filter_map(|name| ratings.get(name).copied()).max(), ratings))
     };
-    ask(hub, caller, asked).await.unwrap_or_default()
+    query_store(hub, caller, lookup).await.unwrap_or_default()
 }
 
 /// A request for a bot, with the authorization for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct BotRequest {
     #[serde(default)]
     level: Level,
     /// Whether to fill the room with bots.
@@ -197,15 +194,15 @@ struct Wanted {
 
 /// The authorization for a command: the owner's token, or in a room without an owner the token of a player's seat.
 #[derive(Debug, Deserialize)]
-struct Word {
+struct Authorization {
     /// The token of the owner.
     owner: Option<String>,
     /// The token of a seat.
     seat: Option<String>,
 }
 
-impl Word {
-    fn counts(&self, hub: &Hub, id: &str, room: &Room) -> bool {
+impl Authorization {
+    fn is_valid(&self, hub: &Hub, id: &str, room: &Room) -> bool {
         if room.is_owned() {
             return self.owner.as_deref().is_some_and(|token| room.has_owner(token));
         }
@@ -215,7 +212,7 @@ impl Word {
 }
 
 // For a client without a token, an unlisted room is reported as missing.
-fn not_your_word(hub: &Hub, id: &str, room: &Room, Word { owner, seat }: Word) -> Response {
+fn forbidden_or_missing(hub: &Hub, id: &str, room: &Room, Authorization { owner, seat }: Authorization) -> Response {
     if !room.access.is_listed() && !hub.has_token(id, room, &Proof { owner, seat, ..Proof::default() }) {
         return no_such_room();
     }
@@ -231,16 +228,12 @@ async fn add_bot(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(id): Path<String>,
-    wanted: Result<Json<Wanted>, JsonRejection>,
+    JsonBody(BotRequest { level, fill, owner, seat }): JsonBody<BotRequest>,
 ) -> Response {
-    let Json(Wanted { level, fill, owner, seat }) = match wanted {
-        Ok(wanted) => wanted,
-        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
-    };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    let word = Word { owner, seat };
-    if !word.counts(&hub, &id, &room) {
-        return not_your_word(&hub, &id, &room, word);
+    let authorization = Authorization { owner, seat };
+    if !authorization.is_valid(&hub, &id, &room) {
+        return forbidden_or_missing(&hub, &id, &room, authorization);
     }
     let host = Some(caller.host());
     let seat = || if fill { hub.rooms.fill(&room, host) } else { hub.rooms.seat_bot(&room, level, host) };
@@ -253,15 +246,11 @@ async fn add_bot(
 async fn remove_bots(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
-    word: Result<Json<Word>, JsonRejection>,
+    JsonBody(authorization): JsonBody<Authorization>,
 ) -> Response {
-    let Json(word) = match word {
-        Ok(word) => word,
-        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
-    };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    if !word.counts(&hub, &id, &room) {
-        return not_your_word(&hub, &id, &room, word);
+    if !authorization.is_valid(&hub, &id, &room) {
+        return forbidden_or_missing(&hub, &id, &room, authorization);
     }
     block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()
@@ -287,10 +276,10 @@ const CLOSED: &str = "the owner of this room has closed it";
 /// A command of the owner.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Command {
+struct OwnerCommand {
     /// The token of the owner.
     token: String,
-    r#do: Deed,
+    r#do: OwnerAction,
     /// The player concerned, for commands about a player.
     #[serde(default)]
     seat: String,
@@ -307,7 +296,7 @@ struct Command {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Deed {
+enum OwnerAction {
     Start,
     Close,
     Rename,
@@ -322,12 +311,8 @@ async fn command(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(id): Path<String>,
-    command: Result<Json<Command>, JsonRejection>,
+    JsonBody(command): JsonBody<OwnerCommand>,
 ) -> Response {
-    let Json(command) = match command {
-        Ok(command) => command,
-        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
-    };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     if !room.has_owner(&command.token) {
         if !room.access.is_listed() {
@@ -343,21 +328,21 @@ async fn command(
     }
 }
 
-fn done(hub: &Hub, room: &Arc<Room>, command: &Command, host: HostId) -> anyhow::Result<()> {
-    let Command { seat, name, number, level, .. } = command;
+fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> anyhow::Result<()> {
+    let OwnerCommand { seat, name, number, level, .. } = command;
     match command.r#do {
-        Deed::Close => {
+        OwnerAction::Close => {
             hub.rooms.close(room, CLOSED);
             return Ok(());
         }
-        Deed::Start => return hub.rooms.start_now(room, *level, Some(host)),
-        Deed::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
-        Deed::Remove => room.remove_by_owner(seat)?,
-        Deed::HandOn => room.hand_on_to(seat)?,
-        Deed::Lock => room.lock(true),
-        Deed::Unlock => room.lock(false),
-        Deed::Rename if name.is_empty() => room.rename(None),
-        Deed::Rename => {
+        OwnerAction::Start => return hub.rooms.start_now(room, *level, Some(host)),
+        OwnerAction::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
+        OwnerAction::Remove => room.remove_by_owner(seat)?,
+        OwnerAction::HandOn => room.hand_on_to(seat)?,
+        OwnerAction::Lock => room.lock(true),
+        OwnerAction::Unlock => room.lock(false),
+        OwnerAction::Rename if name.is_empty() => room.rename(None),
+        OwnerAction::Rename => {
             check_name(name)?;
             room.rename(Some(name.clone()));
         }
@@ -409,17 +394,13 @@ struct Join {
 async fn join(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    asked: ForwardableRequest,
-    body: Result<Json<Join>, JsonRejection>,
+    request: ForwardableRequest,
+    JsonBody(join): JsonBody<Join>,
 ) -> Response {
-    let join = match body {
-        Ok(Json(join)) => join,
-        Err(rejection) => return error(rejection.status(), &invalid(rejection.body_text())),
-    };
     let found = match &join {
         Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
             Tried::Right(Coded::Here(room)) => Tried::Right(room),
-            Tried::Right(Coded::Elsewhere { id, .. }) => return ask_owner(&hub, &id, &asked, &join).await,
+            Tried::Right(Coded::Elsewhere { id, .. }) => return pass_to_owner(&hub, &id, &request, &join).await,
             Tried::Wrong => Tried::Wrong,
             Tried::TooMany(wait) => Tried::TooMany(wait),
         },
@@ -427,7 +408,7 @@ async fn join(
             if hub.hides(id) {
                 return no_such_room();
             }
-            let Some(room) = hub.rooms.get(id) else { return ask_owner(&hub, id, &asked, &join).await };
+            let Some(room) = hub.rooms.get(id) else { return pass_to_owner(&hub, id, &request, &join).await };
             let proof = Proof { word: Some(word.clone()), ..Proof::default() };
             match hub.admits(caller.host(), (id, Some(&room)), &proof).await {
                 Tried::Right(()) => Tried::Right(room),
@@ -455,10 +436,10 @@ async fn join(
 }
 
 // The node that has the room answers.
-async fn ask_owner(hub: &Hub, id: &str, asked: &ForwardableRequest, join: &Join) -> Response {
-    let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !asked.is_relayed());
+async fn pass_to_owner(hub: &Hub, id: &str, request: &ForwardableRequest, join: &Join) -> Response {
+    let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !request.is_relayed());
     match (owner(), serde_json::to_vec(join)) {
-        (Some(node), Ok(body)) => relay::pass(hub, &node, asked.with(body)).await,
+        (Some(node), Ok(body)) => relay::pass(hub, &node, request.with(body)).await,
         _ => no_such_room(),
     }
 }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_told_in_words_and_no_name_becomes_markup() {
+    fn preview_has_the_result_and_escapes_names() {
         let two = ended(&[("Ann\"><script>", 1, 200), ("Bob", 2, 50)]);
         let tags = tags(&two, Some("http://here/matches/nuggets-1.1/picture.png"));
         assert!(
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_the_shape_that_sites_want() {
+    fn preview_picture_has_the_expected_size() {
         let all: Vec<(String, u32, i64)> = (1..=9).map(|rank| (format!("Żółw {rank}").repeat(8), rank, 9)).collect();
         let all: Vec<_> = all.iter().map(|(name, rank, score)| (&**name, *rank, *score)).collect();
         let png = draw(&ended(&all)).to_png().unwrap();

@@ -107,16 +107,16 @@ impl Entry {
 pub(crate) async fn socket(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
-    Query(asked): Query<SocketQuery>,
+    Query(query): Query<SocketQuery>,
     SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if asked.seat.is_some() || asked.key.is_some() {
+    if query.seat.is_some() || query.key.is_some() {
         let text = "Addresses are written into logs: open the socket with ?enter=true, and send seat and key in the first message.\n";
         return (StatusCode::BAD_REQUEST, text).into_response();
     }
     let room = hub.rooms.get(&id);
-    if !asked.enter {
+    if !query.enter {
         match &room {
             Some(room) if room.access.is_public() => {}
             Some(room) if room.access.is_listed() => {
@@ -128,13 +128,13 @@ pub(crate) async fn socket(
         }
     }
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
-        let entry = if asked.enter {
+        let entry = if query.enter {
             let Ok(Some(entry)) = timeout(ENTRY, first(&mut socket)).await else {
                 return end(socket, CloseReason::Unclear).await;
             };
             entry
         } else {
-            Entry { watch: asked.watch, ..Entry::default() }
+            Entry { watch: query.watch, ..Entry::default() }
         };
         enter(socket, &hub, &id, room, caller, entry).await;
         drop(place);
@@ -218,12 +218,12 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         hello.replace_range(..1, &format!(r#"{{"seat":{token},"kept":{kept},"own":{own},"#));
     }
     let metrics = hub.metrics().game(room.game.name());
-    let told = |text: &str| {
+    let on_aside = |text: &str| {
         if plays {
-            hear(&room, seat, text);
+            apply_aside(&room, seat, text);
         }
     };
-    let talk = Talk { hello, news, words, hear: told };
+    let talk = Talk { hello, news, words, on_aside };
     let pumped = run(socket, mailbox, room.game.frames(), talk, &metrics);
     let Some(key) = key.filter(|_| plays) else { return pumped.await };
     // The names are looked up while the socket is served.
@@ -277,7 +277,7 @@ pub(crate) struct Talk<F> {
     /// Messages to this page only, or to all present pages.
     pub(crate) words: mpsc::Receiver<Arc<str>>,
     /// Receives the messages of the page to the hub.
-    pub(crate) hear: F,
+    pub(crate) on_aside: F,
 }
 
 /// Serves the socket of a seat until either side ends.
@@ -289,10 +289,10 @@ pub(crate) async fn run(
     counters: &Counters,
 ) {
     let (sink, stream) = socket.split();
-    let Talk { hello, news, words, hear } = talk;
+    let Talk { hello, news, words, on_aside } = talk;
     let pulse = Pulse::default();
     tokio::select! {
-        () = read((stream, &pulse), Some(&mailbox), frames, hear) => {}
+        () = read((stream, &pulse), Some(&mailbox), frames, on_aside) => {}
         () = write((sink, &pulse), &mailbox, frames, (hello, news, words), counters) => {}
     }
     mailbox.leave();
@@ -305,11 +305,11 @@ pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counter
     let pulse = Pulse::default();
     tokio::select! {
         () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
-        () = tell((sink, &pulse), &guest, game.frames(), counters) => {}
+        () = write_to_watcher((sink, &pulse), &guest, game.frames(), counters) => {}
     }
 }
 
-async fn tell(
+async fn write_to_watcher(
     (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
     guest: &Guest,
     frames: Frames,
@@ -321,7 +321,7 @@ async fn tell(
     };
     let mut beats = Beats::new(pulse);
     loop {
-        let said = tokio::select! {
+        let next = tokio::select! {
             biased;
             due = beats.due() => {
                 if !beat(&mut sink, due).await {
@@ -329,15 +329,15 @@ async fn tell(
                 }
                 continue;
             }
-            said = guest.next() => said,
+            next = guest.next() => next,
         };
-        let sent = match said {
+        let sent = match next {
             NextMessage::Item(Item::Frame(frame)) => {
                 counters.sent.inc();
                 beats.spoke();
                 send(&mut sink, message(frame, frames)).await
             }
-            NextMessage::Item(Item::News(told) | Item::Word(told)) => send(&mut sink, text(told)).await,
+            NextMessage::Item(Item::News(bytes) | Item::Word(bytes)) => send(&mut sink, text(bytes)).await,
             NextMessage::Item(Item::End(why)) | NextMessage::End(Some(why)) => {
                 send(&mut sink, close(why)).await;
                 return;
@@ -355,7 +355,7 @@ async fn read<E>(
     (mut stream, pulse): (impl Stream<Item = Result<Message, E>> + Unpin, &Pulse),
     room: Option<&Mailbox>,
     frames: Frames,
-    hear: impl Fn(&str),
+    on_aside: impl Fn(&str),
 ) {
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
@@ -369,14 +369,14 @@ async fn read<E>(
         messages.charge(now(), 1);
         bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
         match taken(message, frames) {
-            Taken::Message(message) => {
+            Received::Message(message) => {
                 if let Some(room) = room {
                     room.put(message).await;
                 }
             }
-            Taken::Aside(text) => hear(&text),
-            Taken::Nothing => {}
-            Taken::End { left } => {
+            Received::PageCommand(text) => on_aside(&text),
+            Received::Nothing => {}
+            Received::End { left } => {
                 if let Some(room) = room.filter(|_| left) {
                     room.give_up();
                 }
@@ -391,34 +391,34 @@ async fn read<E>(
 }
 
 /// The content of a frame of a browser.
-enum Taken {
+enum Received {
     Message(BytesMut),
     /// A message to the hub; no message of a game begins like one.
-    Aside(Utf8Bytes),
+    PageCommand(Utf8Bytes),
     Nothing,
     End {
         left: bool,
     },
 }
 
-fn taken(message: Message, frames: Frames) -> Taken {
+fn taken(message: Message, frames: Frames) -> Received {
     let mut bytes = match message {
         Message::Text(text) if text.starts_with('{') => {
-            return if text.len() <= MAX_ASIDE { Taken::Aside(text) } else { Taken::Nothing };
+            return if text.len() <= MAX_ASIDE { Received::PageCommand(text) } else { Received::Nothing };
         }
         Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
         Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
         Message::Close(close) => {
-            return Taken::End { left: close.is_some_and(|close| close.code == LEFT) };
+            return Received::End { left: close.is_some_and(|close| close.code == LEFT) };
         }
         // Pings are answered by the library; frames of the other kind are not part of the protocol.
-        _ => return Taken::Nothing,
+        _ => return Received::Nothing,
     };
     if frames == Frames::ZeroEndedText {
         bytes.extend_from_slice(b"\0");
     }
     // Rooms have no empty messages.
-    if bytes.is_empty() { Taken::Nothing } else { Taken::Message(bytes) }
+    if bytes.is_empty() { Received::Nothing } else { Received::Message(bytes) }
 }
 
 async fn write(
@@ -520,7 +520,7 @@ pub(super) const MAX_ASIDE: usize = 256;
 /// A message of a page to the hub: a text frame that begins with a brace.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Aside {
+enum PageCommand {
     /// A phrase for all pages.
     Say(u8),
     /// Whether it is ready for a rematch.
@@ -528,10 +528,10 @@ enum Aside {
 }
 
 /// Executes a message of the page at this seat. Unknown ones are ignored: a page may be newer than the hub.
-pub(super) fn hear(room: &Room, seat: SocketAddr, text: &str) {
+pub(super) fn apply_aside(room: &Room, seat: SocketAddr, text: &str) {
     match serde_json::from_str(text) {
-        Ok(Aside::Say(phrase)) => room.roster.say(seat, phrase),
-        Ok(Aside::Rematch(ready)) => room.roster.answer_invitation(seat, ready),
+        Ok(PageCommand::Say(phrase)) => room.roster.say(seat, phrase),
+        Ok(PageCommand::Rematch(ready)) => room.roster.answer_invitation(seat, ready),
         Err(_) => {}
     }
 }
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn every_frame_costs_whatever_it_is() {
+    async fn every_frame_is_charged() {
         let ping = |length: usize| Message::Ping(vec![0; length].into());
         let of_text = [Message::text(""), Message::binary(vec![]), Message::binary(vec![1; 9]), ping(0), ping(125)];
         let of_bytes = [Message::binary(vec![]), Message::text(""), Message::text("x"), ping(0)];
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn long_frames_cost_their_bytes() {
+    async fn long_frames_are_charged_by_bytes() {
         let (read_frames, line) = (Cell::new(0), Mailbox::new(Arc::new(Ready::default())));
         let flood = Flood(Message::binary(vec![0; 60_000]), &read_frames);
         let pulse = Pulse::default();

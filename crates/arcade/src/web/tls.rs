@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_says_for_whom_and_until_when_it_is() {
+    fn certificate_reports_names_and_expiry() {
         let folder = TempDir::new();
         let certificate = Certificate::read(&made(&folder, 2001, 2011)).unwrap();
         assert_eq!(format_rfc3339_seconds(certificate.ends().unwrap()).to_string(), "2011-01-01T00:00:00Z");
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_the_files_is_said_in_a_sentence() {
+    fn each_flaw_of_the_files_has_its_message() {
         let folder = TempDir::new();
         let (one, other) = (made(&folder, 2001, 2101), made(&folder, 2002, 2102));
         let why = |certificate: &Path, key: &Path| {

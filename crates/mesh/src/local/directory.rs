@@ -7,7 +7,7 @@ use std::{
 
 use netcore::Time;
 
-use super::full::full;
+use super::full;
 use crate::{
     Answer, Delta, Directory, ENTRY_AGE_SECONDS, Entry, Key, Local, MAX_ENTRIES, MeshError, Revision, Value, Watch,
     Written,

@@ -7,7 +7,7 @@ use std::{
 
 use netcore::Time;
 
-use super::full::full;
+use super::full;
 use crate::{
     Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, Local, MAX_LOGS, MeshError, Name, Piece,
     Sequence,

@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use netcore::Time;
 
-use super::full::full;
+use super::full;
 use crate::{
     Answer, Delivery, Local, MeshError, Name, Receipt, Results,
     results::{MAX_RESULTS, REMEMBERED_SECONDS, TAKEN_SECONDS},

@@ -5,10 +5,10 @@ use bytes::Bytes;
 use futures_util::future::{Either, select};
 
 use super::{
-    reading::Reading,
+    reader::Reader,
     stream::{Put, Stream, is_removal},
 };
-use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
+use crate::{Answer, Delta, Directory, Entry, ErrorKind, Key, MeshError, Nats, Revision, Value, Watch, Written, value};
 
 /// The maximum number of attempts of a write that competes with other writers.
 const ATTEMPTS: usize = 8;
@@ -18,7 +18,7 @@ impl Nats {
         match key {
             Key::Heartbeat(_) => &self.0.heartbeats,
             Key::Lasting(_) => &self.0.common,
-            Key::Node(_) | Key::Room(_) | Key::Code(_) | Key::Seat { .. } | Key::Common(_) => &self.0.directory,
+            Key::Node(_) | Key::Room(_) | Key::Code(_) | Key::Common(_) => &self.0.directory,
         }
     }
 
@@ -48,7 +48,7 @@ impl Nats {
             None => None,
             Some(value) => Some(value::write(value, &[]).ok_or_else(|| {
                 let why = format!("it is longer than {} bytes", value::MAX_HEAD);
-                MeshError::new(Trouble::Setup, what.clone(), stream.place(), why, "shorten it")
+                MeshError::new(ErrorKind::Setup, what.clone(), stream.place(), why, "shorten it")
             })?),
         };
         let mut last = expected.map_or(0, |expected| expected.0);
@@ -96,10 +96,10 @@ impl Directory for Nats {
             // The history before the first message is lost. A recreated bucket does not have the earlier history.
             let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
             let after = since.map(|since| since.0);
-            let messages = Reading::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
+            let messages = Reader::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
             let what = "watch the heartbeats".to_owned();
             let heartbeats = &self.0.heartbeats;
-            let heartbeats = Reading::begin(heartbeats, what, heartbeats.subject(">"), None).await?;
+            let heartbeats = Reader::begin(heartbeats, what, heartbeats.subject(">"), None).await?;
             let begins = after.is_none();
             let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, heartbeats, begins });
             Ok(watch)
@@ -109,8 +109,8 @@ impl Directory for Nats {
 
 struct Watching {
     nats: Nats,
-    messages: Reading,
-    heartbeats: Reading,
+    messages: Reader,
+    heartbeats: Reader,
     begins: bool,
 }
 

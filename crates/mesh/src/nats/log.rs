@@ -10,12 +10,12 @@ use async_nats::jetstream::Message;
 use bytes::Bytes;
 
 use super::{
-    reading::{self, Reading},
+    reader::{self, Reader},
     stream::{Put, Stream},
 };
 use crate::{
-    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, MAX_APPEND, MAX_ROOMS, MeshError, Name,
-    Nats, Piece, Sequence, Trouble,
+    Answer, Append, Appended, ErrorKind, Event, Events, Fence, Follow, Journals, Kind, MAX_APPEND, MAX_ROOMS,
+    MeshError, Name, Nats, Piece, Sequence,
     log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
     value,
 };
@@ -60,7 +60,7 @@ impl Logs {
         }
         let advice = "upgrade this node, or wait until the nodes of the later version release it";
         let why = "a later version wrote it, or it is damaged";
-        Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
+        Err(MeshError::new(ErrorKind::Setup, what, self.stream.place(), why, advice))
     }
 
     // Stores a record after `last`. Returns `None` if `last` is no longer the last record.
@@ -72,7 +72,7 @@ impl Logs {
         body: &Bytes,
     ) -> Result<Option<Sequence>, MeshError> {
         let place = self.stream.place();
-        let too_long = || MeshError::new(Trouble::Full, what, place, "its head is too long", "report this");
+        let too_long = || MeshError::new(ErrorKind::Full, what, place, "its head is too long", "report this");
         let bytes = value::write(&head, body).ok_or_else(too_long)?;
         let expected = last.map_or(0, |last| last.sequence.0);
         let put = self.stream.put(what, self.stream.subject(&head.name), Some(bytes), (Some(expected), None)).await;
@@ -91,7 +91,7 @@ impl Logs {
         let what = format!("append to {}.{name}", self.bounds.name);
         if append.body.len() > MAX_APPEND {
             let why = format!("it has {} bytes, but at most {MAX_APPEND} are allowed", append.body.len());
-            return Err(MeshError::new(Trouble::Full, what, self.stream.place(), why, "append it in parts"));
+            return Err(MeshError::new(ErrorKind::Full, what, self.stream.place(), why, "append it in parts"));
         }
         // Remove the record, so that it is read again after an error.
         let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
@@ -142,12 +142,12 @@ impl Logs {
         }))
     }
 
-    async fn read(&self, what: &str, name: &Name, after: Option<Sequence>) -> Result<Reading, MeshError> {
-        Reading::begin(&self.stream, what.to_owned(), self.stream.subject(name), after.map(|after| after.0)).await
+    async fn read(&self, what: &str, name: &Name, after: Option<Sequence>) -> Result<Reader, MeshError> {
+        Reader::begin(&self.stream, what.to_owned(), self.stream.subject(name), after.map(|after| after.0)).await
     }
 
     // Reads the records beginning with the last anchor.
-    async fn read_anchored(&self, what: &str, name: &Name) -> Result<Reading, MeshError> {
+    async fn read_anchored(&self, what: &str, name: &Name) -> Result<Reader, MeshError> {
         let anchor = self.anchor(what, name).await?;
         self.read(what, name, anchor.map(|anchor| Sequence(anchor.0.saturating_sub(1)))).await
     }
@@ -167,7 +167,7 @@ impl Nats {
         let logs = &self.0.journals;
         let Some(last) = logs.last(&what, journal).await? else { return Ok(vec![]) };
         let (mut chain, mut pieces) = (Chain::after(None), vec![]);
-        for message in reading::read_to(&logs.stream, &what, logs.stream.subject(journal), last.sequence.0).await? {
+        for message in reader::read_to(&logs.stream, &what, logs.stream.subject(journal), last.sequence.0).await? {
             let Some(record) = self.record(&message) else { continue };
             match chain.take(&record) {
                 Taken::Shown => {
@@ -212,7 +212,7 @@ struct Following {
     nats: Nats,
     room: Name,
     what: String,
-    messages: Reading,
+    messages: Reader,
     chain: Chain,
     // A record is missing: the next read starts with the last snapshot.
     is_cut: bool,

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::stream::Put;
-use crate::{Answer, Delivery, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, Trouble, value};
+use crate::{Answer, Delivery, ErrorKind, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, value};
 
 /// How long a request waits for a result. The server that answers may lag behind the one that stored it.
 const LOOK: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ impl Nats {
         let bytes = value::write(&Head { id: id.clone() }, body).filter(|_| body.len() <= MAX_APPEND);
         let bytes = bytes.ok_or_else(|| {
             let why = format!("it has more than {MAX_APPEND} bytes");
-            MeshError::new(Trouble::Full, what.clone(), stream.place(), why, "shorten it")
+            MeshError::new(ErrorKind::Full, what.clone(), stream.place(), why, "shorten it")
         })?;
         let put = stream.put(&what, stream.subject(id), Some(bytes), (None, Some(id.as_str()))).await?;
         Ok(matches!(put, Put::Stored(_)))

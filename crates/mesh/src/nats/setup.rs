@@ -13,13 +13,12 @@ use async_nats::{
 };
 
 use super::{
-    away::{PATIENCE, away},
+    BrokerSettings, Limits,
     log::Logs,
-    place::{BrokerSettings, Limits},
-    stream::Stream,
+    stream::{PATIENCE, Stream, away},
 };
 use crate::{
-    ENTRY_AGE_SECONDS, MAX_APPEND, MAX_RESULTS, MeshError, REMEMBERED_SECONDS, Trouble, log::Bounds, value::MAX_HEAD,
+    ENTRY_AGE_SECONDS, ErrorKind, MAX_APPEND, MAX_RESULTS, MeshError, REMEMBERED_SECONDS, log::Bounds, value::MAX_HEAD,
 };
 
 /// The oldest server version that the client supports.
@@ -50,7 +49,7 @@ pub(super) struct Broker {
 }
 
 fn setup_error(what: &str, place: &str, why: impl std::fmt::Display, advice: &str) -> MeshError {
-    MeshError::new(Trouble::Setup, what, place, why, advice)
+    MeshError::new(ErrorKind::Setup, what, place, why, advice)
 }
 
 /// Connects to one of the servers.
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_too_old_is_refused_in_one_sentence() {
+    fn old_server_is_rejected_with_advice() {
         assert_eq!(
             checked("2.9.10", true),
             Err("cannot use the NATS server at 10.0.0.1:4222: it is version 2.9.10, but 2.10 or later is required; \

@@ -1,6 +1,6 @@
 //! A stream whose messages name their predecessor.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use async_nats::{
     HeaderMap,
@@ -18,12 +18,13 @@ use async_nats::{
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 
-use super::away::away;
-use crate::{MeshError, Trouble};
+use crate::{ErrorKind, MeshError};
 
 /// The header that marks the removal of an entry of a bucket.
 const OPERATION: &str = "KV-Operation";
 
+/// The timeout of requests.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// How long the servers retain an inactive consumer.
 const LEFT: Duration = Duration::from_secs(10);
 
@@ -59,7 +60,7 @@ impl Stream {
         &self.place
     }
 
-    pub(super) fn subject(&self, key: impl std::fmt::Display) -> String {
+    pub(super) fn subject(&self, key: impl fmt::Display) -> String {
         format!("{}.{key}", self.subjects)
     }
 
@@ -68,7 +69,7 @@ impl Stream {
         subject.strip_prefix(&self.subjects)?.strip_prefix('.')
     }
 
-    pub(super) fn away(&self, what: &str, why: impl std::fmt::Display) -> MeshError {
+    pub(super) fn away(&self, what: &str, why: impl fmt::Display) -> MeshError {
         away(what, &self.place, why)
     }
 
@@ -107,7 +108,7 @@ impl Stream {
                 }
                 if ["maximum bytes", "maximum messages", "resource"].iter().any(|full| why.contains(full)) {
                     let advice = "raise the limits of the stream, or wait until old messages expire";
-                    return Err(MeshError::new(Trouble::Full, what, &self.place, why, advice));
+                    return Err(MeshError::new(ErrorKind::Full, what, &self.place, why, advice));
                 }
                 Err(self.away(what, why))
             }
@@ -188,4 +189,15 @@ impl Stream {
 /// Whether a message marks a removal.
 pub(super) fn is_removal(headers: Option<&HeaderMap>) -> bool {
     headers.and_then(|headers| headers.get(OPERATION)).is_some_and(|operation| operation.as_str() != "PUT")
+}
+
+/// Creates the error for an unreachable broker.
+pub(super) fn away(what: &str, place: &str, why: impl fmt::Display) -> MeshError {
+    MeshError::new(
+        ErrorKind::Away,
+        what,
+        place,
+        why,
+        "the hub retries automatically; check that most of the NATS servers are running and reachable",
+    )
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use netcore::Time;
 
-use super::{asking::Purpose, plan::Plan};
+use super::{Plan, requests::Purpose};
 use crate::{
     Delta, ENTRY_AGE_SECONDS, Entry, HEARTBEAT, HeartbeatValue, Key, LEASE, Name, Node, NodeValue, Output, Revision,
     Value, Written,
@@ -66,7 +66,7 @@ impl Life {
 
 /// What a write of the entry states, and how far the watch had progressed when it was sent.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct LastWrite {
     drains: bool,
     apart: bool,
     seen: Revision,
@@ -75,23 +75,23 @@ pub(super) struct Said {
 
 impl Node {
     /// Processes a change of the directory.
-    pub(super) fn see(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
+    pub(super) fn apply_delta(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
         self.view.apply(now, delta);
         match delta {
             Delta::Reset => self.orphans.clear(),
             Delta::Put(Key::Node(name), entry) => {
                 let is_other = |life: &Life| entry.revision > life.last && entry.life() != Some(life.since);
                 if *name == self.settings.name && self.life.as_ref().is_some_and(is_other) {
-                    self.die(now);
+                    self.end_life(now);
                 }
                 // Also if the watch shows the entry of this node, which states less than is known now.
-                self.hurries |= self.view.has_newcomers(&self.settings.name, self.said.seen);
+                self.entry_is_due |= self.view.has_newcomers(&self.settings.name, self.last_write.seen);
                 self.confirm(now);
                 self.look_for_orphans(now);
             }
             Delta::Removed(Key::Node(name), revision) => {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(|life| *revision > life.last) {
-                    self.die(now);
+                    self.end_life(now);
                 }
                 self.look_for_orphans(now);
             }
@@ -104,7 +104,7 @@ impl Node {
                 self.look_at(now, name);
             }
             Delta::Put(Key::Heartbeat(name), entry) if *name == self.settings.name && self.is_ended_by(entry) => {
-                self.die(now);
+                self.end_life(now);
             }
             Delta::Put(..) | Delta::Removed(..) => {}
         }
@@ -129,18 +129,18 @@ impl Node {
         {
             (own.apart, own.heartbeat_lease) = (false, Time::ZERO);
             self.next_entry = now;
-            self.asked.remove(&self.heartbeat_key());
+            self.pending.remove(&self.heartbeat_key());
         }
     }
 
     // Ends this life: other nodes have declared the node dead. It may claim its rooms again in another life.
-    fn die(&mut self, now: Time) {
+    fn end_life(&mut self, now: Time) {
         self.life = None;
-        self.promises.forget_met();
+        self.leases.forget_met();
         self.next_entry = now;
         // A reply to a heartbeat of that life is irrelevant.
-        self.asked.remove(&self.key());
-        self.asked.remove(&self.heartbeat_key());
+        self.pending.remove(&self.key());
+        self.pending.remove(&self.heartbeat_key());
         self.look_for_orphans(now);
     }
 
@@ -148,22 +148,22 @@ impl Node {
     pub(super) fn live(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.key();
         let apart = self.wants_apart();
-        if self.life.as_ref().is_some_and(|life| life.apart != apart) && !self.asked.contains_key(&key) {
+        if self.life.as_ref().is_some_and(|life| life.apart != apart) && !self.pending.contains_key(&key) {
             self.next_entry = self.next_entry.min(now);
         }
         if self.next_entry > now || !self.is_free(now, &key) {
             return;
         }
-        if let Plan::Leave { told } = &mut self.plan {
+        if let Plan::Leave { announced } = &mut self.plan {
             let Some(life) = &self.life else {
-                if !std::mem::replace(told, true) {
+                if !std::mem::replace(announced, true) {
                     out.push(Output::Left);
                 }
                 self.next_entry = Time::from_nanos(u64::MAX);
                 return;
             };
             let expected = Some(life.last);
-            self.ask(now, Purpose::Leave, key, (None, expected), out);
+            self.write(now, Purpose::Leave, key, (None, expected), out);
             return;
         }
         let (life, expected) = match &self.life {
@@ -186,7 +186,7 @@ impl Node {
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
         let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
-        (self.said, self.hurries) = (Said { drains: draining, apart, seen, reached }, false);
+        (self.last_write, self.entry_is_due) = (LastWrite { drains: draining, apart, seen, reached }, false);
         if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
             // If the write is stored, other nodes count from it, and it is later than any heartbeat. No further
             // heartbeat is sent.
@@ -194,7 +194,7 @@ impl Node {
         }
         let (seen, apart) = (Some(seen), Some(apart));
         let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen, apart });
-        self.ask(now, Purpose::Live, key, (Some(value), expected), out);
+        self.write(now, Purpose::Entry, key, (Some(value), expected), out);
     }
 
     /// Sends a separate heartbeat if it is due.
@@ -206,7 +206,7 @@ impl Node {
         }
         let value = Value::Heartbeat(HeartbeatValue { life: life.since, ended: false });
         let expected = life.heartbeat;
-        self.ask(now, Purpose::Heartbeat, key, (Some(value), expected), out);
+        self.write(now, Purpose::Heartbeat, key, (Some(value), expected), out);
     }
 
     /// Processes the reply to a separate heartbeat that was sent at `at` in the life `of`.
@@ -218,7 +218,7 @@ impl Node {
                 (life.heartbeat, life.heartbeat_lease) = (Some(revision), at.plus(LEASE));
                 self.next_heartbeat = at.plus(HEARTBEAT);
                 if self.life.as_ref().is_some_and(|life| life.lease() > now) {
-                    self.hear_again(now);
+                    self.restart_expiry(now);
                 }
             }
             Written::Conflict(there) => {
@@ -228,15 +228,15 @@ impl Node {
                 life.heartbeat = there.map(|there| there.revision);
                 self.next_heartbeat = now;
                 if is_over {
-                    self.die(now);
+                    self.end_life(now);
                 }
             }
         }
     }
 
     /// Processes the reply to a write of the entry that was sent at `at`.
-    pub(super) fn beaten(&mut self, now: Time, at: Time, written: Written) {
-        self.take_beat(now, at, written);
+    pub(super) fn entry_written(&mut self, now: Time, at: Time, written: Written) {
+        self.take_entry_reply(now, at, written);
         // The write was in transit when draining started.
         let is_late = self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains);
         if is_late || matches!(self.plan, Plan::Leave { .. }) {
@@ -248,7 +248,7 @@ impl Node {
     // Nodes that have joined remove the entry of this node only after it states that it knows them.
     fn confirm(&mut self, now: Time) {
         self.view.confirm(now);
-        if self.hurries && self.life.is_some() && !self.asked.contains_key(&self.key()) {
+        if self.entry_is_due && self.life.is_some() && !self.pending.contains_key(&self.key()) {
             self.next_entry = self.next_entry.min(now);
         }
     }
@@ -256,36 +256,36 @@ impl Node {
     // Returns when an entry that was written at `at` is due again. Nodes that have joined may still have to be
     // confirmed.
     fn entry_due(&self, at: Time) -> Time {
-        let is_known = !self.view.has_newcomers(&self.settings.name, self.said.seen);
-        at.plus(if self.said.apart && is_known { TOUCH } else { HEARTBEAT })
+        let is_known = !self.view.has_newcomers(&self.settings.name, self.last_write.seen);
+        at.plus(if self.last_write.apart && is_known { TOUCH } else { HEARTBEAT })
     }
 
-    fn take_beat(&mut self, now: Time, at: Time, written: Written) {
+    fn take_entry_reply(&mut self, now: Time, at: Time, written: Written) {
         let due = self.entry_due(at);
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
                 // The lease counts from before the send; other nodes receive the write later.
-                (life.entry_lease, life.apart) = (at.plus(LEASE), self.said.apart);
+                (life.entry_lease, life.apart) = (at.plus(LEASE), self.last_write.apart);
                 life.last = revision;
-                life.drains = self.said.drains;
-                self.view.note_written(self.said.reached, at, revision);
+                life.drains = self.last_write.drains;
+                self.view.note_written(self.last_write.reached, at, revision);
                 self.next_entry = due;
                 self.next_heartbeat = self.next_heartbeat.min(at.plus(HEARTBEAT));
                 if at.plus(LEASE) > now {
-                    self.hear_again(now);
+                    self.restart_expiry(now);
                 }
             }
             (Written::Stored(revision), None) => {
-                let Said { drains, apart, .. } = self.said;
+                let LastWrite { drains, apart, .. } = self.last_write;
                 let (entry_lease, heartbeat, heartbeat_lease) = (at.plus(LEASE), None, Time::ZERO);
                 let (since, last) = (revision, revision);
                 self.life = Some(Life { since, last, entry_lease, apart, heartbeat, heartbeat_lease, drains });
                 self.next_heartbeat = now;
                 self.view.note_over(&self.settings.name, revision);
-                self.view.note_written(self.said.reached, at, revision);
+                self.view.note_written(self.last_write.reached, at, revision);
                 self.name_taken = false;
                 self.next_entry = due;
-                self.hear_again(now);
+                self.restart_expiry(now);
                 self.look_for_orphans(now);
             }
             // An earlier attempt was stored, but its reply was lost.
@@ -294,7 +294,7 @@ impl Node {
                 life.apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
                 self.next_entry = now;
             }
-            (Written::Conflict(_), Some(_)) => self.die(now),
+            (Written::Conflict(_), Some(_)) => self.end_life(now),
             // The view contains the existing entry now.
             (Written::Conflict(entry), None) => {
                 if entry.is_none() {
@@ -313,8 +313,8 @@ impl Node {
             return;
         }
         self.life = None;
-        if let Plan::Leave { told } = &mut self.plan
-            && !std::mem::replace(told, true)
+        if let Plan::Leave { announced } = &mut self.plan
+            && !std::mem::replace(announced, true)
         {
             out.push(Output::Left);
         }
@@ -323,27 +323,27 @@ impl Node {
 
     /// Removes the entries of nodes that have been silent for too long, after their separate heartbeats are ended. The
     /// removal fails if the node has written again.
-    pub(super) fn bury(&mut self, now: Time, out: &mut Vec<Output>) {
-        let silent: Vec<_> = self.burials().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
+    pub(super) fn expire_nodes(&mut self, now: Time, out: &mut Vec<Output>) {
+        let silent: Vec<_> = self.expiries().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
         for (key, revision) in silent {
             let Key::Node(name) = &key else { continue };
             if let Some((life, last)) = self.view.heartbeats_to_end(name) {
                 let heartbeats = Key::Heartbeat(name.clone());
                 if self.is_free(now, &heartbeats) {
-                    self.promises.doom_heartbeats(name.clone(), life, last);
+                    self.leases.note_ending_heartbeats(name.clone(), life, last);
                     let ended = Value::Heartbeat(HeartbeatValue { life, ended: true });
-                    self.ask(now, Purpose::Bury, heartbeats, (Some(ended), last), out);
+                    self.write(now, Purpose::Expire, heartbeats, (Some(ended), last), out);
                 }
             } else if self.is_free(now, &key) {
-                self.promises.doom(name.clone(), revision);
-                self.ask(now, Purpose::Bury, key, (None, Some(revision)), out);
+                self.leases.note_expiring(name.clone(), revision);
+                self.write(now, Purpose::Expire, key, (None, Some(revision)), out);
             }
         }
     }
 
     /// Processes the reply to a write that ends the heartbeats of another node.
     pub(super) fn heartbeats_ended(&mut self, node: &Name, written: &Written) {
-        match (written, self.promises.doomed_life(node)) {
+        match (written, self.leases.ending_life(node)) {
             (Written::Stored(revision), Some(life)) => {
                 self.view.end_heartbeats(node, *revision, HeartbeatValue { life, ended: true });
             }
@@ -355,26 +355,28 @@ impl Node {
 
     /// Returns the entries of nodes to remove, with their revisions and when the removal is due if no heartbeat
     /// arrives.
-    pub(super) fn burials(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
-        let silent = self.view.nodes().filter(|(name, ..)| self.may_bury(name));
-        silent.map(|(name, entry, heard)| (Key::Node(name.clone()), entry.revision, self.burial(name, entry, heard)))
+    pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
+        let silent = self.view.nodes().filter(|(name, ..)| self.may_expire(name));
+        silent.map(|(name, entry, last_heard)| {
+            (Key::Node(name.clone()), entry.revision, self.expiry(name, entry, last_heard))
+        })
     }
 
     /// Whether an entry may be removed: that of another node, or of another data directory that uses the name of this
     /// one.
-    pub(super) fn may_bury(&self, node: &Name) -> bool {
-        if *node == self.settings.name { self.life.is_none() } else { !self.is_deaf }
+    pub(super) fn may_expire(&self, node: &Name) -> bool {
+        if *node == self.settings.name { self.life.is_none() } else { !self.missed_heartbeats }
     }
 
     // Restarts the expiry of nodes whose heartbeats this node may have missed.
-    fn hear_again(&mut self, now: Time) {
-        if std::mem::take(&mut self.is_deaf) {
-            self.view.hear_all(now);
+    fn restart_expiry(&mut self, now: Time) {
+        if std::mem::take(&mut self.missed_heartbeats) {
+            self.view.reset_heartbeats(now);
         }
     }
 
     /// Processes the reply to the removal of a node's entry.
-    pub(super) fn buried(&mut self, node: &Name, written: &Written) {
+    pub(super) fn node_expired(&mut self, node: &Name, written: &Written) {
         match written {
             Written::Stored(revision) => {
                 self.view.forget_node(node, *revision);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use netcore::Time;
 
-use super::{asking::Purpose, plan::Plan};
+use super::{Plan, requests::Purpose};
 use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
 /// How much longer each candidate for a room waits than the one ranked before it.
@@ -18,7 +18,7 @@ pub(super) enum Orphan {
     /// The state of its owner is unknown.
     Unclear,
     /// A claim of this life that the node does not know, from a write that arrived late.
-    Ghost,
+    StaleClaim,
 }
 
 impl Node {
@@ -33,7 +33,7 @@ impl Node {
             // Before it has joined, the node does not know which lives were its own.
             let life = self.life.as_ref()?;
             let how = if room.unread { How::TakenOver } else { How::Returned };
-            return Some(if holder.life == life.since { Orphan::Ghost } else { Orphan::Takeable(how) });
+            return Some(if holder.life == life.since { Orphan::StaleClaim } else { Orphan::Takeable(how) });
         }
         if self.view.is_over(holder) {
             return Some(Orphan::Takeable(How::TakenOver));
@@ -70,11 +70,11 @@ impl Node {
         self.life.as_ref()?;
         let entry = self.view.room(name)?;
         match self.classify(entry)? {
-            Orphan::Ghost => Some(since),
+            Orphan::StaleClaim => Some(since),
             Orphan::Unclear => {
                 let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
                 let node = Key::Node(holder.node.clone());
-                let asks = self.view.node(&holder.node).is_none() && !self.asked.contains_key(&node);
+                let asks = self.view.node(&holder.node).is_none() && !self.pending.contains_key(&node);
                 asks.then(|| self.not_before(&node, since.plus(EXPIRY)))
             }
             Orphan::Takeable(_) if self.rooms.len() >= self.settings.most_rooms.min(MAX_ROOMS) => None,
@@ -116,14 +116,14 @@ impl Node {
             let Some(entry) = self.view.room(&name).cloned() else { continue };
             let key = Key::Room(name.clone());
             match (self.classify(&entry), &entry.value) {
-                (Some(Orphan::Ghost), _) if self.is_free(now, &key) => {
-                    self.ask(now, Purpose::Ghost, key, (None, Some(entry.revision)), out);
+                (Some(Orphan::StaleClaim), _) if self.is_free(now, &key) => {
+                    self.write(now, Purpose::StaleClaim, key, (None, Some(entry.revision)), out);
                 }
                 (Some(Orphan::Unclear), Value::Room(RoomValue { holder: Some(holder), .. })) => {
                     // If no node has this name, the write is stored; otherwise the conflict returns its entry.
                     let node = Key::Node(holder.node.clone());
                     if self.is_free(now, &node) {
-                        self.ask(now, Purpose::Bury, node, (None, None), out);
+                        self.write(now, Purpose::Expire, node, (None, None), out);
                     }
                 }
                 // The previous takeover may have reached the limit.

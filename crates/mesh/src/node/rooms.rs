@@ -1,15 +1,13 @@
 //! The rooms of a node, including those that it takes over.
 
-mod answers;
-
 use std::time::Duration;
 
 use netcore::Time;
 
-use super::{asking::Purpose, orphans::Orphan, plan::Plan};
+use super::{Plan, orphans::Orphan, requests::Purpose};
 use crate::{
     Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Opening, Output,
-    Revision, RoomValue, Stays, Value,
+    Revision, RoomValue, Stays, Value, Written,
 };
 
 /// The minimum interval between writes of a changed row.
@@ -22,13 +20,13 @@ const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 enum Aim {
     Keep,
     /// Another node is to own it.
-    HandOver(Handing),
+    HandOver(HandoverStep),
     Close,
 }
 
 /// The progress of a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Handing {
+enum HandoverStep {
     /// The room still runs.
     Wanted,
     /// The hub is suspending the room. The room may publish until it is suspended.
@@ -80,7 +78,7 @@ impl Room {
     }
 
     pub(super) fn fence(&self) -> Option<Fence> {
-        let is_silent = self.aim == Aim::HandOver(Handing::Suspended);
+        let is_silent = self.aim == Aim::HandOver(HandoverStep::Suspended);
         self.claim.filter(|_| !is_silent).map(|claim| claim.fence)
     }
 
@@ -94,10 +92,10 @@ impl Room {
             return Some(Time::ZERO);
         }
         match self.aim {
-            Aim::HandOver(Handing::Suspending) => None,
-            Aim::HandOver(Handing::Suspended) | Aim::Close => Some(Time::ZERO),
-            Aim::Keep | Aim::HandOver(Handing::Wanted) if !self.row_changed => Some(self.written.plus(TOUCH)),
-            Aim::Keep | Aim::HandOver(Handing::Wanted) => Some(self.written.plus(ROW_PAUSE)),
+            Aim::HandOver(HandoverStep::Suspending) => None,
+            Aim::HandOver(HandoverStep::Suspended) | Aim::Close => Some(Time::ZERO),
+            Aim::Keep | Aim::HandOver(HandoverStep::Wanted) if !self.row_changed => Some(self.written.plus(TOUCH)),
+            Aim::Keep | Aim::HandOver(HandoverStep::Wanted) => Some(self.written.plus(ROW_PAUSE)),
         }
     }
 }
@@ -138,7 +136,7 @@ impl Node {
     }
 
     /// Schedules the row again after a failed write.
-    pub(super) fn show_again(&mut self, name: &Name) {
+    pub(super) fn reschedule_row(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
             room.row_changed = true;
         }
@@ -152,12 +150,12 @@ impl Node {
 
     pub(super) fn hand_over(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.aim == Aim::Keep) {
-            room.aim = Aim::HandOver(Handing::Wanted);
+            room.aim = Aim::HandOver(HandoverStep::Wanted);
         }
     }
 
     pub(super) fn stay(&mut self, name: &Name) {
-        if let Some(Room { aim: aim @ Aim::HandOver(Handing::Wanted | Handing::Suspending), .. }) =
+        if let Some(Room { aim: aim @ Aim::HandOver(HandoverStep::Wanted | HandoverStep::Suspending), .. }) =
             self.rooms.get_mut(name)
         {
             *aim = Aim::Keep;
@@ -165,8 +163,8 @@ impl Node {
     }
 
     pub(super) fn suspended(&mut self, name: &Name) {
-        if let Some(Room { aim: Aim::HandOver(handing), .. }) = self.rooms.get_mut(name) {
-            *handing = Handing::Suspended;
+        if let Some(Room { aim: Aim::HandOver(step), .. }) = self.rooms.get_mut(name) {
+            *step = HandoverStep::Suspended;
         }
     }
 
@@ -175,11 +173,11 @@ impl Node {
         if !self.life.as_ref().is_some_and(|life| life.drains) {
             return;
         }
-        let wanted = self.rooms.iter_mut().filter(|(_, room)| room.aim == Aim::HandOver(Handing::Wanted));
+        let wanted = self.rooms.iter_mut().filter(|(_, room)| room.aim == Aim::HandOver(HandoverStep::Wanted));
         for (name, room) in wanted.filter(|(_, room)| room.claim.is_some()) {
             let takes = |needs: &str| self.view.takers(needs).any(|node| *node != self.settings.name);
             if takes(&room.needs) {
-                room.aim = Aim::HandOver(Handing::Suspending);
+                room.aim = Aim::HandOver(HandoverStep::Suspending);
                 out.push(Output::Suspend(name.clone()));
             } else {
                 room.aim = Aim::Keep;
@@ -193,7 +191,7 @@ impl Node {
         let Some(room) = self.rooms.remove(name) else { return };
         match (room.claim, room.how, room.aim) {
             (_, _, Aim::Close) => {}
-            (_, _, Aim::HandOver(Handing::Suspended)) => self.handed_over(name, out),
+            (_, _, Aim::HandOver(HandoverStep::Suspended)) => self.handed_over(name, out),
             // The hub does not know the room.
             (None, How::Returned | How::TakenOver, _) if !room.returns => {}
             (None, ..) => out.push(Output::Taken(name.clone())),
@@ -221,7 +219,7 @@ impl Node {
             self.lose(name, out);
         } else if entry.fence() == Some(claim.fence) {
             room.revision = room.revision.map(|known| known.max(entry.revision));
-        } else if !self.asked.contains_key(&Key::Room(name.clone())) {
+        } else if !self.pending.contains_key(&Key::Room(name.clone())) {
             self.take_late_claim(name, entry, out);
         }
     }
@@ -276,14 +274,14 @@ impl Node {
                 Some(Value::Room(RoomValue { holder, fence, durability, needs, unread, row }))
             };
             let (purpose, write) = match room.aim {
-                Aim::Close | Aim::HandOver(Handing::Suspended) if room.revision.is_none() => {
+                Aim::Close | Aim::HandOver(HandoverStep::Suspended) if room.revision.is_none() => {
                     self.forget(&name, out);
                     continue;
                 }
                 Aim::Close => (Purpose::Close, (None, room.revision)),
-                Aim::HandOver(Handing::Suspended) => (Purpose::Release, (value(None, None), room.revision)),
+                Aim::HandOver(HandoverStep::Suspended) => (Purpose::Release, (value(None, None), room.revision)),
                 Aim::Keep | Aim::HandOver(_) if room.claim.is_none() => match orphan {
-                    Some((Some(Orphan::Takeable(_) | Orphan::Ghost), revision)) => {
+                    Some((Some(Orphan::Takeable(_) | Orphan::StaleClaim), revision)) => {
                         (Purpose::Claim, (value(holder, None), Some(revision)))
                     }
                     // The room may become free, but the caller that opens a room does not wait for that.
@@ -303,7 +301,119 @@ impl Node {
                 }
             };
             room.written = now;
-            self.ask(now, purpose, key, write, out);
+            self.write(now, purpose, key, write, out);
         }
+    }
+
+    /// Processes the reply to a claim.
+    pub(super) fn claimed(
+        &mut self,
+        now: Time,
+        (name, life): (&Name, Option<Revision>),
+        written: &Written,
+        out: &mut Vec<Output>,
+    ) {
+        let (fence, revision) = match written {
+            Written::Stored(revision) => (Fence(revision.0), *revision),
+            // An earlier attempt was stored, but its reply was lost.
+            Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
+                (entry.fence().unwrap_or_default(), entry.revision)
+            }
+            Written::Conflict(entry) => {
+                let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
+                let is_own = entry.as_ref().is_none_or(|entry| self.own_life(entry).is_some());
+                let Some(room) = self.rooms.get_mut(name) else { return };
+                room.revision = entry.as_ref().map(|entry| entry.revision);
+                let goes_on = match (room.claim, room.how) {
+                    // If the entry is gone, another node may have owned the room in between.
+                    (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
+                    (None, How::New) => is_free,
+                    (None, _) => is_free && entry.is_some(),
+                };
+                if !goes_on {
+                    self.lose(name, out);
+                }
+                self.look_at(now, name);
+                return;
+            }
+        };
+        // If that life is over by now, the room is claimed again.
+        let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
+        room.claim = Some(Claim { fence, life });
+        room.revision = Some(revision);
+        let how = std::mem::replace(&mut room.how, How::Again);
+        if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
+            out.push(Output::Own(name.clone(), fence, how));
+        }
+        // The hub may have to suspend the room again, under the new fence.
+        if room.aim == Aim::HandOver(HandoverStep::Suspending) {
+            out.push(Output::Suspend(name.clone()));
+        }
+    }
+
+    /// Processes the reply to a new row.
+    pub(super) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        let fence = room.claim.map(|claim| claim.fence);
+        match written {
+            Written::Stored(revision) => room.revision = room.revision.max(Some(revision)),
+            Written::Conflict(Some(entry)) if entry.fence() == fence => {
+                room.revision = Some(entry.revision);
+                room.row_changed = true;
+            }
+            Written::Conflict(Some(entry)) => {
+                // Otherwise another node has a greater fence.
+                if !self.take_late_claim(name, &entry, out) {
+                    self.lose(name, out);
+                    self.look_at(now, name);
+                }
+            }
+            Written::Conflict(None) => self.room_removed(name, Revision(u64::MAX), out),
+        }
+    }
+
+    /// Accepts an entry that an earlier attempt of a claim of this life has left, if it arrived after another attempt
+    /// was stored. Returns whether the entry is such a claim.
+    fn take_late_claim(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) -> bool {
+        let life = self.life.as_ref().map(|life| life.since);
+        let is_own = life.is_some() && self.own_life(entry) == life;
+        let Some(room) = self.rooms.get_mut(name).filter(|room| is_own && room.claim.is_some()) else { return false };
+        let (Some(life), Some(fence)) = (life, entry.fence()) else { return false };
+        if room.claim.is_none_or(|claim| fence <= claim.fence) {
+            return false;
+        }
+        (room.claim, room.revision) = (Some(Claim { fence, life }), Some(entry.revision));
+        if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
+            room.row_changed = true;
+            out.push(Output::Own(name.clone(), fence, How::Again));
+        }
+        true
+    }
+
+    /// Processes the reply to a removal or a release.
+    pub(super) fn ended(&mut self, now: Time, name: &Name, written: &Written, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        let fence = room.claim.map(|claim| claim.fence);
+        match written {
+            Written::Conflict(Some(entry)) if entry.fence() == fence => room.revision = Some(entry.revision),
+            Written::Conflict(Some(entry)) if self.take_late_claim(name, entry, out) => {}
+            _ => {
+                self.forget(name, out);
+                self.look_at(now, name);
+            }
+        }
+    }
+
+    fn forget(&mut self, name: &Name, out: &mut Vec<Output>) {
+        match self.rooms.remove(name).map(|room| room.aim) {
+            Some(Aim::Close) => out.push(Output::Closed(name.clone())),
+            Some(Aim::HandOver(_)) => self.handed_over(name, out),
+            Some(Aim::Keep) | None => {}
+        }
+    }
+
+    fn handed_over(&mut self, name: &Name, out: &mut Vec<Output>) {
+        self.handed.insert(name.clone());
+        out.push(Output::HandedOver(name.clone()));
     }
 }

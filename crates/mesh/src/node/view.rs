@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netcore::Time;
 
-use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, Revision, Value};
+use crate::{Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, REQUEST_TIMEOUT, Revision, Value};
 
 /// A node's view of the directory. It may lag behind, but facts about past lives stay true.
 #[derive(Debug, Default)]
@@ -54,12 +54,12 @@ impl View {
 
     /// Returns the nodes with their entries and the time of their last heartbeat.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
-        self.nodes.iter().map(|(name, (entry, heard))| (name, entry, *heard))
+        self.nodes.iter().map(|(name, (entry, last_heard))| (name, entry, *last_heard))
     }
 
     /// Returns the time of the last heartbeat of a node.
-    pub(super) fn heard(&self, name: &Name) -> Time {
-        self.nodes.get(name).map_or(Time::ZERO, |(_, heard)| *heard)
+    pub(super) fn last_heard(&self, name: &Name) -> Time {
+        self.nodes.get(name).map_or(Time::ZERO, |(_, last_heard)| *last_heard)
     }
 
     /// Returns all other nodes that may know of this one, in their latest lives.
@@ -98,7 +98,7 @@ impl View {
             && self.reached >= revision
         {
             self.written = None;
-            if now.since(at) <= ASK_TIMEOUT {
+            if now.since(at) <= REQUEST_TIMEOUT {
                 self.known = self.known.max(reached);
                 self.absent.retain(|_, life| *life > reached);
             }
@@ -132,15 +132,15 @@ impl View {
     /// Drops the entry of a removed node.
     pub(super) fn forget_node(&mut self, node: &Name, removed: Revision) {
         if self.node(node).is_some_and(|entry| entry.revision < removed)
-            && let Some((_, heard)) = self.nodes.remove(node)
+            && let Some((_, last_heard)) = self.nodes.remove(node)
         {
-            self.gone.insert(node.clone(), heard.plus(EXPIRY));
+            self.gone.insert(node.clone(), last_heard.plus(EXPIRY));
         }
     }
 
     /// Resets the time of the last heartbeat of all nodes to `now`.
-    pub(super) fn hear_all(&mut self, now: Time) {
-        self.nodes.values_mut().for_each(|(_, heard)| *heard = now);
+    pub(super) fn reset_heartbeats(&mut self, now: Time) {
+        self.nodes.values_mut().for_each(|(_, last_heard)| *last_heard = now);
     }
 
     /// Returns the time from which other nodes may take the rooms of a removed node.
@@ -187,11 +187,11 @@ impl View {
     // Applies a heartbeat.
     fn take_heartbeat(&mut self, now: Time, name: &Name, entry: &Entry) {
         let Value::Heartbeat(heartbeat) = &entry.value else { return };
-        if let Some((node, heard)) = self.nodes.get_mut(name)
+        if let Some((node, last_heard)) = self.nodes.get_mut(name)
             && node.life() == Some(heartbeat.life)
             && !heartbeat.ended
         {
-            *heard = now;
+            *last_heard = now;
         }
         self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
     }

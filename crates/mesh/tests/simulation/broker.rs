@@ -28,7 +28,7 @@ impl World {
 
     pub(super) fn perform(&mut self, from: usize, process: u64, call: Call) {
         let answer = match call {
-            Call::Plead(..) => return,
+            Call::RequestLease(..) => return,
             Call::Directory(ticket, ask) => {
                 let written = now(ask.perform(&self.mesh)).unwrap();
                 if let (Key::Room(room), None, Ok(Written::Stored(last))) = (&ask.key, &ask.value, &written) {
@@ -131,7 +131,7 @@ impl World {
     pub(super) fn answer(&mut self, to: usize, answer: Answer) {
         match answer {
             Answer::Directory(ticket, reply) => self.input(to, Input::Reply(ticket, reply)),
-            Answer::Promised(ticket, promise) => self.input(to, Input::Promised(ticket, Some(promise))),
+            Answer::LeaseGranted(ticket, promise) => self.input(to, Input::LeaseGranted(ticket, Some(promise))),
             Answer::Log { is_journal, room, fence, ticket, reply } => {
                 let local = self.machines[to].clock.at(self.now);
                 let process = self.machines[to].process.as_mut().unwrap();

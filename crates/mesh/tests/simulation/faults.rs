@@ -1,6 +1,6 @@
 //! Faults of machines, the broker and the network, and reachability.
 
-use mesh::{Input, Plea, Promise, Ticket};
+use mesh::{Input, LeaseGrant, LeaseRequest, Ticket};
 use netcore::Time;
 use rand::RngExt;
 
@@ -20,21 +20,21 @@ impl World {
     }
 
     /// Sends a request for a promise from one machine to another.
-    pub(super) fn plead(&mut self, (from, process): (usize, u64), ticket: Ticket, plea: Plea) {
-        let Some(to) = self.machines.iter().position(|machine| machine.name == plea.to.node) else { return };
+    pub(super) fn request_lease(&mut self, (from, process): (usize, u64), ticket: Ticket, request: LeaseRequest) {
+        let Some(to) = self.machines.iter().position(|machine| machine.name == request.to.node) else { return };
         let Machine { paused, is_lost, clock, .. } = &self.machines[to];
         if *is_lost || to != from && (self.is_alone(from) || self.is_alone(to)) {
             return;
         }
         if let Some(until) = paused.filter(|until| *until > self.now) {
-            self.put(until, Event::Call { from, process, call: Call::Plead(ticket, plea) });
+            self.put(until, Event::Call { from, process, call: Call::RequestLease(ticket, request) });
             return;
         }
         let local = clock.at(self.now);
-        let promise = self.machines[to].process.as_mut().map(|process| process.node.promise(local, &plea));
+        let promise = self.machines[to].process.as_mut().map(|process| process.node.grant_lease(local, &request));
         self.look_after(to);
         if !self.chance(4) {
-            let (delay, answer) = (self.delay(), Answer::Promised(ticket, promise.unwrap_or(Promise::Gone)));
+            let (delay, answer) = (self.delay(), Answer::LeaseGranted(ticket, promise.unwrap_or(LeaseGrant::Gone)));
             self.later(delay, Event::Answer { to: from, process, answer });
         }
     }

@@ -14,7 +14,7 @@ use super::{
 impl World {
     // Runs the hub after each event: it sends requests, and publishes.
     pub(super) fn look_after(&mut self, to: usize) {
-        let calls = self.machines[to].ask_logs(self.now);
+        let calls = self.machines[to].log_requests(self.now);
         self.calls(to, calls);
         self.tell(to);
         let machine = &self.machines[to];
@@ -37,7 +37,7 @@ impl World {
         }
         for (room, running) in &mut process.rooms {
             let tellable = running.tellable();
-            let may = process.node.may_tell(room, local) == Some(running.fence);
+            let may = process.node.may_publish(room, local) == Some(running.fence);
             if may && tellable > running.told {
                 running.told = tellable;
                 let key = Key::Room(room.clone());

@@ -98,8 +98,8 @@ impl Machine {
         for output in out {
             let Some(process) = &mut self.process else { break };
             match output {
-                Output::Ask(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
-                Output::Plead(ticket, plea) => calls.push(Call::Plead(ticket, plea)),
+                Output::Write(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
+                Output::RequestLease(ticket, request) => calls.push(Call::RequestLease(ticket, request)),
                 Output::Own(room, fence, how) => self.own(&room, (fence, how), durable[&room]),
                 Output::Lost(room) | Output::Taken(room) => {
                     process.rooms.remove(&room);
@@ -155,7 +155,7 @@ impl Machine {
     }
 
     /// Returns the requests of rooms to their journals and event streams.
-    pub(super) fn ask_logs(&mut self, now: Time) -> Vec<Call> {
+    pub(super) fn log_requests(&mut self, now: Time) -> Vec<Call> {
         let local = self.clock.at(now);
         let Some(process) = &mut self.process else { return vec![] };
         let mut calls = vec![];
@@ -163,13 +163,13 @@ impl Machine {
             if running.journal.wants_anchor() && running.state.is_some() {
                 running.begin_segment();
             }
-            let mut put = |is_journal, asked: Option<(Ticket, mesh::LogAsk)>| {
-                if let Some((ticket, ask)) = asked {
+            let mut put = |is_journal, pending: Option<(Ticket, mesh::LogRequest)>| {
+                if let Some((ticket, ask)) = pending {
                     calls.push(Call::Log { is_journal, room: name.clone(), fence: running.fence, ticket, ask });
                 }
             };
-            put(true, running.journal.ask(local));
-            put(false, running.events.ask(local));
+            put(true, running.journal.next_request(local));
+            put(false, running.events.next_request(local));
         }
         calls
     }

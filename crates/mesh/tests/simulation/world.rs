@@ -16,8 +16,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Ask, Committed, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Plea, Promise,
-    Reply, Revision, Ticket, Trouble, Watch, work_off,
+    Committed, Delta, Durability, ErrorKind, Fence, Follow, Input, LeaseGrant, LeaseRequest, Local, LogReply,
+    LogRequest, MeshError, Name, Reply, Revision, Ticket, Watch, WriteRequest, consume_result,
 };
 use netcore::Time;
 use rand::{RngExt, SeedableRng};
@@ -54,15 +54,15 @@ pub(super) struct Options {
 /// A request to the broker.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
-    Directory(Ticket, Ask),
+    Directory(Ticket, WriteRequest),
     /// A request to another machine.
-    Plead(Ticket, Plea),
+    RequestLease(Ticket, LeaseRequest),
     Log {
         is_journal: bool,
         room: Name,
         fence: Fence,
         ticket: Ticket,
-        ask: LogAsk,
+        ask: LogRequest,
     },
     RemoveJournal(Name, Fence),
     Submit(Name),
@@ -73,7 +73,7 @@ pub(super) enum Call {
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Directory(Ticket, Reply),
-    Promised(Ticket, Promise),
+    LeaseGranted(Ticket, LeaseGrant),
     Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, reply: LogReply },
     Submitted(Name),
 }
@@ -281,7 +281,9 @@ impl World {
             return;
         }
         match event {
-            Event::Call { from, process, call: Call::Plead(ticket, plea) } => self.plead((from, process), ticket, plea),
+            Event::Call { from, process, call: Call::RequestLease(ticket, request) } => {
+                self.request_lease((from, process), ticket, request);
+            }
             Event::Call { from, process, call } => {
                 if self.is_cut(from) {
                     return;
@@ -294,7 +296,7 @@ impl World {
                 }
             }
             Event::Answer { to, process, answer } if self.process_is(to, process) => {
-                if matches!(answer, Answer::Promised(..)) || !self.is_cut(to) {
+                if matches!(answer, Answer::LeaseGranted(..)) || !self.is_cut(to) {
                     self.answer(to, answer);
                 }
             }
@@ -339,7 +341,7 @@ impl World {
         let oracle = &mut self.oracle;
         let commit = async |id: &Name, _: &Bytes| {
             if fails {
-                return Err(MeshError::new(Trouble::Away, "commit", "the database", "it is away", "wait"));
+                return Err(MeshError::new(ErrorKind::Away, "commit", "the database", "it is away", "wait"));
             }
             oracle.commit(id);
             if dies {
@@ -347,6 +349,6 @@ impl World {
             }
             Ok(Committed::Stored)
         };
-        let _ = now(work_off(&self.mesh, commit));
+        let _ = now(consume_result(&self.mesh, commit));
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use journal_core::{Copied, Copying};
 use mesh::{
-    Durability, Fence, LogAsk, LogReply, Piece, Sequence, Ticket, Writer,
+    Durability, Fence, LogReply, LogRequest, Piece, Sequence, Ticket, Writer,
     value::{self, Unread},
 };
 use netcore::HostId;
@@ -34,8 +34,8 @@ const NO_PLACE: Duration = Duration::from_secs(10);
 
 /// The next step of the task of a copy.
 #[derive(Debug)]
-pub(super) enum Step {
-    Ask(Ticket, LogAsk),
+pub(super) enum CopyStep {
+    Write(Ticket, LogRequest),
     /// The pieces before this one are no longer needed.
     Trim(Sequence),
     /// The quota of the room or its host is exhausted. With a fence, the stored copy of the room is to be removed
@@ -293,15 +293,15 @@ impl RoomCopy {
     }
 
     /// Returns the next step of the task.
-    pub(super) fn step(&self) -> Step {
+    pub(super) fn step(&self) -> CopyStep {
         let (now, time) = (Instant::now(), self.common.now());
         let mut guard = self.state();
         let state = &mut *guard;
         if state.is_over {
-            return Step::Over;
+            return CopyStep::Over;
         }
         if state.writer.fenced().is_some() {
-            return Step::Fenced;
+            return CopyStep::Fenced;
         }
         // The log differs from its last known state, or has reached its maximum length.
         if state.writer.wants_anchor() && !state.needs_anchor {
@@ -324,14 +324,14 @@ impl RoomCopy {
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
                 }
-                return Step::Short(Some(state.fence).filter(|_| removes));
+                return CopyStep::Short(Some(state.fence).filter(|_| removes));
             }
             self.set_short(state, false);
             state.follows = 0;
             state.begin(begins);
         } else if is_idle && !state.needs_anchor {
             if state.due > now && !state.is_urgent && self.common.durability == Durability::Node {
-                return Step::Wait(Some(state.due).filter(|_| state.has_work()));
+                return CopyStep::Wait(Some(state.due).filter(|_| state.has_work()));
             }
             self.fill(state);
         }
@@ -339,13 +339,13 @@ impl RoomCopy {
             && let Some(anchor) = state.writer.anchor()
         {
             state.trims = None;
-            return Step::Trim(anchor);
+            return CopyStep::Trim(anchor);
         }
-        if let Some((ticket, ask)) = state.writer.ask(time) {
+        if let Some((ticket, request)) = state.writer.next_request(time) {
             state.due = now + GATHERING;
-            return Step::Ask(ticket, ask);
+            return CopyStep::Write(ticket, request);
         }
-        Step::Wait(state.writer.deadline().map(|due| now + due.since(time)))
+        CopyStep::Wait(state.writer.deadline().map(|due| now + due.since(time)))
     }
 
     // Passes the gathered pieces to the writer.
@@ -654,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_later_version_are_read_as_far_as_this_one_may() {
+    fn pieces_of_a_later_version_are_read_if_compatible() {
         let origin = Origin { fence: 7, journal: 1 };
         let [state] = &state(origin, 0, b"head")[..] else { panic!("one part") };
         let read = |bodies| put_together(&pieces(bodies));

@@ -65,13 +65,13 @@ impl Keeper {
     }
 
     /// Runs the ladder until the hub is dropped.
-    pub(super) async fn run(mut self, mut told: mpsc::Receiver<KeeperMessage>) {
+    pub(super) async fn run(mut self, mut messages: mpsc::Receiver<KeeperMessage>) {
         let mut checks = interval(CHECKS);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
             let inputs = tokio::select! {
-                told = told.recv() => match told {
+                message = messages.recv() => match message {
                     Some(KeeperMessage::Came(program, newcomer, rating)) => {
                         let (name, host) = (newcomer.name.clone(), newcomer.host);
                         self.programs.insert(program, newcomer);

@@ -131,8 +131,8 @@ impl Door {
     }
 
     async fn attend(&self, mut line: ProgramLink, host: HostId, enters: impl Send) {
-        let Some(said) = self.first(&mut line).await else { return };
-        let program = self.enter(line, host, said).await;
+        let Some(login) = self.first(&mut line).await else { return };
+        let program = self.enter(line, host, login).await;
         drop(enters);
         if let Some(program) = program {
             program.stay().await;
@@ -144,16 +144,16 @@ impl Door {
         if !self.greeting.is_empty() {
             line.write(&self.greeting).await.ok()?;
         }
-        let mut said = BytesMut::new();
+        let mut received = BytesMut::new();
         let first = async {
             loop {
-                if !line.read(&mut said).await.unwrap_or(false) {
+                if !line.read(&mut received).await.unwrap_or(false) {
                     return None;
                 }
-                match self.game.first(&said) {
+                match self.game.first(&received) {
                     First::Join(name, _) => return Some(Ok(name)),
                     First::Wrong(why) => return Some(Err(why.to_owned())),
-                    First::Incomplete if said.len() > MAX_FIRST => return Some(Err("it is too long".to_owned())),
+                    First::Incomplete if received.len() > MAX_FIRST => return Some(Err("it is too long".to_owned())),
                     First::Incomplete => {}
                 }
             }
@@ -198,11 +198,11 @@ impl Door {
     }
 
     // Admits a program with this first message, or sends it the reason why not.
-    async fn enter(&self, line: ProgramLink, host: HostId, said: Result<String, String>) -> Option<Program> {
+    async fn enter(&self, line: ProgramLink, host: HostId, login: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
         // The source of a first datagram may be forged, so a failed try is not charged to the owner of that address.
         let is_charged = !matches!(line, ProgramLink::Shared { .. });
-        match self.prove(&hub, host, said, is_charged).await {
+        match self.prove(&hub, host, login, is_charged).await {
             Ok((name, rating)) => {
                 static NEXT: AtomicU64 = AtomicU64::new(0);
                 let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -229,10 +229,10 @@ impl Door {
         &self,
         hub: &Arc<Hub>,
         host: HostId,
-        said: Result<String, String>,
+        login: Result<String, String>,
         is_charged: bool,
     ) -> Result<(String, i64), String> {
-        let (name, key) = split(&said?)?;
+        let (name, key) = split(&login?)?;
         let purpose = Purpose::Key(name.clone());
         if let Some(wait) = hub.tries.wait(host, &purpose) {
             return Err(format!("too many wrong keys came from your address; try again in {} s", wait.as_secs() + 1));
@@ -279,7 +279,7 @@ pub(super) struct Program {
 impl Program {
     /// Waits and plays. Returns when the program has disconnected or its match is over.
     pub(super) async fn stay(mut self) {
-        let (mut early, mut unheard) = (BytesMut::new(), 0);
+        let (mut early, mut discarded) = (BytesMut::new(), 0);
         let table = loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
@@ -288,10 +288,10 @@ impl Program {
                     Some(Order::Over) | None => return self.line.end().await,
                 },
                 read = self.line.read(&mut early) => {
-                    unheard += early.len();
+                    discarded += early.len();
                     early.clear();
-                    if !read.unwrap_or(false) || unheard > MAX_EARLY {
-                        return self.tell(Input::Disconnected(self.id)).await;
+                    if !read.unwrap_or(false) || discarded > MAX_EARLY {
+                        return self.report(Input::Disconnected(self.id)).await;
                     }
                 }
             }
@@ -301,47 +301,47 @@ impl Program {
 
     // Forwards data between the program and its room.
     async fn play(mut self, Table { mut room, join, greeting }: Table) {
-        let (mut said, mut told) = (BytesMut::new(), BytesMut::new());
+        let (mut received, mut output) = (BytesMut::new(), BytesMut::new());
         let (mut parser, mut skip) = (MessageParser::default(), greeting);
         let mut pulse = Instant::now();
         let mut finished = false;
         // The program receives the remaining data of its room before the end.
         let mut ends: Option<Instant> = None;
         loop {
-            if !said.is_empty() {
+            if !received.is_empty() {
                 // A repeated join datagram contains the key, so the stored one is sent in its place.
-                let is_join = self.line.is_datagrams() && matches!(self.game.first(&said), First::Join(..));
-                let message = if is_join { &join[..] } else { &said[..] };
+                let is_join = self.line.is_datagrams() && matches!(self.game.first(&received), First::Join(..));
+                let message = if is_join { &join[..] } else { &received[..] };
                 // After the program has finished, nothing is sent to the room, which would interpret it as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
-                said.clear();
+                received.clear();
                 if !finished && (self.game.requests_moves() || pulse <= Instant::now()) {
                     pulse = Instant::now() + PULSE;
-                    self.tell(Input::Answered(self.id)).await;
+                    self.report(Input::Answered(self.id)).await;
                 }
             }
             tokio::select! {
                 // Data of the room has priority: it may contain the end of the match.
                 biased;
-                read = room.read(&mut told) => {
+                read = room.read(&mut output) => {
                     if !read.unwrap_or(false) {
                         // The match is over, or the program has lost its seat.
                         break;
                     }
-                    let from = skipped(&told, &mut skip);
-                    let events = self.game.parse_events(&mut parser, &told[from..]);
-                    if from < told.len() && self.line.write(&told[from..]).await.is_err() {
-                        return self.tell(Input::Disconnected(self.id)).await;
+                    let from = skipped(&output, &mut skip);
+                    let events = self.game.parse_events(&mut parser, &output[from..]);
+                    if from < output.len() && self.line.write(&output[from..]).await.is_err() {
+                        return self.report(Input::Disconnected(self.id)).await;
                     }
-                    told.clear();
+                    output.clear();
                     for event in events {
                         match event {
-                            ProgramEvent::Requested => self.tell(Input::Requested(self.id)).await,
+                            ProgramEvent::Requested => self.report(Input::Requested(self.id)).await,
                             ProgramEvent::Finished => {
                                 finished = true;
-                                self.tell(Input::Finished(self.id)).await;
+                                self.report(Input::Finished(self.id)).await;
                             }
                         }
                     }
@@ -356,9 +356,9 @@ impl Program {
                     }
                 },
                 () = sleep_until(ends.unwrap_or_else(Instant::now)), if ends.is_some() => break,
-                read = self.line.read(&mut said), if !finished || !self.line.is_datagrams() => {
+                read = self.line.read(&mut received), if !finished || !self.line.is_datagrams() => {
                     if !read.unwrap_or(false) {
-                        self.tell(Input::Disconnected(self.id)).await;
+                        self.report(Input::Disconnected(self.id)).await;
                         if !finished {
                             return leave(self.game, room).await;
                         }
@@ -369,7 +369,7 @@ impl Program {
             }
         }
         // The match may have broken off for any reason.
-        self.tell(Input::Disconnected(self.id)).await;
+        self.report(Input::Disconnected(self.id)).await;
         self.line.end().await;
     }
 
@@ -380,20 +380,20 @@ impl Program {
         self.line.end().await;
     }
 
-    async fn tell(&self, input: Input) {
+    async fn report(&self, input: Input) {
         // If the keeper has ended, the hub is ending as well.
         let _ = self.keeper.send(KeeperMessage::Input(input)).await;
     }
 }
 
 // Returns how many of these bytes the program has already received.
-fn skipped(told: &[u8], skip: &mut Bytes) -> usize {
+fn skipped(output: &[u8], skip: &mut Bytes) -> usize {
     if skip.is_empty() {
         return 0;
     }
     // A room sends its first message immediately, so it arrives whole.
     let greeting = std::mem::take(skip);
-    if told.starts_with(&greeting) { greeting.len() } else { 0 }
+    if output.starts_with(&greeting) { greeting.len() } else { 0 }
 }
 
 // Notifies the room that the player has left.
@@ -407,14 +407,14 @@ async fn leave(game: Game, mut room: ProgramLink) {
 
 // Keeps a connection to a room open until the match is over.
 async fn outlast(mut room: ProgramLink, orders: &mut mpsc::Receiver<Order>) {
-    let mut told = BytesMut::new();
+    let mut output = BytesMut::new();
     loop {
         tokio::select! {
             order = orders.recv() => if !matches!(order, Some(Order::Play(_))) {
                 return;
             },
-            read = timeout(12 * PATIENCE, room.read(&mut told)) => {
-                told.clear();
+            read = timeout(12 * PATIENCE, room.read(&mut output)) => {
+                output.clear();
                 if !matches!(read, Ok(Ok(true))) {
                     return;
                 }
@@ -463,8 +463,8 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// With the expected format.
-pub(crate) fn split(said: &str) -> Result<(String, String), String> {
-    let Some((name, key)) = said.trim_end().split_once(MARK) else {
+pub(crate) fn split(login: &str) -> Result<(String, String), String> {
+    let Some((name, key)) = login.trim_end().split_once(MARK) else {
         return Err("say your name as NAME#KEY; `arcade ladder join NAME` gives a key".into());
     };
     check(name)?;
@@ -484,11 +484,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_whose_match_is_over_goes_though_its_room_says_no_more() {
+    async fn program_leaves_after_its_match_although_its_room_is_silent() {
         let (room, own, door) = (socket().await, socket().await, socket().await);
         own.connect(room.local_addr().unwrap()).await.unwrap();
         let (order, orders) = mpsc::channel(4);
-        let (keeper, mut told) = mpsc::channel(4);
+        let (keeper, mut inputs) = mpsc::channel(4);
         let (_inbox, inbox) = mpsc::channel(1);
         let peer = door.local_addr().unwrap();
         let line = ProgramLink::Shared { socket: Arc::new(door), peer, inbox };
@@ -499,16 +499,16 @@ mod tests {
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);
         timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
-        assert!(matches!(told.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
+        assert!(matches!(output.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
     }
 
     #[test]
-    fn a_key_fits_behind_a_name_in_the_shortest_name_of_all_protocols() {
+    fn login_fits_into_the_shortest_name_of_all_protocols() {
         let (one, other) = (draw().unwrap(), draw().unwrap());
         assert_ne!(one, other);
-        let said = format!("{}{MARK}{one}", "x".repeat(MAX_PROGRAM_NAME));
-        assert!(said.len() <= 50, "the names of nuggets");
-        assert_eq!(split(&said), Ok(("x".repeat(MAX_PROGRAM_NAME), one.clone())));
+        let received = format!("{}{MARK}{one}", "x".repeat(MAX_PROGRAM_NAME));
+        assert!(received.len() <= 50, "the names of nuggets");
+        assert_eq!(split(&received), Ok(("x".repeat(MAX_PROGRAM_NAME), one.clone())));
         assert!(hash(&one) != hash(&other) && hash(&one) == hash(&one.clone()));
     }
 

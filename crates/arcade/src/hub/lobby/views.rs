@@ -108,13 +108,13 @@ fn ids(rooms: &[Arc<Listed>]) -> String {
 /// The list of rooms, and all views of it.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    state: Mutex<State>,
+    state: Mutex<ViewsState>,
     // Notified of every publication.
     changed: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ViewsState {
     rooms: Vec<Arc<Listed>>,
     highlights: Highlights,
     // The number of publications.
@@ -141,7 +141,7 @@ impl Default for Lists {
     fn default() -> Self {
         let highlights = Highlights { recent: "[]".into(), leaders: "{}".into(), unsure: false };
         let (views, distinct) = Default::default();
-        let state = State { rooms: vec![], highlights, version: 0, views, distinct };
+        let state = ViewsState { rooms: vec![], highlights, version: 0, views, distinct };
         Self { state: Mutex::new(state), changed: watch::Sender::new(0) }
     }
 }
@@ -165,7 +165,7 @@ impl Looking {
 impl Drop for Looking {
     fn drop(&mut self) {
         let mut state = self.lists.state();
-        let State { views, distinct, .. } = &mut *state;
+        let ViewsState { views, distinct, .. } = &mut *state;
         let Some(view) = views.get_mut(&self.look) else { return };
         if !count_down(&mut view.pages, self.host) {
             return;
@@ -191,7 +191,7 @@ fn count_down(counts: &mut BTreeMap<HostId, usize>, host: HostId) -> bool {
 }
 
 impl Lists {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ViewsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,7 +200,7 @@ impl Lists {
     pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
         let mut look = look.bounded();
         let mut state = self.state();
-        let State { rooms, highlights, version, views, distinct } = &mut *state;
+        let ViewsState { rooms, highlights, version, views, distinct } = &mut *state;
         let is_new = |look: &Look, views: &BTreeMap<Look, View>| {
             *look != look.plain() && !views.get(look).is_some_and(|view| view.pages.contains_key(&host))
         };
@@ -235,7 +235,7 @@ impl Lists {
     /// Brings views up to date.
     pub(super) fn advance(&self) {
         let mut state = self.state();
-        let State { rooms, highlights, version, views, .. } = &mut *state;
+        let ViewsState { rooms, highlights, version, views, .. } = &mut *state;
         for look in turns(views, *version) {
             if let Some(view) = views.get_mut(&look) {
                 view.update(&look, rooms, highlights, *version);
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_has_the_rooms_that_it_looks_at_and_says_how_many_there_are() {
+    fn view_has_the_selected_rooms_and_their_total() {
         let lists = Arc::<Lists>::default();
         let mut rooms: Vec<_> = (1..=70).map(|number| row(&info(number, Game::Nuggets, &[]))).collect();
         rooms.push(row(&info(7, Game::Robots, &["Zoë"])));
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
+    fn changes_lead_to_the_same_view_as_a_new_subscription() {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<Info> = (1..=30).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_missed_a_frame_is_told_all_of_it() {
+    fn page_that_missed_a_frame_receives_the_whole_view() {
         let lists = Arc::<Lists>::default();
         let mut infos = vec![info(1, Game::Nuggets, &[]), info(2, Game::Nuggets, &[])];
         publish(&lists, &infos);
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second() {
+    fn view_of_a_thousand_changing_rooms_takes_twelve_kilobytes_a_second() {
         let lists = Arc::<Lists>::default();
         let names = ["Bot Ada", "Bot Alan", "Ann_the_long_winded_1", "Bob_the_long_winded_2"];
         let mut infos: Vec<Info> = (1..=1_000).map(|number| info(number, Game::Nuggets, &names)).collect();
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn views_are_shared_and_forgotten_and_all_have_their_turn() {
+    fn views_are_shared_dropped_and_updated_in_turn() {
         let lists = Arc::<Lists>::default();
         let mut infos = [info(1, Game::Nuggets, &["Ann"])];
         lists.publish(infos.iter().map(row).collect(), highlights());
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn views_with_many_pages_come_first_and_others_have_their_turn_too() {
+    fn views_with_many_pages_come_first_and_none_starves() {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<_> = (0..1_000).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
@@ -637,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_are_in_the_order_of_their_games_and_of_their_age() {
+    fn rooms_are_ordered_by_game_and_age() {
         let mut keys = [
             Key::new(Game::Mastermind, "mastermind-1"),
             Key::new(Game::Nuggets, "nuggets-10"),

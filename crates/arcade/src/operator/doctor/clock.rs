@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_that_differ_are_told() {
+    fn different_clocks_are_reported() {
         let nowhere = Path::new("/nowhere");
         let say = |clocks: &Clocks, ahead| clocks.examine(nowhere, ahead);
         let clocks = Clocks::start();

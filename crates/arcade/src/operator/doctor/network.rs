@@ -148,7 +148,7 @@ mod tests {
     const ATTEMPTS: usize = 10;
 
     #[test]
-    fn ports_that_are_taken_are_not_free() {
+    fn used_ports_are_not_free() {
         let taken = bind_udp(&HERE, 0).unwrap();
         let port = taken[0].local_addr().unwrap().port();
         let verdict = ports(Some(port..=port), &HERE, 0);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_does_not_answer_is_told() {
+    fn unreachable_page_is_reported() {
         let listener = bind_tcp(&HERE, 0).unwrap();
         let port = listener[0].local_addr().unwrap().port();
         assert!(

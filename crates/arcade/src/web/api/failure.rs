@@ -1,10 +1,15 @@
-//! Error responses of the interface for programs.
+//! Error responses of the interface for programs, and extractors that reject requests with them.
 
 use axum::{
-    extract::rejection::{JsonRejection, QueryRejection},
-    http::StatusCode,
+    Json,
+    extract::{
+        FromRequest, FromRequestParts, Query, Request,
+        rejection::{JsonRejection, QueryRejection},
+    },
+    http::{StatusCode, request::Parts},
     response::{IntoResponse, Response},
 };
+use serde::de::DeserializeOwned;
 use store::StoreError;
 use tracing::warn;
 
@@ -46,6 +51,14 @@ impl ApiError {
     pub(crate) const fn conflict(message: Message) -> Self {
         Self::Wrong(StatusCode::CONFLICT, message)
     }
+
+    /// The database does not answer.
+    pub(crate) fn no_results() -> Self {
+        Self::Later(message!(
+            "no_results",
+            "the results are not available at the moment; games continue, and no result is lost"
+        ))
+    }
 }
 
 impl IntoResponse for ApiError {
@@ -81,10 +94,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let error = format!("{:#}", anyhow::Error::from(error));
         warn!(error, "a query of results failed");
-        Self::Later(message!(
-            "no_results",
-            "the results are not available at the moment; games continue, and no result is lost"
-        ))
+        Self::no_results()
     }
 }
 
@@ -103,5 +113,29 @@ impl From<ReplayError> for ApiError {
             ReplayError::Unfinished => "replay_unfinished",
         };
         Self::Wrong(status, Message::new(code, error.to_string()))
+    }
+}
+
+/// The body of a request as JSON.
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let Json(body) = Json::from_request(request, state).await?;
+        Ok(Self(body))
+    }
+}
+
+/// The parameters in the query of a request.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Query(params) = Query::from_request_parts(parts, state).await?;
+        Ok(Self(params))
     }
 }

@@ -9,7 +9,7 @@ use async_nats::jetstream::{
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{away::PATIENCE, stream::Stream};
+use super::stream::{PATIENCE, Stream};
 use crate::MeshError;
 
 /// The number of messages per request.
@@ -22,7 +22,7 @@ const SOON: Duration = Duration::from_millis(5);
 ///
 /// The underlying consumer reconnects forever without reporting it, so an outage looks like a subject without new
 /// messages. If no message arrives for [`PATIENCE`], the reader queries the stream for the last message of the subject.
-pub(super) struct Reading {
+pub(super) struct Reader {
     stream: Stream,
     what: String,
     subject: String,
@@ -30,10 +30,10 @@ pub(super) struct Reading {
     // The sequence of the last received message, and of the last one of the subject at the previous query.
     seen: u64,
     due: u64,
-    ask: Instant,
+    next_query: Instant,
 }
 
-impl Reading {
+impl Reader {
     /// Reads all messages of a subject, or those after the message with this sequence.
     pub(super) async fn begin(
         stream: &Stream,
@@ -42,8 +42,8 @@ impl Reading {
         after: Option<u64>,
     ) -> Result<Self, MeshError> {
         let messages = stream.read(&what, subject.clone(), after).await?;
-        let (stream, ask) = (stream.clone(), Instant::now() + PATIENCE);
-        Ok(Self { stream, what, subject, messages, seen: after.unwrap_or(0), due: 0, ask })
+        let (stream, next_query) = (stream.clone(), Instant::now() + PATIENCE);
+        Ok(Self { stream, what, subject, messages, seen: after.unwrap_or(0), due: 0, next_query })
     }
 
     /// Returns the next message and its sequence. Dropping the future loses no message.
@@ -53,12 +53,12 @@ impl Reading {
     /// If the servers are unreachable, or do not send stored messages. The reader cannot be used after that.
     pub(super) async fn next(&mut self) -> Result<(u64, Message), MeshError> {
         loop {
-            if let Ok(message) = timeout_at(self.ask, self.messages.next()).await {
+            if let Ok(message) = timeout_at(self.next_query, self.messages.next()).await {
                 let message = message.ok_or_else(|| self.stream.away(&self.what, "it has ended"))?;
                 let message = message.map_err(|error| self.stream.away(&self.what, error))?;
                 let info = message.info().map_err(|error| self.stream.away(&self.what, error))?;
                 self.seen = info.stream_sequence;
-                self.ask = Instant::now() + PATIENCE;
+                self.next_query = Instant::now() + PATIENCE;
                 return Ok((self.seen, message));
             }
             let last = self.stream.last(&self.what, &self.subject).await?.map_or(0, |last| last.sequence);
@@ -67,7 +67,7 @@ impl Reading {
                 return Err(self.stream.away(&self.what, "it is not sent"));
             }
             self.due = last;
-            self.ask = Instant::now() + PATIENCE;
+            self.next_query = Instant::now() + PATIENCE;
         }
     }
 }

@@ -12,8 +12,8 @@ use std::{
 };
 
 use mesh::{
-    ASK_TIMEOUT, Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, NodeValue,
-    Opening, Output, Reply, Revision, RoomValue, Settings, Stays, Value, Watch, Written,
+    Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, NodeValue, Opening, Output,
+    REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Stays, Value, Watch, Written,
 };
 use netcore::Time;
 
@@ -33,7 +33,7 @@ fn name(text: &str) -> Name {
 struct Machine {
     node: Node,
     watch: Box<dyn Watch>,
-    said: Vec<Output>,
+    outputs: Vec<Output>,
     /// Whether it processes inputs.
     runs: bool,
 }
@@ -61,7 +61,7 @@ impl Fleet {
                 outage: mesh::OUTAGE,
             }),
             watch: now(mesh.watch(None)).unwrap().unwrap(),
-            said: vec![],
+            outputs: vec![],
             runs: true,
         });
         let mut fleet = Self { machines: machines.collect(), mesh, clock };
@@ -82,11 +82,11 @@ impl Fleet {
             machine.node.input(at, input, &mut out);
             for output in out {
                 match output {
-                    Output::Ask(ticket, ask) => {
+                    Output::Write(ticket, ask) => {
                         let written = now(ask.perform(&self.mesh)).unwrap().unwrap();
                         inputs.push_back(Input::Reply(ticket, Reply::Written(written)));
                     }
-                    output => machine.said.push(output),
+                    output => machine.outputs.push(output),
                 }
             }
         }
@@ -123,41 +123,41 @@ impl Fleet {
         let room = name("nuggets-1");
         let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
         self.input(0, Input::Open(room.clone(), opening));
-        assert!(matches!(&self.said(0)[..], [Output::Own(_, _, How::New)]));
+        assert!(matches!(&self.outputs(0)[..], [Output::Own(_, _, How::New)]));
         self.work();
         room
     }
 
-    fn said(&mut self, of: usize) -> Vec<Output> {
-        std::mem::take(&mut self.machines[of].said)
+    fn outputs(&mut self, of: usize) -> Vec<Output> {
+        std::mem::take(&mut self.machines[of].outputs)
     }
 
     fn hand_over(&mut self, room: &Name) -> Vec<Output> {
         self.input(0, Input::Drain);
         self.input(0, Input::HandOver(room.clone()));
         self.work();
-        self.said(0)
+        self.outputs(0)
     }
 
-    fn may_tell(&self, room: &Name) -> Vec<bool> {
-        self.machines.iter().map(|machine| machine.node.may_tell(room, self.now()).is_some()).collect()
+    fn may_publish(&self, room: &Name) -> Vec<bool> {
+        self.machines.iter().map(|machine| machine.node.may_publish(room, self.now()).is_some()).collect()
     }
 }
 
 #[test]
-fn a_room_goes_to_a_node_that_can_run_it_as_soon_as_it_is_suspended() {
+fn suspended_room_moves_to_a_node_with_its_rules() {
     let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4"], &["nuggets-4", "nuggets-3"]]);
     let room = fleet.open("nuggets-3");
     assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
-    assert_eq!(fleet.may_tell(&room), [true, false, false], "it tells until it is suspended");
+    assert_eq!(fleet.may_publish(&room), [true, false, false], "it tells until it is suspended");
     fleet.input(0, Input::Suspended(room.clone()));
-    assert_eq!(fleet.said(0), [Output::HandedOver(room.clone())]);
+    assert_eq!(fleet.outputs(0), [Output::HandedOver(room.clone())]);
     fleet.work();
-    assert_eq!(fleet.may_tell(&room), [false, false, true]);
-    assert!(matches!(&fleet.said(2)[..], [Output::Own(_, _, How::TakenOver)]));
+    assert_eq!(fleet.may_publish(&room), [false, false, true]);
+    assert!(matches!(&fleet.outputs(2)[..], [Output::Own(_, _, How::TakenOver)]));
     fleet.wait(Duration::from_secs(30));
-    assert_eq!(fleet.may_tell(&room), [false, false, true]);
-    assert!(fleet.said(0).is_empty() && fleet.said(1).is_empty());
+    assert_eq!(fleet.may_publish(&room), [false, false, true]);
+    assert!(fleet.outputs(0).is_empty() && fleet.outputs(1).is_empty());
 }
 
 #[test]
@@ -171,11 +171,11 @@ fn room_stays_if_no_other_node_can_run_it() {
     fleet.input(1, Input::Drain);
     fleet.work();
     assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoNode)]);
-    assert_eq!(fleet.may_tell(&room), [true, false]);
+    assert_eq!(fleet.may_publish(&room), [true, false]);
 }
 
 #[test]
-fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
+fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     let mut fleet = Fleet::new(&[&[], &[]]);
     // Beside a node of the version before separate heartbeats, heartbeats rewrite the entry.
     let (identity, address) = (name("disk-of-old"), "old:80".to_owned());
@@ -187,7 +187,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     let (at, mut out) = (fleet.now().plus(Duration::from_secs(5)), vec![]);
     let node = &mut fleet.machines[0].node;
     node.input(at, Input::Elapsed, &mut out);
-    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
     node.input(at, Input::Drain, &mut out);
@@ -196,7 +196,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
     // The next one follows immediately.
-    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
     // The handover can be cancelled while it waits.
@@ -209,7 +209,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
 }
 
 #[test]
-fn a_room_that_was_handed_over_while_its_former_owner_comes_back_is_read() {
+fn returning_owner_reads_a_room_that_others_owned_meanwhile() {
     comes_back(false);
     comes_back(true);
 }
@@ -230,7 +230,7 @@ fn comes_back(is_lost: bool) {
     let holder = Holder { node: name("ann"), identity: name("disk-of-ann"), life: Revision(0) };
     assert!(life > Revision(0));
     node.input(at, Input::Delta(Delta::Put(Key::Room(room.clone()), entry(40, Some(holder)))), &mut out);
-    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, expected) = (*ticket, ask.expected);
     assert_eq!(expected, Some(Revision(40)));
     out.clear();
@@ -239,12 +239,12 @@ fn comes_back(is_lost: bool) {
     let (at, input) = if is_lost {
         node.input(at, Input::Delta(Delta::Put(Key::Room(room), entry(61, None))), &mut out);
         assert_eq!(out, [], "one question at a time");
-        (at.plus(ASK_TIMEOUT), Input::Elapsed)
+        (at.plus(REQUEST_TIMEOUT), Input::Elapsed)
     } else {
         (at, Input::Reply(ticket, Reply::Written(Written::Conflict(Some(entry(61, None))))))
     };
     node.input(at, input, &mut out);
-    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let ticket = *ticket;
     assert!(matches!(&ask.value, Some(Value::Room(RoomValue { unread: true, .. }))), "{ask:?}");
     out.clear();
@@ -253,7 +253,7 @@ fn comes_back(is_lost: bool) {
 }
 
 #[test]
-fn a_claim_that_is_stored_once_more_is_the_owners_own() {
+fn repeated_claim_stays_with_its_owner() {
     for (hears_first, hands_over) in [(true, false), (false, false), (true, true), (false, true)] {
         let mut fleet = Fleet::new(&[&[], &[]]);
         let room = fleet.open("");
@@ -267,7 +267,7 @@ fn a_claim_that_is_stored_once_more_is_the_owners_own() {
         claim.fence = None;
         let late = now(fleet.mesh.write(&key, Some(&Value::Room(claim)), Some(there.revision))).unwrap().unwrap();
         let Written::Stored(revision) = late else { panic!("{late:?}") };
-        fleet.said(0);
+        fleet.outputs(0);
         if hears_first {
             fleet.work();
         } else {
@@ -279,13 +279,13 @@ fn a_claim_that_is_stored_once_more_is_the_owners_own() {
         if hands_over {
             fleet.input(0, Input::Suspended(room.clone()));
             fleet.work();
-            assert!(fleet.said(0).contains(&Output::HandedOver(room.clone())));
+            assert!(fleet.outputs(0).contains(&Output::HandedOver(room.clone())));
             fleet.wait(Duration::from_secs(1));
-            assert_eq!(fleet.may_tell(&room), [false, true], "it goes on at the other node");
+            assert_eq!(fleet.may_publish(&room), [false, true], "it goes on at the other node");
         } else {
             fleet.wait(Duration::from_secs(1));
-            assert_eq!(fleet.said(0), [Output::Own(room.clone(), Fence(revision.0), How::Again)]);
-            assert_eq!(fleet.may_tell(&room), [true, false]);
+            assert_eq!(fleet.outputs(0), [Output::Own(room.clone(), Fence(revision.0), How::Again)]);
+            assert_eq!(fleet.may_publish(&room), [true, false]);
         }
     }
 }

@@ -16,31 +16,31 @@ use netcore::Time;
 
 use super::life::Life;
 use crate::{
-    ASK_TIMEOUT, EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, Revision, Ticket, Value,
+    EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, REQUEST_TIMEOUT, Revision, Ticket, Value,
 };
 
 /// How long a node may continue without the directory after its lease has expired, if all other nodes have promised not
 /// to take its rooms.
 pub const OUTAGE: Duration = Duration::from_secs(30 * 60);
 /// The duration of a promise by a node that cannot reach the directory either.
-const PROMISE: Duration = Duration::from_secs(6);
+const GRANT: Duration = Duration::from_secs(6);
 /// The interval between requests for promises.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+const REQUEST_AGAIN: Duration = Duration::from_secs(1);
 /// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
 
 /// A request, from one life of a node to one life of another, not to take the rooms of the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plea {
+pub struct LeaseRequest {
     /// The recipient.
     pub to: Holder,
     /// The sender and its life; `None` before it has joined.
     pub from: (Name, Option<Revision>),
 }
 
-/// The reply to a [`Plea`].
+/// The reply to a [`LeaseRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Promise {
+pub enum LeaseGrant {
     /// The duration, from the arrival of the request. From now on, the recipient knows the sender.
     For(Duration),
     /// This life of the recipient is over.
@@ -49,16 +49,16 @@ pub enum Promise {
 
 /// A pending request.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     ticket: Ticket,
     at: Time,
-    plea: Plea,
+    request: LeaseRequest,
 }
 
 /// Pending requests, and the promises received and given.
 #[derive(Debug, Default)]
-pub(super) struct Promises {
-    asked: BTreeMap<Name, Asked>,
+pub(super) struct Leases {
+    pending: BTreeMap<Name, PendingRequest>,
     // When the next requests for promises are due.
     next: Time,
     // The promises of other nodes in their lives, and when they end by the clock of this node.
@@ -66,42 +66,42 @@ pub(super) struct Promises {
     // The promises that this node has given, and when they end.
     given: BTreeMap<Name, Time>,
     // Entries that this node has tried to remove. The write may still be in transit.
-    doomed: BTreeMap<Name, Revision>,
+    expiring: BTreeMap<Name, Revision>,
     // The same for lives whose heartbeats are to end: the life, and the last heartbeat that the write expects.
-    doomed_heartbeats: BTreeMap<Name, (Revision, Option<Revision>)>,
+    ending_heartbeats: BTreeMap<Name, (Revision, Option<Revision>)>,
     // Lives of other nodes that know this node, or are over.
     met: BTreeMap<Name, Revision>,
     // When to send the next request to nodes that may not know this one.
     introduces: BTreeMap<Name, Time>,
 }
 
-impl Promises {
+impl Leases {
     /// Forgets which nodes know this one: its life is over, and no node knows the next one.
     pub(super) fn forget_met(&mut self) {
         self.met.clear();
     }
 
     /// Records that this revision of a node's entry is to be removed.
-    pub(super) fn doom(&mut self, name: Name, revision: Revision) {
-        self.doomed.insert(name, revision);
+    pub(super) fn note_expiring(&mut self, name: Name, revision: Revision) {
+        self.expiring.insert(name, revision);
     }
 
     /// Records that the heartbeats of a life are to end after `last`.
-    pub(super) fn doom_heartbeats(&mut self, name: Name, life: Revision, last: Option<Revision>) {
-        self.doomed_heartbeats.insert(name, (life, last));
+    pub(super) fn note_ending_heartbeats(&mut self, name: Name, life: Revision, last: Option<Revision>) {
+        self.ending_heartbeats.insert(name, (life, last));
     }
 
     /// Returns the life of a node whose heartbeats were to end.
-    pub(super) fn doomed_life(&self, name: &Name) -> Option<Revision> {
-        self.doomed_heartbeats.get(name).map(|(life, _)| *life)
+    pub(super) fn ending_life(&self, name: &Name) -> Option<Revision> {
+        self.ending_heartbeats.get(name).map(|(life, _)| *life)
     }
 }
 
 impl Node {
     /// Returns the time until which the rooms of the node may publish.
-    pub fn tells_until(&self) -> Option<Time> {
+    pub fn publishes_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
-        let promised = |(name, life): (&Name, Revision)| match self.promises.made.get(name) {
+        let promised = |(name, life): (&Name, Revision)| match self.leases.made.get(name) {
             Some((by, until)) if *by == life => *until,
             _ => Time::ZERO,
         };
@@ -112,128 +112,131 @@ impl Node {
 
     // Whether a heartbeat is missing that should have been stored by now.
     fn doubts(&self, now: Time) -> bool {
-        self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + ASK_AGAIN))
+        self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + REQUEST_AGAIN))
     }
 
     /// Answers a request of another node.
-    pub fn promise(&mut self, now: Time, plea: &Plea) -> Promise {
+    pub fn grant_lease(&mut self, now: Time, request: &LeaseRequest) -> LeaseGrant {
         let own = self.life.as_ref().map(|life| life.since);
-        if !self.holds(&plea.to) || own.is_some_and(|own| own > plea.to.life) {
-            return Promise::Gone;
+        if !self.holds(&request.to) || own.is_some_and(|own| own > request.to.life) {
+            return LeaseGrant::Gone;
         }
-        let (name, Some(life)) = &plea.from else { return Promise::For(Duration::ZERO) };
+        let (name, Some(life)) = &request.from else { return LeaseGrant::For(Duration::ZERO) };
         self.view.meet(name, *life);
         self.note_asker(now, name, *life);
         // The reply that confirms the start of this life may still be in transit.
-        if own.is_some_and(|own| own < plea.to.life) {
-            return Promise::For(Duration::ZERO);
+        if own.is_some_and(|own| own < request.to.life) {
+            return LeaseGrant::For(Duration::ZERO);
         }
         let entry = self.view.node(name).filter(|entry| entry.life() == Some(*life));
-        let is_doomed = |entry: &Entry| self.promises.doomed.get(name) == Some(&entry.revision);
-        if entry.is_none_or(is_doomed) || self.ends_heartbeats(name, *life) {
-            return Promise::For(Duration::ZERO);
+        let is_expiring = |entry: &Entry| self.leases.expiring.get(name) == Some(&entry.revision);
+        if entry.is_none_or(is_expiring) || self.ends_heartbeats(name, *life) {
+            return LeaseGrant::For(Duration::ZERO);
         }
-        let until = if self.doubts(now) { now.plus(PROMISE) } else { self.view.heard(name).plus(EXPIRY) };
+        let until = if self.doubts(now) { now.plus(GRANT) } else { self.view.last_heard(name).plus(EXPIRY) };
         let until =
-            *self.promises.given.entry(name.clone()).and_modify(|given| *given = until.max(*given)).or_insert(until);
-        Promise::For(until.since(now))
+            *self.leases.given.entry(name.clone()).and_modify(|given| *given = until.max(*given)).or_insert(until);
+        LeaseGrant::For(until.since(now))
     }
 
     // Whether the heartbeats of this life of another node have ended, or a write that ends them may still be stored.
     fn ends_heartbeats(&self, name: &Name, life: Revision) -> bool {
         let last = self.view.last_heartbeat(name);
-        let doomed = self.promises.doomed_heartbeats.get(name);
-        self.view.has_ended(name, life) || doomed.is_some_and(|doomed| *doomed == (life, last))
+        let expiring = self.leases.ending_heartbeats.get(name);
+        self.view.has_ended(name, life) || expiring.is_some_and(|expiring| *expiring == (life, last))
     }
 
     /// Returns when the entry of another node, or of another data directory with the name of this one, may be removed
     /// if no heartbeat arrives.
-    pub(super) fn burial(&self, name: &Name, entry: &Entry, heard: Time) -> Time {
+    pub(super) fn expiry(&self, name: &Name, entry: &Entry, last_heard: Time) -> Time {
         let knows = self.is_known_to(name, entry);
-        let due = heard.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
-        self.promises.given.get(name).map_or(due, |given| due.max(*given))
+        let due = last_heard.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
+        self.leases.given.get(name).map_or(due, |given| due.max(*given))
     }
 
     // Whether the node of this entry requests promises from this node, if it still runs.
     fn is_known_to(&self, name: &Name, entry: &Entry) -> bool {
         let has_seen = self.life.as_ref().is_some_and(|life| entry.seen().is_none_or(|seen| life.since <= seen));
-        has_seen || entry.life().is_some_and(|life| self.promises.met.get(name) == Some(&life))
+        has_seen || entry.life().is_some_and(|life| self.leases.met.get(name) == Some(&life))
     }
 
     // Returns the nodes to contact and when: for promises, or as an introduction before their entries are removed.
-    fn pleas(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
+    fn lease_requests(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
         let begins = self.life.as_ref().map(|life| {
             let sent = life.lease().since(Time::ZERO.plus(LEASE));
-            self.promises.next.max(Time::ZERO.plus(sent + HEARTBEAT + ASK_AGAIN))
+            self.leases.next.max(Time::ZERO.plus(sent + HEARTBEAT + REQUEST_AGAIN))
         });
         let others =
             self.view.others(&self.settings.name).filter_map(move |(name, life)| Some((begins?, name.clone(), life)));
-        let strangers = self.view.nodes().filter_map(|(name, entry, heard)| {
-            let life = entry.life().filter(|_| self.may_bury(name) && !self.is_known_to(name, entry))?;
-            let again = self.promises.introduces.get(name).copied().unwrap_or_default();
-            Some((heard.plus(EXPIRY).max(again), name.clone(), life))
+        let unknown_nodes = self.view.nodes().filter_map(|(name, entry, last_heard)| {
+            let life = entry.life().filter(|_| self.may_expire(name) && !self.is_known_to(name, entry))?;
+            let again = self.leases.introduces.get(name).copied().unwrap_or_default();
+            Some((last_heard.plus(EXPIRY).max(again), name.clone(), life))
         });
-        others.chain(strangers)
+        others.chain(unknown_nodes)
     }
 
     /// Returns when the next request is due, or a pending one times out.
-    pub(super) fn next_plea(&self) -> Option<Time> {
-        let free = self.pleas().filter(|(_, name, _)| !self.promises.asked.contains_key(name)).map(|(at, ..)| at);
-        free.chain(self.promises.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT))).min()
+    pub(super) fn next_lease_request(&self) -> Option<Time> {
+        let free =
+            self.lease_requests().filter(|(_, name, _)| !self.leases.pending.contains_key(name)).map(|(at, ..)| at);
+        free.chain(self.leases.pending.values().map(|pending| pending.at.plus(REQUEST_TIMEOUT))).min()
     }
 
     /// Sends the requests that are due.
-    pub(super) fn plead(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.promises.asked.retain(|_, asked| now.since(asked.at) < ASK_TIMEOUT);
-        self.promises.given.retain(|_, until| *until > now);
+    pub(super) fn request_leases(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.leases.pending.retain(|_, pending| now.since(pending.at) < REQUEST_TIMEOUT);
+        self.leases.given.retain(|_, until| *until > now);
         let view = &self.view;
-        self.promises.doomed.retain(|name, revision| view.node(name).is_none_or(|entry| entry.revision <= *revision));
-        let due: Vec<_> = self.pleas().filter(|(at, ..)| *at <= now).collect();
+        self.leases.expiring.retain(|name, revision| view.node(name).is_none_or(|entry| entry.revision <= *revision));
+        let due: Vec<_> = self.lease_requests().filter(|(at, ..)| *at <= now).collect();
         if due.is_empty() {
             return;
         }
-        self.promises.next = now.plus(ASK_AGAIN);
+        self.leases.next = now.plus(REQUEST_AGAIN);
         for (_, name, life) in due {
             // A node that has been absent for long, or is of a later version, cannot be contacted.
             let Some(Value::Node(NodeValue { identity, .. })) = self.view.node(&name).map(|entry| &entry.value) else {
                 continue;
             };
-            if self.promises.asked.contains_key(&name) {
+            if self.leases.pending.contains_key(&name) {
                 continue;
             }
             let identity = identity.clone();
             self.tickets += 1;
             let ticket = Ticket(self.tickets);
-            self.promises.introduces.insert(name.clone(), now.plus(INTRODUCE_AGAIN));
+            self.leases.introduces.insert(name.clone(), now.plus(INTRODUCE_AGAIN));
             let from = (self.settings.name.clone(), self.life.as_ref().map(|life| life.since));
             let to = Holder { node: name.clone(), identity, life };
-            let plea = Plea { to, from };
-            self.promises.asked.insert(name, Asked { ticket, at: now, plea: plea.clone() });
-            out.push(Output::Plead(ticket, plea));
+            let request = LeaseRequest { to, from };
+            self.leases.pending.insert(name, PendingRequest { ticket, at: now, request: request.clone() });
+            out.push(Output::RequestLease(ticket, request));
         }
     }
 
     /// Processes the reply of another node; `None` if it could not be reached.
-    pub(super) fn promised(&mut self, now: Time, ticket: Ticket, promise: Option<Promise>) {
-        let name = self.promises.asked.iter().find(|(_, asked)| asked.ticket == ticket).map(|(name, _)| name.clone());
-        let Some(Asked { at, plea, .. }) = name.and_then(|name| self.promises.asked.remove(&name)) else { return };
-        let Holder { node: name, life, .. } = plea.to;
+    pub(super) fn lease_granted(&mut self, now: Time, ticket: Ticket, grant: Option<LeaseGrant>) {
+        let name =
+            self.leases.pending.iter().find(|(_, pending)| pending.ticket == ticket).map(|(name, _)| name.clone());
+        let Some(PendingRequest { at, request, .. }) = name.and_then(|name| self.leases.pending.remove(&name)) else {
+            return;
+        };
+        let Holder { node: name, life, .. } = request.to;
         let own = self.life.as_ref().map(|life| life.since);
-        let (until, knows) = match promise {
+        let (until, knows) = match grant {
             None => return,
             // The clock of the other node may be slower.
-            Some(Promise::For(time)) => (at.plus(time * 2 / 3), own.is_some() && plea.from.1 == own),
-            Some(Promise::Gone) => (Time::from_nanos(u64::MAX), true),
+            Some(LeaseGrant::For(time)) => (at.plus(time * 2 / 3), own.is_some() && request.from.1 == own),
+            Some(LeaseGrant::Gone) => (Time::from_nanos(u64::MAX), true),
         };
         if knows {
-            self.promises.met.insert(name.clone(), life);
+            self.leases.met.insert(name.clone(), life);
         }
-        let before =
-            self.promises.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
+        let before = self.leases.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
         let lease = self.life.as_ref().map_or(Time::ZERO, Life::lease);
         // A node that is gone may have taken the rooms before, unless a promise or the lease prevented it.
-        if promise != Some(Promise::Gone) || now < before.max(lease) {
-            self.promises.made.insert(name, (life, until.max(before)));
+        if grant != Some(LeaseGrant::Gone) || now < before.max(lease) {
+            self.leases.made.insert(name, (life, until.max(before)));
         }
     }
 }
