@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn it_expires_once_and_never_early() {
+    fn an_alarm_expires_once_and_never_early() {
         run(async |clock, mut timer| {
             for micros in [0, 1, 300, 2_500] {
                 let at = clock.now().plus(Duration::from_micros(micros));

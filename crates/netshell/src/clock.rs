@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_goes_on_from_the_time_that_it_was_given() {
+    fn a_clock_continues_from_its_start_time() {
         let first = Time::from_millis(5_000);
         let clock = Clock::start_at(first);
         assert!(clock.now() >= first);

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_connection_is_refused_and_remains_heard() {
+    fn a_paused_datagram_connection_is_refused_and_stays_active() {
         let (mut datagrams, ids) = datagrams(&[1, 2]);
         let at = Time::from_millis;
         datagrams.pause(ids[0], at(20));

@@ -2,7 +2,7 @@
 
 mod endpoint;
 mod gathering;
-mod held;
+mod held_outputs;
 mod peers;
 mod resuming;
 mod routing;
@@ -17,8 +17,8 @@ use std::{
 use netcore::{Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Room, Status, Time};
 use tracing::warn;
 
-pub use self::held::{MAX_HELD, SLOW_HOLD};
-use self::{endpoint::Endpoint, gathering::Gathering, held::HeldOutputs};
+pub use self::held_outputs::{MAX_HELD, SLOW_HOLD};
+use self::{endpoint::Endpoint, gathering::Gathering, held_outputs::HeldOutputs};
 use crate::{
     Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden,
     address::canonical,

@@ -190,7 +190,7 @@ mutants! {
         failed_socket_not_polled: "crates/netshell/src/udp.rs", NUGGETS,
             ["the server sleeps although a datagram waits"],
             "retry.into_iter().chain(resume)" => "retry.into_iter().chain(resume.filter(|_| false))";
-        outputs_not_held: "crates/netshell/src/host/held.rs", ROBOTS, ["and the replay sends only"],
+        outputs_not_held: "crates/netshell/src/host/held_outputs.rs", ROBOTS, ["and the replay sends only"],
             "let position = self.hold.position();" => "let position = 0;";
         room_time_goes_back: "crates/netshell/src/host.rs", ROBOTS, ["the time of the room goes back"],
             "self.now = self.now.max(now);" => "self.now = now;";

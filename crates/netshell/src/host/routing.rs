@@ -2,7 +2,7 @@
 
 use netcore::{GameEvent, Output, PeerId, Time, To};
 
-use super::{Host, held::Delivered};
+use super::{Host, held_outputs::Delivered};
 use crate::Delivery;
 
 impl Host {
