@@ -94,7 +94,7 @@ impl Bench {
         self.input(Input::Connected { peer, role: Role::Player, link, address: "10.0.0.1:5".into() });
     }
 
-    pub(crate) fn say(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         let mut bytes = BytesMut::from(bytes);
         while !bytes.is_empty() {
             self.receive(ANN, &mut bytes);
@@ -118,7 +118,7 @@ impl Bench {
     }
 
     /// Whether all outputs so far may be sent.
-    pub(crate) fn may_leave(&self) -> bool {
+    pub(crate) fn may_send(&self) -> bool {
         let mark = self.hold.position();
         self.hold.reached() >= mark
     }

@@ -7,7 +7,7 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     // Written, but not yet known to be on disk.
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
-    bench.say(b"abc");
+    bench.send(b"abc");
     bench.hold.flush();
     assert!(bench.scribe.write());
     let bytes = bench.bytes();
@@ -43,7 +43,7 @@ fn places(bytes: &[u8]) -> Vec<usize> {
 #[test]
 fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
     let mut bench = played();
-    bench.say(b"d");
+    bench.send(b"d");
     bench.end.close();
     while bench.scribe.write() {}
     let bytes = bench.bytes();
@@ -65,7 +65,7 @@ fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
 #[test]
 fn missing_duplicated_and_swapped_records_are_detected() {
     let mut bench = played();
-    bench.say(b"defg");
+    bench.send(b"defg");
     bench.end.close();
     while bench.scribe.write() {}
     let bytes = bench.bytes();
@@ -101,7 +101,7 @@ fn other_games_and_other_rules_are_rejected_by_name() {
 #[test]
 fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
     let mut bench = played();
-    let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.say(b"x")));
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.send(b"x")));
     assert!(done.is_err());
     // The room did not wait for the disk.
     bench.end.close();

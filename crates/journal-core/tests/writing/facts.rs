@@ -50,11 +50,11 @@ fn left(disk: &SimulatedDisk, journal: &Path) -> Facts {
 fn outputs_wait_for_the_facts_recorded_before_them() {
     let disk = SimulatedDisk::new();
     let mut bench = described(&writing(&disk, SyncPolicy::Always, SMALL), &disk);
-    assert!(bench.may_leave());
+    assert!(bench.may_send());
     assert!(bench.end.facts().set("seat A", "Ann"));
-    assert!(!bench.may_leave());
+    assert!(!bench.may_send());
     bench.settle();
-    assert!(bench.may_leave());
+    assert!(bench.may_send());
     let before = bench.bytes().len();
     assert!(bench.end.facts().set("seat A", "Ann") && bench.end.facts().set("seat B", ""));
     bench.settle();
@@ -74,7 +74,7 @@ fn facts_outlive_the_segments_in_which_they_were_recorded_and_the_process() {
     let first = bench.journal.clone();
     let play = |bench: &mut Bench| {
         for _ in 0..10_000 {
-            bench.say(b"a");
+            bench.send(b"a");
             bench.settle();
             if !disk.is_file(&first) {
                 return;

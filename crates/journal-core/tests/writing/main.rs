@@ -60,7 +60,7 @@ fn resume(bytes: &[u8]) -> Result<Resumable<Adder>, ResumeError> {
 fn played() -> Bench {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
-    bench.say(b"abc");
+    bench.send(b"abc");
     bench.input(Input::Elapsed);
     bench.settle();
     bench
@@ -97,16 +97,16 @@ fn bytes_that_are_no_input_are_not_recorded() {
 fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
     // A message without effect is recorded too.
-    bench.say(&[b'-'; 254]);
+    bench.send(&[b'-'; 254]);
     bench.settle();
     let marks =
         |bench: &Bench| bench.entries().iter().filter(|entry| matches!(entry, Entry::Note(Note::Mark(_)))).count();
     assert_eq!(marks(&bench), 0);
-    bench.say(b"a");
+    bench.send(b"a");
     bench.settle();
     let Some(Entry::Note(Note::Mark(mark))) = bench.entries().pop() else { panic!("a mark") };
     assert_eq!((mark.arrivals, mark.digest), (256, digest(bench.room.room())));
-    bench.say(&[b'-'; 255]);
+    bench.send(&[b'-'; 255]);
     bench.settle();
     assert_eq!(marks(&bench), 1);
 }
@@ -115,7 +115,7 @@ fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
 fn of_a_malformed_message_only_the_error_is_recorded() {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
-    bench.say(b"a!bc");
+    bench.send(b"a!bc");
     bench.settle();
     let bytes = bench.bytes();
     let found = arrivals(&bytes);
@@ -130,12 +130,12 @@ fn outputs_wait_until_their_input_is_written_or_synced() {
     for (sync, syncs) in [(SyncPolicy::Interval, 0), (SyncPolicy::Always, 1)] {
         let mut bench = Bench::new(sync);
         bench.connect();
-        assert!(!bench.may_leave());
+        assert!(!bench.may_send());
         let before = bench.disk.syncs();
         bench.hold.flush();
-        bench.say(b"ab");
+        bench.send(b"ab");
         assert!(bench.scribe.write());
-        assert!(bench.may_leave(), "later records are written with it");
+        assert!(bench.may_send(), "later records are written with it");
         assert_eq!(bench.disk.syncs() - before, syncs, "one for all of it");
     }
 }
@@ -144,7 +144,7 @@ fn outputs_wait_until_their_input_is_written_or_synced() {
 fn peers_closed_in_the_last_second_receive_their_last_messages_again() {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect_as(ANN, Link::Datagram);
-    bench.say(b"q");
+    bench.send(b"q");
     bench.settle();
     let resumable = resume(&bench.bytes()).unwrap();
     let [farewell] = &resumable.farewells[..] else { panic!("{:?}", resumable.farewells) };
@@ -163,7 +163,7 @@ fn the_size_of_each_record_is_reported() {
     let mut bench = played();
     assert!(bench.out.take_recorded() > 0);
     let before = bench.bytes().len();
-    bench.say(b"abc");
+    bench.send(b"abc");
     bench.input(Input::Refresh { peer: ANN });
     bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
     bench.input(Input::Disconnected { peer: ANN, why: Gone::Left });
@@ -174,14 +174,22 @@ fn the_size_of_each_record_is_reported() {
 }
 
 #[test]
-fn a_short_message_has_a_short_record() {
-    let mut bench = Bench::new(SyncPolicy::Interval).joined();
-    let before = bench.bytes().len();
-    bench.now = bench.now.plus(std::time::Duration::from_secs(8));
-    bench.say(b"a");
+fn the_record_of_a_message_adds_ten_bytes_and_a_large_slot() {
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    // The first peers take the slots that fit into the head of a record.
+    for peer in 0..=70 {
+        bench.connect_as(PeerId(peer), Link::Stream);
+    }
     bench.settle();
-    // The length, the checksum, the head and the message.
-    assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + 1);
+    for (peer, slot) in [(0, 0), (70, 1)] {
+        let before = bench.bytes().len();
+        bench.now = bench.now.plus(std::time::Duration::from_secs(8));
+        bench.receive(PeerId(peer), &mut BytesMut::from(&b"a"[..]));
+        bench.settle();
+        // The length, the checksum, the head, the slot and the message. So the record of a nuggets key, a message of five
+        // bytes, has 15 bytes, and that of a robots action, of two bytes, also with a slot of three bytes.
+        assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + slot + 1);
+    }
 }
 
 #[test]
@@ -237,7 +245,7 @@ fn a_match_is_resumed_after_a_long_silence() {
     let mut bench = played();
     for millis in [20_000, 60_000, 86_500_000] {
         bench.now = Time::from_millis(millis);
-        bench.say(b"a");
+        bench.send(b"a");
     }
     bench.settle();
     let resumable = resume(&bench.bytes()).unwrap();

@@ -29,7 +29,7 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     for _ in 0..12_000 {
-        bench.say(b"a");
+        bench.send(b"a");
         if bench.room.room().engine().sum.is_multiple_of(1_000) {
             bench.settle();
         }
@@ -61,7 +61,7 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
 #[test]
 fn a_replay_reports_the_marks_between_which_it_diverges() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
-    bench.say(&[b'a'; 600]);
+    bench.send(&[b'a'; 600]);
     bench.settle();
     let head = reader(&bench.bytes()).head().clone();
     let diverges = |head: &Head| {

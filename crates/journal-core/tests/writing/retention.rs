@@ -71,7 +71,7 @@ fn each_limit_removes_what_was_written_first() {
 }
 
 #[test]
-fn what_is_needed_stays_and_what_is_worth_least_goes_first() {
+fn needed_journals_are_kept_and_the_least_valuable_removed_first() {
     let disk = SimulatedDisk::new();
     let (paths, now) = journals(&disk, 5);
     let worth = |found: &Found| match paths.iter().position(|path| *path == found.path) {
@@ -99,7 +99,7 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, 64 << 10);
     bench.connect();
     while bench.disk.files().len() < 3 {
-        bench.say(&[b'a'; 100]);
+        bench.send(&[b'a'; 100]);
         bench.settle();
     }
     let name = bench.journal.clone();
@@ -125,7 +125,7 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
 }
 
 #[test]
-fn one_that_cannot_be_removed_does_not_keep_the_others() {
+fn a_journal_that_cannot_be_removed_does_not_stop_the_removal_of_others() {
     let disk = SimulatedDisk::new();
     let (paths, now) = journals(&disk, 3);
     disk.set_stubborn(&paths[1]);

@@ -30,7 +30,7 @@ fn path_of(bench: &Bench, number: usize) -> PathBuf {
 fn play(bench: &mut Bench, files: usize) {
     for _ in 0..10_000 {
         for _ in 0..100 {
-            bench.say(b"a");
+            bench.send(b"a");
         }
         bench.settle();
         if newest(bench) >= files {
@@ -78,7 +78,7 @@ fn reading_continues_at_a_bookmark_when_the_journal_has_grown() {
         assert_eq!(replay.room().engine().sum, bench.sum());
         entered.push(reader.segment());
         let bookmark = reader.bookmark();
-        (0..100).for_each(|_| bench.say(b"a"));
+        (0..100).for_each(|_| bench.send(b"a"));
         bench.settle();
         reader = open(&bench).reader_at(&bookmark).unwrap().unwrap();
     }
@@ -111,37 +111,17 @@ fn journal_of_last(bench: &Bench) -> u64 {
     replay(&bench.disk, &path_of(bench, newest(bench))).0
 }
 
-#[test]
-fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
-    let mut bench = begin(SyncPolicy::Interval);
-    while bench.bytes().len() < 14 << 10 {
-        bench.say(&[b'a'; 100]);
-        bench.settle();
-    }
-    bench.disk.set_fault(Some(Fault::FailingNames(0)));
-    for _ in 0..100 {
-        bench.say(&[b'a'; 100]);
-        bench.settle();
-        assert!(bench.may_leave());
-    }
-    assert!(bench.end.is_open() && bench.disk.has_struck());
-    assert_eq!(segments(&bench.disk), [bench.journal.clone()], "it grows");
-    bench.disk.set_fault(None);
-    play(&mut bench, 2);
-    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum());
-}
-
 // The system reports a failed sync once, and never writes the affected data.
 #[test]
 fn a_journal_whose_sync_fails_is_cut_also_if_a_segment_was_just_to_begin() {
     for unsynced in 0..80 {
         let mut bench = begin(SyncPolicy::Interval);
         while bench.bytes().len() < 14 << 10 {
-            bench.say(&[b'a'; 100]);
+            bench.send(&[b'a'; 100]);
             bench.settle();
         }
         for _ in 0..=unsynced {
-            bench.say(&[b'a'; 100]);
+            bench.send(&[b'a'; 100]);
             bench.hold.flush();
             while bench.scribe.write() {}
         }
@@ -182,7 +162,7 @@ fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
     let file = bench.disk.open(&bench.journal, true).unwrap();
     while bench.bytes().len() < 40 << 10 {
         for _ in 0..100 {
-            bench.say(b"a");
+            bench.send(b"a");
         }
         bench.hold.flush();
         while bench.scribe.write() {}
@@ -201,40 +181,10 @@ fn a_cut_journal_is_not_resumed_although_the_replay_would_begin_in_an_earlier_se
     let mut bench = begin(SyncPolicy::Interval);
     play(&mut bench, 3);
     bench.disk.set_fault(Some(Fault::Full(0)));
-    bench.say(b"a");
+    bench.send(b"a");
     bench.settle();
     assert!(!bench.end.is_open());
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
     assert!(matches!(resumed, Err(journal_core::ResumeError::Cut)));
-}
-
-#[test]
-fn the_name_of_a_segment_survives_a_power_cut_once_its_match_was_resumed() {
-    let mut bench = begin(SyncPolicy::Always);
-    play(&mut bench, 2);
-    let third = path_of(&bench, 3);
-    // Renaming the third segment is possible, and then syncing its directory kills the server.
-    for names in 0..20 {
-        let mut disk = SimulatedDisk::new();
-        for path in segments(&bench.disk) {
-            disk.put(&path, bench.disk.written(&path));
-        }
-        let mut again = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
-        disk.set_fault(Some(Fault::DeathInNames(names)));
-        while !disk.is_dead() {
-            again.say(b"a");
-            again.settle();
-        }
-        drop(again);
-        disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
-        if !disk.files().contains(&third) || disk.certain().has_had(&third) {
-            continue;
-        }
-        let resumed = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
-        assert!(disk.certain().has_had(&third));
-        drop(resumed);
-        return;
-    }
-    panic!("no server died between a rename and the sync of its directory");
 }

@@ -38,33 +38,33 @@ fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         let mut bench = Bench::new(sync).joined();
         bench.disk.set_fault(Some(Fault::FailingSyncs(0)));
-        bench.say(b"a");
+        bench.send(b"a");
         bench.hold.flush();
         // With the interval, the first sync is left to the other thread.
         assert!(bench.scribe.write() && (sync == SyncPolicy::Always || bench.scribe.keep()));
         assert!(sync == SyncPolicy::Always || bench.scribe.write());
-        bench.say(b"b");
-        assert!(bench.disk.has_struck() && !bench.may_leave(), "before the mark is on disk");
+        bench.send(b"b");
+        assert!(bench.disk.has_struck() && !bench.may_send(), "before the mark is on disk");
         bench.disk.set_fault(None);
         bench.settle();
-        assert!(bench.may_leave() && !bench.end.is_open());
+        assert!(bench.may_send() && !bench.end.is_open());
         assert_eq!(state(&bench), State::Cut);
     }
 }
 
 #[test]
-fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
+fn no_output_is_sent_before_the_mark_of_a_cut_is_on_disk() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         let mut bench = Bench::new(sync).joined();
         let before = bench.arrivals().len();
         // Writing the record and writing the mark both fail.
         bench.disk.set_fault(Some(Fault::FailingWrites(0)));
-        bench.say(b"a");
-        assert!(!bench.may_leave());
+        bench.send(b"a");
+        assert!(!bench.may_send());
         bench.hold.flush();
         assert!(bench.scribe.write());
-        bench.say(b"b");
-        assert!(!bench.may_leave() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
+        bench.send(b"b");
+        assert!(!bench.may_send() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
         // Then the server is killed.
         let mut disk = bench.disk.clone();
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
@@ -78,64 +78,19 @@ fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
 fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     let mut bench = joined();
     bench.disk.set_fault(Some(Fault::FailingWrites(0)));
-    bench.say(b"a");
+    bench.send(b"a");
     bench.hold.flush();
     while bench.scribe.write() {
-        bench.say(b"b");
-        assert!(!bench.may_leave());
+        bench.send(b"b");
+        assert!(!bench.may_send());
     }
     let why = bench.hold.lost().unwrap();
     assert!(why.contains("neither written to") && why.contains("--resume"), "{why}");
-    assert!(!bench.may_leave() && bench.end.finish(Duration::ZERO));
+    assert!(!bench.may_send() && bench.end.finish(Duration::ZERO));
     // The disk works again when the server is restarted.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
     assert_eq!(resumed.sum(), 7, "no answer to either message left");
-}
-
-#[test]
-fn a_mark_that_fails_at_first_is_tried_again() {
-    let mut bench = joined();
-    bench.disk.set_fault(Some(Fault::FailingWrites(0)));
-    bench.say(b"a");
-    bench.hold.flush();
-    assert!(bench.scribe.write());
-    bench.say(b"b");
-    assert!(!bench.may_leave());
-    bench.disk.set_fault(None);
-    assert!(bench.scribe.write());
-    assert!(bench.may_leave() && !bench.end.is_open());
-    assert_eq!(state(&bench), State::Cut);
-}
-
-#[test]
-fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
-    let mut bench = Bench::new(SyncPolicy::Interval).joined();
-    bench.say(b"a");
-    bench.hold.flush();
-    bench.disk.set_fault(Some(Fault::FailingWrites(5)));
-    // The retry can write to the disk, but cannot truncate the file.
-    assert!(bench.scribe.write());
-    bench.disk.set_fault(Some(Fault::FailingNames(0)));
-    assert!(bench.scribe.write());
-    bench.disk.set_fault(None);
-    assert_eq!((state(&bench), bench.arrivals().len()), (State::Cut, 1));
-}
-
-#[test]
-fn outputs_wait_for_a_disk_that_does_not_respond_and_nothing_is_cut() {
-    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
-        let mut bench = Bench::new(sync);
-        bench.connect();
-        for _ in 0..1_000 {
-            bench.say(b"a");
-        }
-        assert!(!bench.may_leave() && bench.end.is_open());
-        // The disk responds after all.
-        bench.settle();
-        assert!(bench.may_leave() && bench.end.is_open());
-        assert_eq!(bench.arrivals().len(), 1_001);
-    }
 }
 
 #[test]
@@ -146,16 +101,16 @@ fn records_are_written_immediately_if_outputs_wait_for_them_and_later_otherwise(
         bench.scribe.write_step(Waker::noop())
     };
     assert_eq!(step(&mut bench), Step::Idle);
-    bench.say(b"a");
+    bench.send(b"a");
     assert!(matches!(step(&mut bench), Step::Until(_)));
-    assert!(!bench.may_leave());
+    assert!(!bench.may_send());
     assert_eq!(step(&mut bench), Step::Done);
-    assert!(bench.may_leave());
+    assert!(bench.may_send());
     // Records that are written already are not written again after the delay.
     assert!(matches!(step(&mut bench), Step::Until(_)));
-    bench.say(b"b");
+    bench.send(b"b");
     assert!(matches!(step(&mut bench), Step::Until(_)), "outputs wait for none of these");
-    assert!(bench.scribe.write() && bench.may_leave());
+    assert!(bench.scribe.write() && bench.may_send());
     assert_eq!((step(&mut bench), bench.arrivals().len()), (Step::Idle, 3));
 }
 
@@ -170,13 +125,13 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
         let peer = PeerId(1);
         bench.input(Input::Connected { peer, role: Role::Watcher, link: Link::Stream, address: long.as_str().into() });
         bench.input(Input::Disconnected { peer, why: Gone::Left });
-        bench.say(b"a");
+        bench.send(b"a");
         bytes += 1;
         assert!(bytes < 1 << 16, "it is never full");
     }
-    assert!(!bench.may_leave());
+    assert!(!bench.may_send());
     bench.settle();
-    assert!(bench.may_leave() && !bench.hold.is_full());
+    assert!(bench.may_send() && !bench.hold.is_full());
     assert_eq!(bench.sum(), 7 + 97 * bytes);
     assert!(journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().head().is_ok());
 }
@@ -209,11 +164,11 @@ fn stalled_disk_stops_one_room_thread_and_is_reported_after_ten_seconds() {
     let (mut stalled, mut other) = (create("/stalled"), create("/other"));
     stalled.hold.position();
     stalled.hold.flush();
-    assert!(stalled.may_leave(), "the thread of the room writes");
+    assert!(stalled.may_send(), "the thread of the room writes");
     let watch = stalled.end.watch();
     let disk = stalled.disk.clone();
     disk.set_fault(Some(Fault::StalledWrites));
-    stalled.say(b"a");
+    stalled.send(b"a");
     let mut hold = stalled.hold.clone();
     hold.position();
     let room = thread::spawn(move || hold.flush());
@@ -222,12 +177,12 @@ fn stalled_disk_stops_one_room_thread_and_is_reported_after_ten_seconds() {
     clock.0.store(10, Ordering::Release);
     // Now only the writing thread writes, and it also checks the stalled write.
     eventually("the stall is reported, and other rooms continue", || {
-        other.say(b"b");
+        other.send(b"b");
         other.hold.position();
         other.hold.flush();
-        watch.is_stalled() && other.may_leave()
+        watch.is_stalled() && other.may_send()
     });
     disk.set_fault(None);
     room.join().unwrap();
-    assert!(!watch.is_stalled() && stalled.may_leave());
+    assert!(!watch.is_stalled() && stalled.may_send());
 }
