@@ -75,7 +75,7 @@ class Violation(Exception):
     """The player broke the protocol."""
 
 
-class Line:
+class Channel:
     """A connection that carries messages, each terminated by a zero byte.
 
     TCP is a byte stream: one `recv` may return a part of a message or several. Bytes are collected and split at zeros.
@@ -92,7 +92,7 @@ class Line:
         """The descriptor for `select`."""
         return self.connection.fileno()
 
-    def say(self, text):
+    def send(self, text):
         """Sends a message. A disconnected player is detected by the next read."""
         try:
             self.connection.sendall(text.encode("ascii") + b"\0")
@@ -121,7 +121,7 @@ class Line:
         self.bytes = rest
         return text
 
-    def listen(self):
+    def receive(self):
         """Waits for the next message. The timeout also limits a player that sends single bytes."""
         end = time.monotonic() + PATIENCE
         while (text := self.message()) is None:
@@ -144,29 +144,29 @@ class Line:
 class Seat:
     """A player at the table."""
 
-    def __init__(self, line, name):
-        self.line, self.name, self.hand = line, name, []
+    def __init__(self, channel, name):
+        self.channel, self.name, self.hand = channel, name, []
 
     def deal(self, card):
         self.hand.append(card)
-        self.line.say("CARD " + card_name(card))
+        self.channel.send("CARD " + card_name(card))
 
-    def ask(self):
+    def request_decision(self):
         """Sends DECISION. Returns whether the player takes a card."""
         # Discard input that arrived before the question.
-        if select.select([self.line], [], [], 0)[0]:
-            self.line.read()
-        if self.line.bytes:
-            raise Violation(f"{self.line.bytes[:40]!r} came before DECISION")
-        self.line.say("DECISION")
-        answer = self.line.listen()
+        if select.select([self.channel], [], [], 0)[0]:
+            self.channel.read()
+        if self.channel.bytes:
+            raise Violation(f"{self.channel.bytes[:40]!r} came before DECISION")
+        self.channel.send("DECISION")
+        answer = self.channel.receive()
         if answer not in (b"HIT", b"STAND"):
             raise Violation(f"{answer[:40]!r} is neither HIT nor STAND")
         return answer == b"HIT"
 
     def play(self, deck):
         """Plays the hand until the player stands or is bust."""
-        while total(self.hand) <= BEST and self.ask():
+        while total(self.hand) <= BEST and self.request_decision():
             self.deal(deck.pop())
 
 
@@ -189,25 +189,25 @@ def gather(listener, count):
     while len(seats) < count:
         timeout = max(0, min(waiting.values()) - time.monotonic()) if waiting else None
         ready, _, _ = select.select([listener, *waiting], [], [], timeout)
-        for line in ready:
-            if line is listener:
-                waiting[Line(listener.accept()[0])] = time.monotonic() + PATIENCE
-        for line, end in list(waiting.items()):
+        for channel in ready:
+            if channel is listener:
+                waiting[Channel(listener.accept()[0])] = time.monotonic() + PATIENCE
+        for channel, end in list(waiting.items()):
             try:
-                if line in ready:
-                    line.read()
-                text = line.message()
+                if channel in ready:
+                    channel.read()
+                text = channel.message()
                 if text is not None and len(seats) < count:
-                    seats.append(Seat(line, name_in(text)))
-                    del waiting[line]
+                    seats.append(Seat(channel, name_in(text)))
+                    del waiting[channel]
                 elif time.monotonic() > end:
                     raise Violation("there is no JOIN in time")
             except Violation as why:
                 print(f"a client does not get a seat: {why}", file=sys.stderr)
-                del waiting[line]
-                line.close()
-    for line in waiting:
-        line.close()
+                del waiting[channel]
+                channel.close()
+    for channel in waiting:
+        channel.close()
     return seats
 
 
@@ -216,14 +216,14 @@ def play_round(seats):
     deck = shuffled_deck()
     for seat in seats:
         seat.hand = []
-        seat.line.say("BEGIN")
+        seat.channel.send("BEGIN")
         seat.deal(deck.pop())
     dealer = [deck.pop()]  # face down
     for seat in seats:
         seat.deal(deck.pop())
     dealer.append(deck.pop())  # face up
     for seat in seats:
-        seat.line.say("DEALER " + card_name(dealer[1]))
+        seat.channel.send("DEALER " + card_name(dealer[1]))
     staying = []
     for seat in seats:
         try:
@@ -231,13 +231,13 @@ def play_round(seats):
             staying.append(seat)
         except Violation as why:
             print(f"{seat.name} forfeits: {why}", file=sys.stderr)
-            seat.line.say("QUIT")
-            seat.line.close()
+            seat.channel.send("QUIT")
+            seat.channel.close()
     if any(total(seat.hand) <= BEST for seat in staying):
         while dealer_draws(dealer):
             dealer.append(deck.pop())
     for seat in staying:
-        seat.line.say("RESULT " + verdict(seat.hand, dealer))
+        seat.channel.send("RESULT " + verdict(seat.hand, dealer))
     return staying
 
 
@@ -249,8 +249,8 @@ def play(listener, rounds, players):
             print("no player is left", file=sys.stderr)
             return 1
     for seat in seats:
-        seat.line.say("QUIT")
-        seat.line.close()
+        seat.channel.send("QUIT")
+        seat.channel.close()
     return 0
 
 

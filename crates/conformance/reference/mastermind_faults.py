@@ -1,12 +1,7 @@
-"""Faults of the reference programs of mastermind. Each replaces parts of the program text.
+"""Faults of the reference programs of mastermind; see `faults.py`."""
 
-A row has the name of the fault, the rules that it breaks, and pairs of program text and its replacement. See `faults.py`.
-"""
+from faults import CRASH, HANG, faulty
 
-from faults import fault, faulty
-
-
-CRASH = '__import__("os").kill(__import__("os").getpid(), 11)'
 COMMON = "common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))"
 
 # ---- Text games ------------------------------------------------------------------------------------------------------
@@ -15,21 +10,20 @@ LIFELINE = 'print(f"The code has a {self.code[place]} in it.")'
 GRANTED = "return not self.used and self.turn + TAKES[which] <= TURNS"
 YES = 'return answer == "yes"'
 
-faulty("mastermind-text", [
+faulty(
+    "mastermind-text",
     ("keeps-output-in-a-buffer", "shown", 'print(prompt, end="", flush=True)',
      'print(prompt, end="")', "TURNS = 10", 'TURNS = 10\nif not sys.stdout.isatty():\n    sys.stdout = open(1, "w")'),
-    ("takes-any-length", "lengths", 'answer in list("45678")', "answer.isascii() and answer.isdecimal()"),
     ("length-is-not-checked", "lengths", 'answer in list("45678")', "4 <= int(answer) <= 8"),
     ("names-no-bounds", "bounds", "How long is the code, from 4 to 8? ", "How long is the code? ",
      "; type a number from 4 to 8", ""),
     ("only-lower-case", "yes-or-no", 'YES or NO? ").lower()', 'YES or NO? ")'),
-    ("glued-turn", "exact-lines", 'f"Turn #: {self.turn}"', 'f"Turn #:{self.turn}"'),
     ("shows-no-lifelines", "turn-block exact-lines", "        for which in TAKES:\n            print(f\"lifeline#{which}",
      "        for which in ():\n            print(f\"lifeline#{which}"),
     ("all-in-one-line", "exact-lines", 'print(f"Turn #: {self.turn}")', 'print(f"Turn #: {self.turn}", end=" ")'),
     ("empty-lines", "exact-lines", 'print(f"Turn #: {self.turn}")', 'print(f"\\nTurn #: {self.turn}\\n")'),
     ("prompt-ends-the-line", "", '"Guess : "', '"Guess : \\n"'),
-    ("empty-line-behind-the-prompt", "", 'answer = ask("Guess : ")', 'answer = ask("Guess : ")\n            print()'),
+    ("empty-line-behind-the-prompt", "", 'answer = read_answer("Guess : ")', 'answer = read_answer("Guess : ")\n            print()'),
     ("no-prompt", "prompt", '"Guess : "', '""'),
     ("red-and-white-in-one-line", "", "Red: {red}\\nWhite", "Red: {red}, White"),
     ("no-colons", "answers", "Red: {red}\\nWhite: ", "Red {red}\\nWhite "),
@@ -40,8 +34,6 @@ faulty("mastermind-text", [
     ("repeats-always", "codes", "self.code = draw_code(length, repeats, dice)",
      "self.code = draw_code(length, repeats, dice)\n        self.code = self.code[:2] + self.code[1] + self.code[3:]"),
     ("repeats-never", "repeats", 'dice.choices(COLOURS, k=length) if repeats else', ""),
-    ("one-code-for-all", "random", "draw_code(length, repeats, dice)\n        self.dice",
-     "draw_code(length, repeats, random.Random(length))\n        self.dice"),
     ("one-seed-for-all", "random", "TURNS = 10", "TURNS = 10\nDICE = random.Random(2021)",
      "draw_code(length, repeats, dice)\n        self.dice", "draw_code(length, repeats, DICE)\n        self.dice"),
     ("takes-0-and-9", "invalid", "all(digit in COLOURS for digit in answer)", "answer.isdecimal()"),
@@ -59,7 +51,7 @@ faulty("mastermind-text", [
     ("other-words-at-a-terminal", "terminal", 'f"Turn #: {self.turn}"',
      'f"Turn #: {self.turn}" if not sys.stdout.isatty() else "-- your turn --"'),
     ("crashes-at-long-lines", "no-crash", "return line.strip()", f"return line.strip() if len(line) < 256 else {CRASH}"),
-])
+)
 
 # ---- Servers ---------------------------------------------------------------------------------------------------------
 
@@ -67,13 +59,15 @@ CAN_USE = "return self.used is None and self.turn + ROWS[which] <= TURNS"
 PLACE = "secrets.randbelow(self.length)"
 TOLD = '"*" if which == 1 else place + 1, self.code[place])'
 DRAWN = '"".join(digits.pop(secrets.randbelow(len(digits))) for _ in range(length))'
-SAY_OK = 'peer.say(f"OK {peer.seat}")'
-SAY_SEAT = 'self.tell(f"SEAT {peer.seat} {peer.name}")'
+SAY_OK = 'peer.send(f"OK {peer.seat}")'
+SAY_SEAT = 'self.broadcast(f"SEAT {peer.seat} {peer.name}")'
 TOO_LONG = "            self.too_long(peer)\n\n"
 
-faulty("mastermind-server", [
+faulty(
+    "mastermind-server",
+    ("another-port", "listens", 'socket.create_server(("", args.port))', 'socket.create_server(("", 0))'),
     ("ends-lines-with-cr", "grammar", 'line.encode("ascii") + b"\\n"', 'line.encode("ascii") + b"\\r\\n"'),
-    ("says-nothing-at-first", "room", 'peer.say(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")', "pass"),
+    ("says-nothing-at-first", "room", 'peer.send(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")', "pass"),
     ("seat-before-ok", "seat", f"{SAY_OK}\n        {SAY_SEAT}", f"{SAY_SEAT}\n        {SAY_OK}"),
     ("no-first-turn", "first-turn", "{length} {word(repeats)}\")\n        self.turn(peer)", "{length} {word(repeats)}\")"),
     ("long-names", "names", "name[:24]", "name[:30]"),
@@ -103,29 +97,20 @@ faulty("mastermind-server", [
     ("one-read-one-line", "pieces", TOO_LONG, TOO_LONG.rstrip() + '\n        peer.arrived = b""\n\n'),
     ("one-line-in-a-read", "merged", 'while b"\\n" in peer.arrived', 'if b"\\n" in peer.arrived'),
     ("waits-for-the-line-feed", "long-line", "if len(peer.arrived) > LONGEST + 1:", "if len(peer.arrived) > 4096:"),
-    ("leaves-without-bye", "quit", 'peer.say("BYE thanks for playing")', "pass"),
-    ("tells-nobody-who-left", "left", 'self.tell(f"LEFT {peer.seat}")', "pass"),
-    ("watchers-see-nothing", "seen", "lines.append(line)\n        self.tell(line)",
-     "lines.append(line)\n        peer.say(line)"),
-    ("watchers-get-refusals", "own-turn", 'peer.say(f"NO {why}")',
-     '[other.say(f"NO {why}") for other in self.peers if other is peer or not other.seat]'),
+    ("leaves-without-bye", "quit", 'peer.send("BYE thanks for playing")', "pass"),
+    ("tells-nobody-who-left", "left", 'self.broadcast(f"LEFT {peer.seat}")', "pass"),
+    ("watchers-see-nothing", "seen", "lines.append(line)\n        self.broadcast(line)",
+     "lines.append(line)\n        peer.send(line)"),
+    ("watchers-get-refusals", "own-turn", 'peer.send(f"NO {why}")',
+     '[other.send(f"NO {why}") for other in self.peers if other is peer or not other.seat]'),
     ("no-rows-for-the-late", "state", "for line in other.game.lines:", "for line in other.game.lines[:1]:"),
     ("silent-about-hints", "hint", 'raise Refused("this room gives no hints" if not space else "nothing follows HINT")',
      'if space:\n                raise Refused("nothing follows HINT")'),
     ("eight-seats", "many", "        peer.seat = next(",
      '        if len(taken) > 8:\n            raise Refused("all seats are taken")\n        peer.seat = next('),
-    ("ends-when-a-player-leaves", "others left", "if peer.seat:\n            self.tell", "if peer.seat:\n            sys.exit(0)\n            self.tell"),
-    ("waits-for-readers", "never-reads", "connection.setblocking(False)", "connection.setblocking(True)"),
     ("crashes-at-many-bytes", "no-crash others never-reads", "peer.arrived += arrived",
      f"peer.arrived += arrived if len(arrived) < 1000 else {CRASH}"),
-])
-
-
-@fault("mastermind-server", "another-port", "listens")
-def _(names):
-    create = names["socket"].create_server
-    names["socket"].create_server = lambda address: create((address[0], 0))
-
+)
 
 # ---- Clients ---------------------------------------------------------------------------------------------------------
 
@@ -135,9 +120,9 @@ GUESS = 'return f"GUESS {random.choice(self.possible)}"'
 OVER = 'elif kind == "OVER" and own:'
 ROW = 'elif kind == "ROW" and own:'
 SEND = 'connection.sendall(answer.encode("ascii") + b"\\n")'
-HANG = '__import__("time").sleep(1000)'
 
-faulty("mastermind-client", [
+faulty(
+    "mastermind-client",
     ("never-joins", "joins", PLAY, "return None"),
     ("two-blanks", "grammar", 'f"GUESS {', 'f"GUESS  {'),
     ("first-word-of-the-name", "name", PLAY, PLAY.replace("self.name", "self.name.split()[0]")),
@@ -156,10 +141,8 @@ faulty("mastermind-client", [
     ("keeps-the-first-rules", "next-game", 'elif kind == "GAME" and own:', 'elif kind == "GAME" and own and not self.possible:'),
     ("ends-with-others", "others stars", OVER, 'elif kind == "OVER" and self.seat:'),
     ("ends-with-others-before-it", "state", OVER, 'elif kind == "OVER" and (own or not self.seat):'),
-    ("no-stars", "stars", ROW, 'elif kind == "ROW" and "*" in line:\n            raise Failed("no digits")\n        ' + ROW),
     ("does-not-wait", "race", 'elif kind == "TURN":', 'elif kind == "WAIT" and self.seat:\n            return "NEW"\n        elif kind == "TURN":'),
     ("no-dates", "daily room-again", 'if kind == "ROOM":', 'if kind == "ROOM" and words[0] != "daily":'),
-    ("joins-at-each-room", "room-again", ROOM, ROOM.replace("self.colours is None", "True")),
     ("insists", "refused", 'raise Failed(f"the server refuses: {line}")', GUESS),
     ("one-read-one-line", "pieces", "        for line in complete:", '        collected = b""\n        for line in complete:'),
     ("twenty-lines-in-a-read", "merged", "        for line in complete:", "        for line in complete[:20]:"),
@@ -169,4 +152,4 @@ faulty("mastermind-client", [
     ("stays-when-alone", "server-gone", 'raise Failed("the connection ended without BYE")', HANG),
     ("counts-no-words", "no-crash", "except (IndexError, ValueError):", "except KeyError:"),
     ("forgets-answers", "fits", "self.possible = [code for code in self.possible if feedback(code, words[2]) == answer]", "pass"),
-])
+)

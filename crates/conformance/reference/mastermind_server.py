@@ -102,7 +102,7 @@ class Peer:
     def fileno(self):
         return self.connection.fileno()
 
-    def say(self, line=None):
+    def send(self, line=None):
         """Sends a line, or as many bytes as the connection accepts. The rest stays in the buffer."""
         if line is not None:
             self.unsent += line.encode("ascii") + b"\n"
@@ -121,17 +121,17 @@ class Room:
         self.length, self.colours, self.repeats = length, colours, repeats
         self.peers, self.games = [], 0
 
-    def tell(self, line):
+    def broadcast(self, line):
         for peer in list(self.peers):
-            peer.say(line)
+            peer.send(line)
 
     def enter(self, connection):
         peer = Peer(connection)
-        peer.say(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")
+        peer.send(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")
         for other in sorted((other for other in self.peers if other.seat), key=lambda other: other.seat):
-            peer.say(f"SEAT {other.seat} {other.name}")
+            peer.send(f"SEAT {other.seat} {other.name}")
             for line in other.game.lines:
-                peer.say(line)
+                peer.send(line)
         self.peers.append(peer)
 
     def leave(self, peer):
@@ -139,16 +139,16 @@ class Room:
             self.peers.remove(peer)
         peer.connection.close()
         if peer.seat:
-            self.tell(f"LEFT {peer.seat}")
+            self.broadcast(f"LEFT {peer.seat}")
 
-    def hear(self, peer, line):
+    def handle(self, peer, line):
         """Handles one line of a player. The first word is the kind and may be in lower case."""
         kind, space, rest = line.partition(" ")
         kind = kind.upper()
         if kind == "PLAY" and rest:
             self.play(peer, rest)
         elif kind == "QUIT" and not space:
-            peer.say("BYE thanks for playing")
+            peer.send("BYE thanks for playing")
             raise Left
         elif kind in ("GUESS", "LIFELINE", "HINT", "NEW", "RESIGN"):
             self.move(peer, kind, rest, space)
@@ -161,8 +161,8 @@ class Room:
         taken = {other.seat for other in self.peers}
         peer.seat = next(seat for seat in range(1, len(self.peers) + 2) if seat not in taken)
         peer.name = "".join(letter if " " <= letter <= "~" else "_" for letter in name[:24])
-        peer.say(f"OK {peer.seat}")
-        self.tell(f"SEAT {peer.seat} {peer.name}")
+        peer.send(f"OK {peer.seat}")
+        self.broadcast(f"SEAT {peer.seat} {peer.name}")
         self.begin(peer, self.length, self.repeats)
 
     def begin(self, peer, length, repeats):
@@ -174,11 +174,11 @@ class Room:
     def record(self, peer, line):
         """Sends a line to all clients, and records it for later ones."""
         peer.game.lines.append(line)
-        self.tell(line)
+        self.broadcast(line)
 
     def turn(self, peer):
         game = peer.game
-        peer.say(f"TURN {game.turn} {game.state(1)} {game.state(2)} 0")
+        peer.send(f"TURN {game.turn} {game.state(1)} {game.state(2)} 0")
 
     def over(self, peer):
         game = peer.game
@@ -247,16 +247,16 @@ class Room:
             if len(line) > LONGEST:
                 self.too_long(peer)
             try:
-                self.hear(peer, line.decode("latin-1"))
+                self.handle(peer, line.decode("latin-1"))
             except Refused as why:
-                peer.say(f"NO {why}")
+                peer.send(f"NO {why}")
             if peer.lost:
                 raise Left
         if len(peer.arrived) > LONGEST + 1:  # plus one for a carriage return
             self.too_long(peer)
 
     def too_long(self, peer):
-        peer.say(f"BYE a line has at most {LONGEST} bytes")
+        peer.send(f"BYE a line has at most {LONGEST} bytes")
         raise Left
 
     def run(self, listener):
@@ -264,7 +264,7 @@ class Room:
             waiting = [peer for peer in self.peers if peer.unsent]
             readable, writable, _ = select.select([listener, *self.peers], waiting, [])
             for peer in writable:
-                peer.say()
+                peer.send()
             for source in readable:
                 if source is listener:
                     self.enter(listener.accept()[0])
@@ -283,12 +283,7 @@ def main():
     parser.add_argument("--length", type=int, choices=range(4, 9), default=4)
     parser.add_argument("--colours", type=int, choices=range(2, 9), default=8)
     parser.add_argument("--repeats", action="store_true")
-    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
-    if args.fault:
-        import faults
-
-        faults.commit("mastermind-server", args.fault, globals())
     if not args.repeats and args.length > args.colours:
         parser.error(f"{args.colours} colours are not enough for {args.length} digits without repeats")
     listener = socket.create_server(("", args.port))
@@ -298,4 +293,9 @@ def main():
 
 
 if __name__ == "__main__":
+    if "--fault" in sys.argv:
+        # For tests of the kit: with `--fault NAME` the program has one fault.
+        import faults
+
+        faults.begin("mastermind-server", globals())
     sys.exit(main())

@@ -104,10 +104,10 @@ class Client:
         except OSError:
             pass  # the server may be unreachable for a moment
 
-    def type(self, key):
+    def send_key(self, key):
         self.send(b"KEY " + key)
 
-    def hear(self, datagram):
+    def handle(self, datagram):
         """Handles a message. Accepts different white space, and ignores unknown kinds and damaged messages."""
         self.answered = True
         message = datagram.decode("latin-1")
@@ -146,7 +146,7 @@ class Client:
         key = self.explorer and self.letter and self.explorer.key(rows, is_late)
         if key:
             self.walked = time.monotonic()
-            self.type(key.encode())
+            self.send_key(key.encode())
 
     def run(self):
         """Plays until QUIT, at a terminal with single keys. Returns the exit status."""
@@ -176,7 +176,7 @@ class Client:
                 self.walk(self.rows)
             if quitting and now >= quitting:
                 # QUIT or KEY Q was lost.
-                self.type(b"Q")
+                self.send_key(b"Q")
                 return 0
             # Keys have no effect before the server accepts the client.
             listens = self.is_in and not quitting and not self.explorer
@@ -184,11 +184,11 @@ class Client:
             if sys.stdin in ready:
                 keys = os.read(sys.stdin.fileno(), 1)
                 # The end of the input means quit.
-                self.type(keys or b"Q")
+                self.send_key(keys or b"Q")
                 quitting = 0 if keys else now + 2
             if self.connection in ready:
                 try:
-                    self.hear(self.connection.recv(65536))
+                    self.handle(self.connection.recv(65536))
                 except OSError:
                     pass  # an earlier message was refused
         print(self.over)

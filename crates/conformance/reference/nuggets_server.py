@@ -212,7 +212,7 @@ class Server:
         """Returns the player at an address, even if it has quit."""
         return next((player for player in self.game.players if player.address == address), None)
 
-    def everybody(self):
+    def recipients(self):
         """Returns the address of each client, and its player, or None for the spectator."""
         clients = [(player.address, player) for player in self.game.players if player.plays]
         return clients + ([(self.spectator, None)] if self.spectator else [])
@@ -230,7 +230,7 @@ class Server:
         self.send_gold(address, player)
         self.send_display(address, player)
 
-    def hear(self, message, address):
+    def handle(self, message, address):
         """Handles a datagram. Its first word, up to the first space or newline, is the kind."""
         kind = message.split(b" ")[0].split(b"\n")[0]
         if kind == b"PLAY" and message.startswith(b"PLAY "):
@@ -264,7 +264,7 @@ class Server:
                 self.send(address, "QUIT Game is full: no more players can join.")
                 return
             self.welcome(address, player)
-            for other, of in self.everybody():
+            for other, of in self.recipients():
                 if of is not player:
                     self.send_display(other, of)
 
@@ -293,7 +293,7 @@ class Server:
         elif key.lower() in STEPS:
             moved, found = self.game.move(player, key)
             if found:
-                for other, of in self.everybody():
+                for other, of in self.recipients():
                     self.send_gold(other, of, found if of is player else 0)
             if moved:
                 self.show()
@@ -303,17 +303,17 @@ class Server:
             self.send(address, "ERROR unknown keystroke")
 
     def show(self):
-        for address, player in self.everybody():
+        for address, player in self.recipients():
             self.send_display(address, player)
 
     def end(self, text):
-        for address, _ in self.everybody():
+        for address, _ in self.recipients():
             self.send(address, f"QUIT {text}{self.game.table()}")
 
     def run(self):
         try:
             while True:
-                self.hear(*self.connection.recvfrom(65536))
+                self.handle(*self.connection.recvfrom(65536))
         except Over:
             self.end("GAME OVER:")
             print("GAME OVER:" + self.game.table())
@@ -331,7 +331,7 @@ def stop(*_):
     raise KeyboardInterrupt
 
 
-def host():
+def main():
     parser = argparse.ArgumentParser(description="Serves a game of nuggets.")
     parser.add_argument("map", metavar="MAP")
     parser.add_argument("seed", metavar="SEED", type=positive, nargs="?", help="for the same game again")
@@ -350,17 +350,10 @@ def host():
     return 0
 
 
-def main():
-    # For tests of the kit: with --fault NAME the program has one fault.
+if __name__ == "__main__":
     if "--fault" in sys.argv:
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
-        place = sys.argv.index("--fault")
-        _, fault = sys.argv[place:place + 2]
-        del sys.argv[place:place + 2]
-        faults.commit("nuggets-server", fault, globals())
-    return host()
-
-
-if __name__ == "__main__":
+        faults.begin("nuggets-server", globals())
     sys.exit(main())

@@ -153,7 +153,7 @@ class Player:
         self.steps = []  # the states of this round and the actions in them
         self.rounds = self.reward = 0
 
-    def hear(self, text):
+    def handle(self, text):
         """Handles a message. Returns the answer, or None if it needs none."""
         word, space, rest = text.partition(" ")
         if text == "BEGIN":
@@ -190,18 +190,18 @@ class Player:
         return takes_card
 
 
-def say(connection, text):
+def send(connection, text):
     connection.sendall(text.encode("ascii") + b"\0")
 
 
 def play(connection, name, player):
-    say(connection, "JOIN " + name)
+    send(connection, "JOIN " + name)
     for text in messages(connection):
         if text == "QUIT":
             break
-        answer = player.hear(text)
+        answer = player.handle(text)
         if answer:
-            say(connection, answer)
+            send(connection, answer)
     print(f"{player.rounds} rounds, reward {player.reward}")
 
 

@@ -114,7 +114,7 @@ class State:
         self.positions, self.blocks, self.bombs, self.explosions = {}, set(), {}, set()
         self.scores = {player: 0 for player in players}
 
-    def hear(self, reader):
+    def handle(self, reader):
         """Handles a message of the server. Returns the picture that it causes, if any."""
         tag = reader.u8()
         if tag == 0:
@@ -246,7 +246,7 @@ class Client:
         while self.arrived:
             reader = Reader(self.arrived)
             try:
-                picture = self.state.hear(reader)
+                picture = self.state.handle(reader)
             except Incomplete:
                 return
             self.arrived = self.arrived[reader.at:]

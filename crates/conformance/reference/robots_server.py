@@ -275,9 +275,9 @@ class Server:
         while found := parse(client.arrived):
             message, length = found
             client.arrived = client.arrived[length:]
-            self.hear(client, *message)
+            self.handle(client, *message)
 
-    def hear(self, client, kind, value):
+    def handle(self, client, kind, value):
         if self.game and client.player is not None and kind != JOIN:
             self.actions[client.player] = (kind, value)  # the last action counts
         elif not self.game and client.player is None and kind == JOIN:
@@ -294,9 +294,9 @@ class Server:
         self.send_all(b"\2" + items(self.players))
         self.game, self.actions = Game(self.setup, len(self.players), self.draws), {}
         self.began = time.monotonic()
-        self.tell_turn(self.game.opening)
+        self.send_turn(self.game.opening)
 
-    def tell_turn(self, events):
+    def send_turn(self, events):
         self.send_all(b"\3" + u16(self.game.turn) + items(events))
         if self.game.turn == self.setup.game_length:
             scores = [u8(player) + u32(score) for player, score in sorted(self.game.scores.items())]
@@ -321,7 +321,7 @@ class Server:
                     self.try_to(source, lambda: self.read(source))
             if self.game and time.monotonic() >= self.due():
                 actions, self.actions = self.actions, {}
-                self.tell_turn(self.game.play_turn(actions))
+                self.send_turn(self.game.play_turn(actions))
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ def arguments():
     return args
 
 
-def host():
+def main():
     args = arguments()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
@@ -385,17 +385,10 @@ def host():
     return 0
 
 
-def main():
-    # For tests of the kit: with --fault NAME the program has one fault.
+if __name__ == "__main__":
     if "--fault" in sys.argv:
+        # For tests of the kit: with `--fault NAME` the program has one fault.
         import faults
 
-        place = sys.argv.index("--fault")
-        _, fault = sys.argv[place:place + 2]
-        del sys.argv[place:place + 2]
-        faults.commit("robots-server", fault, globals())
-    return host()
-
-
-if __name__ == "__main__":
+        faults.begin("robots-server", globals())
     sys.exit(main())
