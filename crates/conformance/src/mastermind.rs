@@ -2,7 +2,7 @@
 
 mod answers;
 pub(crate) mod client;
-mod disguise;
 mod lines;
+mod permutation;
 pub(crate) mod server;
 pub(crate) mod text;

@@ -13,7 +13,7 @@ use crate::{
     rule::Rule,
     tester::{Options, Tester},
 };
-use host::{Delivery, Host, Next, said};
+use host::{ClientAction, Delivery, Host, describe};
 use rules::{
     AFTER_OVER, BYE, CARRIAGE_RETURN, COLOURS, DAILY, EXIT_STATUS, LATE, LENGTH, MERGED, NAME, NEXT_GAME, NO_CRASH,
     OTHERS, PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
@@ -58,7 +58,7 @@ const OTHERS_BEFORE: [&str; 12] = [
 ];
 
 /// Invalid server messages. The client may react in any way other than a crash.
-const NONSENSE: [&[u8]; 12] = [
+const INVALID_LINES: [&[u8]; 12] = [
     b"",
     b"HELLO",
     b"TURN",
@@ -90,9 +90,9 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     }),
     ("messages byte by byte", Delivery::Bytes, &[SOLO], &PIECES, one_game),
     ("several messages at once", Delivery::Merged, &[SOLO], &MERGED, |judge, host| {
-        host.say("SEAT 9 Eve");
-        host.say("GAME 9 1 6 yes");
-        (0..TOGETHER).for_each(|turn| host.say(format!("ROW 9 {} 665544 0 1", 1 + turn % 9)));
+        host.send("SEAT 9 Eve");
+        host.send("GAME 9 1 6 yes");
+        (0..TOGETHER).for_each(|turn| host.send(format!("ROW 9 {} 665544 0 1", 1 + turn % 9)));
         one_game(judge, host)
     }),
     ("carriage returns", Delivery::Returns, &[SOLO], &CARRIAGE_RETURN, one_game),
@@ -111,10 +111,10 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("other players in the same room", Delivery::Whole, &[SOLO], &OTHERS, others),
     ("a race", Delivery::Whole, &["ROOM race 4 8 yes 2", "WAIT 2"], &RACE, |judge, host| {
         host.seat(1);
-        host.say("WAIT 1");
+        host.send("WAIT 1");
         host.pause(judge, &RACE, SHORT, "before the race starts")?;
-        host.say("SEAT 2 Bob");
-        host.say("GAME 2 7 4 yes");
+        host.send("SEAT 2 Bob");
+        host.send("GAME 2 7 4 yes");
         host.begin(judge, "4114", 8, true)?;
         host.game(judge)
     }),
@@ -126,9 +126,9 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         &LATE,
         |judge, host| {
             host.seat(1);
-            host.say("GAME 2 7 4 no");
+            host.send("GAME 2 7 4 no");
             host.begin(judge, "8642", 8, false)?;
-            if let Next::Says(ClientMessage::Guess(guess)) = host.hear(judge, &PLAYS)? {
+            if let ClientAction::Sends(ClientMessage::Guess(guess)) = host.receive(judge, &PLAYS)? {
                 host.answer(judge, guess)?;
             }
             host.over("late");
@@ -143,17 +143,17 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("midnight", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &ROOM_AGAIN, |judge, host| {
         host.seat(1);
         host.begin(judge, "5885", 8, true)?;
-        let Next::Says(ClientMessage::Guess(guess)) = host.hear(judge, &PLAYS)? else { return Ok(()) };
+        let ClientAction::Sends(ClientMessage::Guess(guess)) = host.receive(judge, &PLAYS)? else { return Ok(()) };
         if host.answer(judge, guess)? {
             return Ok(());
         }
         // The day ends between the row and the next turn, and the game continues.
-        host.say("ROOM daily 4 8 yes 2026-01-14");
-        host.say("OK 1");
+        host.send("ROOM daily 4 8 yes 2026-01-14");
+        host.send("OK 1");
         for line in host.state() {
-            host.say(line);
+            host.send(line);
         }
-        host.ask(judge)?;
+        host.send_turn(judge)?;
         host.game(judge)
     }),
 ];
@@ -168,16 +168,16 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
 /// Receives the client's message after OVER. Returns whether it wants another game. If the client leaves, the
 /// connection is not closed here.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
-    let next = host.hear(judge, &AFTER_OVER)?;
-    let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));
-    judge.require(&AFTER_OVER, right, || format!("expected NEW or QUIT after OVER, received {}", said(&next)))?;
-    Ok(matches!(next, Next::Says(ClientMessage::New(_))))
+    let next = host.receive(judge, &AFTER_OVER)?;
+    let right = matches!(next, ClientAction::Closes | ClientAction::Sends(ClientMessage::New(_) | ClientMessage::Quit));
+    judge.require(&AFTER_OVER, right, || format!("expected NEW or QUIT after OVER, received {}", describe(&next)))?;
+    Ok(matches!(next, ClientAction::Sends(ClientMessage::New(_))))
 }
 
 fn others(judge: &mut Judge, host: &mut Host) -> Played {
     host.seat(2);
-    host.say("SEAT 1 Bob");
-    host.say("GAME 1 1 4 no");
+    host.send("SEAT 1 Bob");
+    host.send("GAME 1 1 4 no");
     host.begin(judge, "1342", 8, false)?;
     for lines in [
         &["GAME 3 2 6 yes", "ROW 3 1 112233 0 0", "SEAT 3 Eve"][..],
@@ -186,7 +186,7 @@ fn others(judge: &mut Judge, host: &mut Host) -> Played {
     ] {
         // The lines arrive during the client's turn, before or after its message.
         for line in lines {
-            host.say(line);
+            host.send(line);
         }
         if !host.turn(judge)? {
             return Ok(());
@@ -197,18 +197,18 @@ fn others(judge: &mut Judge, host: &mut Host) -> Played {
 
 fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     host.seat(1);
-    host.say("GAME 2 7 4 no");
+    host.send("GAME 2 7 4 no");
     host.begin(judge, "1864", 8, false)?;
-    host.say("ROW 2 1 **** 1 2");
-    host.say("LIFELINE 2 2 2 * *");
+    host.send("ROW 2 1 **** 1 2");
+    host.send("LIFELINE 2 2 2 * *");
     host.turn(judge)?;
-    host.say("ROW 2 4 **** 4 0");
-    host.say("OVER 2 won 4 0 ****");
+    host.send("ROW 2 4 **** 4 0");
+    host.send("OVER 2 won 4 0 ****");
     if host.turn(judge)? {
         // All turns are used while the race continues for other players, so the code stays hidden.
-        host.hear(judge, &PLAYS)?;
-        host.say("ROW 1 10 1234 1 1");
-        host.say("OVER 1 lost 10 0 ****");
+        host.receive(judge, &PLAYS)?;
+        host.send("ROW 1 10 1234 1 1");
+        host.send("OVER 1 lost 10 0 ****");
         host.flush();
         is_over(judge, host)?;
     }
@@ -219,13 +219,13 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
 fn reject(judge: &mut Judge, host: &mut Host) -> Played {
     for count in 0.. {
         let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
-        if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
+        if count > 0 && waits || host.receive(judge, &PLAYS)? == ClientAction::Closes {
             break;
         }
         judge.require(&REFUSED, count < AFTER_NO, || {
             format!("expected fewer than {AFTER_NO} messages after NO, received {count}")
         })?;
-        host.say("NO wait a moment");
+        host.send("NO wait a moment");
     }
     judge.check(&REFUSED, true, String::new);
     Ok(())
@@ -249,7 +249,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             })?;
             is_over(judge, &mut host)?;
         }
-        host.say("BYE thanks for playing");
+        host.send("BYE thanks for playing");
         host.connection.end_sending();
         let exit = host.run.exit(options.deadline());
         judge.require(&BYE, exit.is_some(), || {
@@ -273,12 +273,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([rule, &NO_CRASH])
     });
-    let nonsense = scene("invalid lines", |judge| {
-        for line in NONSENSE {
+    let invalid_lines = scene("invalid lines", |judge| {
+        for line in INVALID_LINES {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "4567", 8, false)?;
-            host.hear(judge, &PLAYS)?;
+            host.receive(judge, &PLAYS)?;
             host.connection.send(&[line, b"\n"].concat());
             // The client may then send any message, and may continue or not.
             let by = Instant::now() + options.patience / 10;
@@ -297,7 +297,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.seat(1);
             host.pause(judge, &QUIET, PAUSE, "between SEAT and GAME")?;
             host.begin(judge, "7531", 8, false)?;
-            host.hear(judge, &PLAYS)?;
+            host.receive(judge, &PLAYS)?;
             host.pause(judge, &QUIET, PAUSE, "between a guess and its answer")
         })
         .shows([&QUIET]),
@@ -313,7 +313,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;
-            host.say("BYE you said nothing for 15 minutes and have lost your seat");
+            host.send("BYE you said nothing for 15 minutes and have lost your seat");
             host.leave(judge, &BYE, "BYE in the middle of a game")
         })
         .shows([&BYE]),
@@ -326,5 +326,5 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([&SERVER_GONE]),
     ];
-    judge.side_by_side(games.chain([nonsense]).chain(rest).collect())
+    judge.side_by_side(games.chain([invalid_lines]).chain(rest).collect())
 }

@@ -1,11 +1,11 @@
 //! Tests mastermind servers with a solo room.
 
+mod client;
+mod clients;
 mod games;
-mod people;
+mod input;
 mod player;
 mod rules;
-mod typing;
-mod visitor;
 
 use crate::{
     judge::{Judge, Played},
@@ -13,9 +13,9 @@ use crate::{
     ports::free_tcp_port,
     tester::{Options, Tester},
 };
+use client::{Client, Server};
 use player::Player;
 use rules::{LISTENS, ROOM, RULES};
-use visitor::{Server, Visitor};
 
 /// The tester of servers.
 pub static TESTER: Tester = Tester {
@@ -40,19 +40,19 @@ impl Subject<'_> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let run = judge.start(self.launcher, &[("port", port.to_string())])?;
-        Ok(Server { run, address, options: self.options, visitors: 0 })
+        Ok(Server { run, address, options: self.options, clients: 0 })
     }
 
     /// Starts the server and connects.
-    fn visit(&self, judge: &mut Judge) -> Played<Visitor> {
+    fn connect(&self, judge: &mut Judge) -> Played<Client> {
         let mut server = self.start(judge)?;
-        let visitor = Visitor::connect(judge, &mut server)?;
-        Ok(Visitor { _server: Some(server), ..visitor })
+        let client = Client::connect(judge, &mut server)?;
+        Ok(Client { _server: Some(server), ..client })
     }
 
     /// Starts the server and takes a seat.
-    fn sit(&self, judge: &mut Judge, name: &str) -> Played<Player> {
-        self.visit(judge)?.sit(judge, name)
+    fn take_seat(&self, judge: &mut Judge, name: &str) -> Played<Player> {
+        self.connect(judge)?.take_seat(judge, name)
     }
 }
 
@@ -63,6 +63,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
-    let scenes = games::scenes(&subject).into_iter().chain(typing::scenes(&subject));
-    judge.side_by_side(scenes.chain(people::scenes(&subject)).collect())
+    let scenes = games::scenes(&subject).into_iter().chain(input::scenes(&subject));
+    judge.side_by_side(scenes.chain(clients::scenes(&subject)).collect())
 }

@@ -11,7 +11,7 @@ use crate::{
     terminal::Terminal,
     tester::{Options, Tester},
 };
-use dialogue::Talk;
+use dialogue::Dialogue;
 use rules::{RULES, SHOWN};
 
 /// The tester of text games.
@@ -34,8 +34,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    fn start(&self, judge: &mut Judge) -> anyhow::Result<Talk> {
-        Talk::start(judge, self.launcher, self.options, self.terminal)
+    fn start(&self, judge: &mut Judge) -> anyhow::Result<Dialogue> {
+        Dialogue::start(judge, self.launcher, self.options, self.terminal)
     }
 }
 

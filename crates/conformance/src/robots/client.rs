@@ -3,13 +3,13 @@
 //! The tester is both the server and the GUI of the client. The expected pictures follow from the server's messages.
 
 mod blasts;
-mod calls;
+mod command_line;
 mod extremes;
 mod picture;
 mod rules;
 mod scenes;
 mod script;
-mod stage;
+mod session;
 
 use self::{
     rules::{
@@ -19,7 +19,7 @@ use self::{
         MAP_ORDER, NO_DELAY, OBSERVES, PIECES, RADIUS_0, RADIUS_MAX, RESET, RULES, SCORE_ONCE, SERVER_NAMES,
         STRADDLING, TAKEN_PORT, TO_GUI, TOO_BIG, TWIN_BOMBS, UNKNOWN_INPUT, UNREACHABLE, ZERO_BYTES,
     },
-    stage::{CALL, Call, Stage},
+    session::{CommandLine, Session, USUAL},
 };
 use crate::{
     judge::{Judge, Played, scene},
@@ -44,7 +44,7 @@ pub static TESTER: Tester = Tester {
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
-type Scene = fn(&mut Stage<'_>) -> Played;
+type Scene = fn(&mut Session<'_>) -> Played;
 
 /// The rules that a scene is designed to observe. If there are none, it may observe any rule.
 type Meant = &'static [&'static Rule];
@@ -53,10 +53,10 @@ type Meant = &'static [&'static Rule];
 const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
     ("invalid inputs in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),
-    ("inputs from another port", &[&ANY_ADDRESS], scenes::elsewhere),
+    ("inputs from another port", &[&ANY_ADDRESS], scenes::from_other_port),
     ("inputs over IPv6", &[&GUI_IPV6], scenes::over_ipv6),
     ("inputs of an observer", &[&OBSERVES, &FORWARDS], scenes::observer),
-    ("pictures after inputs from another port", &[&TO_GUI], calls::to_gui),
+    ("pictures after inputs from another port", &[&TO_GUI], command_line::to_gui),
     ("two inputs in one batch", &[&NO_DELAY], extremes::no_delay),
     ("byte by byte", &[&PIECES], scenes::pieces),
     ("segments that split messages", &[&STRADDLING], extremes::straddling),
@@ -67,17 +67,17 @@ const SCENES: [(&str, Meant, Scene); 34] = [
     ("a turn too big for a picture", &[&TOO_BIG], extremes::too_big),
     ("large numbers", &[&LARGE_NUMBERS], extremes::large_numbers),
     ("large positions", &[&LARGE_POSITIONS], extremes::large_positions),
-    ("a server without a name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 0)),
-    ("a server with a long name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 255)),
+    ("a server without a name", &[&SERVER_NAMES], |session| extremes::server_names(session, 0)),
+    ("a server with a long name", &[&SERVER_NAMES], |session| extremes::server_names(session, 255)),
     ("long names", &[&LONG_NAMES], extremes::long_names),
     ("an arbitrary text as an address", &[&ANY_TEXT], extremes::any_text),
     ("names with zero bytes", &[&ZERO_BYTES], extremes::zero_bytes),
     ("255 players", &[&MANY_PLAYERS], extremes::many_players),
     ("explosions", &[], blasts::explosions),
-    ("an arm and a block", &[&BLAST_STOPS], |stage| blasts::single_blast(stage, &BLAST_STOPS)),
-    ("an arm and the edge", &[&BLAST_EDGE], |stage| blasts::single_blast(stage, &BLAST_EDGE)),
-    ("a bomb on a block", &[&BLAST_ON_BLOCK], |stage| blasts::single_blast(stage, &BLAST_ON_BLOCK)),
-    ("radius 0", &[&RADIUS_0], |stage| blasts::single_blast(stage, &RADIUS_0)),
+    ("an arm and a block", &[&BLAST_STOPS], |session| blasts::single_blast(session, &BLAST_STOPS)),
+    ("an arm and the edge", &[&BLAST_EDGE], |session| blasts::single_blast(session, &BLAST_EDGE)),
+    ("a bomb on a block", &[&BLAST_ON_BLOCK], |session| blasts::single_blast(session, &BLAST_ON_BLOCK)),
+    ("radius 0", &[&RADIUS_0], |session| blasts::single_blast(session, &RADIUS_0)),
     ("radius 65535", &[&RADIUS_MAX], blasts::long_explosion),
     ("two bombs and one block", &[&BLAST_BEFORE], blasts::blast_before),
     ("a turn after an explosion", &[&BLAST_OVER], blasts::blast_over),
@@ -91,40 +91,45 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let context = Context::new(launcher, options, "client", &EXIT_ONE);
     let (first, others) = SCENES.split_at(1);
     for &(name, _, play) in first {
-        judge.play(name, |judge| play(&mut Stage::open(&context, judge)?))?;
+        judge.play(name, |judge| play(&mut Session::open(&context, judge)?))?;
     }
     let context = &context;
-    let goes_on = |&(name, meant, play): &(&'static str, Meant, Scene)| {
+    let scene_of = |&(name, meant, play): &(&'static str, Meant, Scene)| {
         let crash_counts = meant.is_empty() || meant.iter().any(|rule| rule.is_required());
-        let call = Call { crash_counts, ..CALL };
-        scene(name, move |judge| play(&mut Stage::called(context, judge, call)?)).shows(meant.iter().copied())
+        let command_line = CommandLine { crash_counts, ..USUAL };
+        scene(name, move |judge| play(&mut Session::launch(context, judge, command_line)?)).shows(meant.iter().copied())
     };
     let malformed = scenes::MALFORMED_BYTES.into_iter().map(|(bytes, why, rule)| {
         scene("invalid bytes", move |judge| scenes::malformed(context, judge, bytes, why, rule))
             .shows([rule, &EXIT_ONE])
     });
-    let nonsense = extremes::NONSENSE.into_iter().map(|rule| {
-        let call = Call { crash_counts: false, ..CALL };
-        scene("inconsistent events", move |judge| extremes::nonsense(&mut Stage::called(context, judge, call)?, rule))
-            .shows([rule])
+    let inconsistent = extremes::INCONSISTENT.into_iter().map(|rule| {
+        let command_line = CommandLine { crash_counts: false, ..USUAL };
+        scene("inconsistent events", move |judge| {
+            extremes::inconsistent(&mut Session::launch(context, judge, command_line)?, rule)
+        })
+        .shows([rule])
     });
     let inputs = BAD_INPUTS.into_iter().map(|rule| {
-        let call = Call { crash_counts: rule.is_required(), ..CALL };
-        scene("invalid inputs", move |judge| scenes::bad_input(&mut Stage::called(context, judge, call)?, rule))
-            .shows([rule])
+        let command_line = CommandLine { crash_counts: rule.is_required(), ..USUAL };
+        scene("invalid inputs", move |judge| {
+            scenes::bad_input(&mut Session::launch(context, judge, command_line)?, rule)
+        })
+        .shows([rule])
     });
-    let names = calls::NAMES
-        .into_iter()
-        .map(|(what, rule, name)| scene(what, move |judge| calls::named(context, judge, rule, name)).shows([rule]));
-    let addresses = calls::ADDRESSES.into_iter().map(|(what, rule, calls)| {
-        scene(what, move |judge| calls::addressed(context, judge, rule, calls)).shows([rule])
+    let names = command_line::NAMES.into_iter().map(|(what, rule, name)| {
+        scene(what, move |judge| command_line::named(context, judge, rule, name)).shows([rule])
     });
-    let late_gui = scene("a GUI that starts late", move |judge| calls::late_gui(context, judge)).shows([&LATE_GUI]);
+    let addresses = command_line::ADDRESSES.into_iter().map(|(what, rule, command_line)| {
+        scene(what, move |judge| command_line::addressed(context, judge, rule, command_line)).shows([rule])
+    });
+    let late_gui =
+        scene("a GUI that starts late", move |judge| command_line::late_gui(context, judge)).shows([&LATE_GUI]);
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
-    let refusals =
-        Desk { launcher, options: *options, explains: &EXPLAINS, values: calls::values }.scenes(&calls::REFUSALS);
+    let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values: command_line::values }
+        .scenes(&command_line::REFUSALS);
     let scenes =
-        others.iter().map(goes_on).chain(inputs).chain(malformed).chain(nonsense).chain(names).chain(addresses);
+        others.iter().map(scene_of).chain(inputs).chain(malformed).chain(inconsistent).chain(names).chain(addresses);
     judge.side_by_side(scenes.chain([late_gui]).chain(ends).chain(refusals).collect())
 }
 

@@ -5,7 +5,7 @@
 //! of explosions, and the choice between two turns for an action that is sent at the end of a turn.
 
 mod arguments;
-mod blame;
+mod attribution;
 mod board;
 mod bytes;
 mod clock;
@@ -14,14 +14,16 @@ mod explanation;
 mod extremes;
 mod game;
 mod lobby;
-mod mirror;
+mod model;
 mod neighbours;
+mod openings;
 mod rules;
 mod running;
+mod session;
 mod setup;
-mod staged;
-mod table;
 
+use self::Course::{Scene, Scripted};
+use self::board::{Script, script};
 use self::rules::{
     ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD,
     BELOW_ZERO, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_IDS,
@@ -38,7 +40,7 @@ use self::rules::{
     WIDE_BLAST, WRONG_ARGUMENTS, ZERO, ZERO_RADIUS,
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{self, Judge, Played, scene},
     launch::Launcher,
     robots::context::Context,
     rule::Rule,
@@ -74,7 +76,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(details(context, &FLOODS))
 }
 
-fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> Vec<Scene<'s>> {
+fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> Vec<judge::Scene<'s>> {
     let scene = |&(name, meant, play): &(&'static str, Meant, Play)| {
         let attempt = move |judge: &mut Judge, number| {
             let played = play(&context.attempt(number, None), judge);
@@ -89,8 +91,9 @@ fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> V
     of.iter().map(scene).collect()
 }
 
-fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>> {
-    let detail = |&(name, rule, play): &'static Detail| {
+fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<judge::Scene<'s>> {
+    let detail = |(name, rule, course): &'static Detail| {
+        let (name, rule) = (*name, *rule);
         let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
         let attempt = move |judge: &mut Judge, number| {
             if !rule.is_required() {
@@ -98,7 +101,10 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>
                 judge.judges_crashes();
             }
             let own = context.attempt(number, Some(rule));
-            let played = play(&own, judge);
+            let played = match course {
+                Scene(play) => play(&own, judge),
+                Scripted(script) => script.play(&own, judge),
+            };
             let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
             // A crash breaks one rule. In a scenario for advice, this is the rule of the scenario, unless the crash was
             // recorded before.
@@ -141,7 +147,7 @@ type Meant = &'static [&'static Rule];
 
 /// The first scenarios. The scenarios for details use their results.
 static FIRST: [(&str, Meant, Play); 15] = [
-    ("a lobby", &[], lobby::gathering),
+    ("a lobby", &[], lobby::whole_lobby),
     ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
     ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
     ("messages byte by byte", &[&PIECES], lobby::pieces),
@@ -151,82 +157,88 @@ static FIRST: [(&str, Meant, Play); 15] = [
     ("IPv6", &[&IPV6], lobby::over_ipv6),
     ("moves of one robot", &[&MOVE, &EDGE, &IMPOSSIBLE, &PLAYED_ONCE], game::moves),
     ("blocks and bombs of one robot", &[&BLOCK, &BLOCK_TWICE, &BOMB, &LEAVE_BLOCK, &INTO_BLOCK], game::blocks),
-    ("several messages in a turn", &[&LAST_COUNTS, &JOIN_IN_GAME], game::several),
+    ("several messages in a turn", &[&LAST_COUNTS, &JOIN_IN_GAME], game::several_messages),
     ("an invalid port", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
     ("a port in use", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
     ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
-    ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_for_two),
+    ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_under_two),
 ];
 
 /// A scenario for one rule. An error in it that was not recorded before breaks only this rule.
-type Detail = (&'static str, &'static Rule, Play);
+type Detail = (&'static str, &'static Rule, Course);
+
+/// What happens in a scenario for one rule.
+enum Course {
+    Scene(Play),
+    Scripted(Script),
+}
 
 static DETAILS: [Detail; 62] = [
-    ("500 connections", &CROWD, neighbours::crowd),
-    ("255 players", &MANY_PLAYERS, extremes::many_players),
-    ("visitors", &VISITORS, neighbours::visitors),
-    ("a long game", &LONG_HISTORY, extremes::long_history),
-    ("servers without a seed", &NO_SEED, clock::without_seed),
-    ("a walk over a bomb", &OVER_BOMBS, board::over_bombs),
-    ("two robots on a field", &SHARED_FIELD, board::shared_field),
-    ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
-    ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
-    ("two blocks on a field", &BOTH_BLOCK, board::both_block),
-    ("a field freed by a bomb", &FREED, board::freed),
-    ("a walk into a blast", &STOOD, board::stood),
-    ("an action of a destroyed robot", &DEAD_ACT, board::dead_act),
-    ("a bomb of a player who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
-    ("a bomb beside a bomb", &NO_CHAIN, board::no_chain),
-    ("a bomb on a block", &ON_BOMBED_BLOCK, board::on_bombed_block),
-    ("a robot on a block", &SHELTER, board::shelter),
-    ("radius 0", &ZERO_RADIUS, extremes::zero_radius),
-    ("the largest radius", &WIDE_BLAST, extremes::wide_blast),
-    ("the shortest timer", &TIMER_ONE, extremes::timer_one),
-    ("a rebirth on a block", &REBIRTH_ON_BLOCK, board::rebirth_on_block),
-    ("an action before leaving", &LAST_WORDS, board::last_words),
-    ("the board of the next game", &NEXT_BOARD, extremes::next_board),
-    ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
-    ("a player who sends invalid bytes", &OFFENDER, neighbours::offender),
-    ("the far edges", &FAR_EDGE, board::far_edge),
-    ("a block in the way", &BLOCK_STOPS, board::block_stops),
-    ("no arguments", &NO_ARGUMENTS, arguments::none),
-    ("missing options", &REQUIRED_OPTIONS, arguments::required),
-    ("numbers below 0", &BELOW_ZERO, arguments::below_zero),
-    ("numbers out of range", &TOO_LARGE, arguments::too_large),
-    ("invalid numbers", &NOT_A_NUMBER, arguments::not_a_number),
-    ("a server name of 256 bytes", &LONG_SERVER_NAME, arguments::long_name),
-    ("an unknown option", &UNKNOWN_OPTION, arguments::unknown),
-    ("an extra word", &STRAY_WORD, arguments::stray),
-    ("zeros", &ZERO, arguments::zero),
-    ("help", &HELP, arguments::help),
-    ("long options", &LONG_OPTIONS, arguments::long_options),
-    ("the largest values", &LARGEST_VALUES, arguments::largest),
-    ("server names", &SERVER_NAME, bytes::server_name),
-    ("another address", &ALL_ADDRESSES, neighbours::all_addresses),
-    ("restart on the same port", &RESTART, neighbours::restart),
-    ("the longest name", &LONGEST_NAME, bytes::longest_name),
-    ("a name with special characters", &NAME_BYTES, bytes::name_bytes),
-    ("equal names", &EQUAL_NAMES, bytes::equal_names),
-    ("a player who joins again", &COMES_BACK, bytes::comes_back),
-    ("half of a Join", &HALF_A_JOIN, neighbours::half_a_join),
-    ("the seed 0", &SEED_ZERO, extremes::seed_zero),
-    ("large seeds", &ANY_SEED, extremes::any_seed),
-    ("a block on a robot", &BLOCKS_UNDER_ROBOTS, board::blocks_under_robots),
-    ("the largest board", &LARGE_BOARD, extremes::large_board),
-    ("a game without clients", &NOBODY_THERE, extremes::nobody_there),
-    ("a new client after a game", &OLD_HISTORY, extremes::old_history),
-    ("a game without turns", &NO_TURNS, extremes::no_turns),
-    ("pieces of two messages", &OWN_BUFFERS, neighbours::own_buffers),
-    ("a message and a half", &HALF_MORE, bytes::half_more),
-    ("a message before invalid bytes", &BEFORE_BAD, bytes::before_bad),
-    ("unknown directions", &BAD_DIRECTION, bytes::bad_direction),
-    ("names that are almost UTF-8", &STRICT_UTF8, bytes::strict_utf8),
-    ("connections that are reset", &RESET, neighbours::resets),
-    ("several messages in one segment", &COALESCED, lobby::at_once),
-    ("a player without a name", &EMPTY_NAME, bytes::empty_name),
+    ("500 connections", &CROWD, Scene(neighbours::crowd)),
+    ("255 players", &MANY_PLAYERS, Scene(extremes::many_players)),
+    ("visitors", &VISITORS, Scene(neighbours::visitors)),
+    ("a long game", &LONG_HISTORY, Scene(extremes::long_history)),
+    ("servers without a seed", &NO_SEED, Scene(clock::without_seed)),
+    ("a walk over a bomb", &OVER_BOMBS, Scripted(Script { timer: 50, ..script("0 .", "0* 0> 0< -") })),
+    ("two robots on a field", &SHARED_FIELD, Scripted(script("0 1", "0> 1< 0< -"))),
+    ("a block on two robots", &BLOCK_ON_BOTH, Scripted(script("01", "0# -"))),
+    ("two bombs on a field", &BOMBS_ON_ONE, Scripted(script("0", "0* 0* - -"))),
+    ("two blocks on a field", &BOTH_BLOCK, Scripted(script("01", "0#+1# -"))),
+    ("a field freed by a bomb", &FREED, Scripted(script("0 # 1", "0* - 1< -"))),
+    ("a walk into a blast", &STOOD, Scripted(script("0 2 1", "0* - 1<+2> -"))),
+    ("an action of a destroyed robot", &DEAD_ACT, Scripted(script("0", "0* - 0# -"))),
+    ("a bomb of a player who has left", &BOMB_OF_LEAVER, Scene(board::bomb_of_leaver)),
+    ("a bomb beside a bomb", &NO_CHAIN, Scripted(script("0 1", "0* 1* - -"))),
+    ("a bomb on a block", &ON_BOMBED_BLOCK, Scripted(Script { radius: 2, ..script("0 1 .", "0# 0* - -") })),
+    ("a robot on a block", &SHELTER, Scripted(script("0 1 .", "0*+1# - -"))),
+    ("radius 0", &ZERO_RADIUS, Scripted(Script { radius: 0, ..script("0 1", "0* - -") })),
+    ("the largest radius", &WIDE_BLAST, Scene(extremes::wide_blast)),
+    ("the shortest timer", &TIMER_ONE, Scripted(Script { timer: 1, ..script("0", "0* -") })),
+    ("a rebirth on a block", &REBIRTH_ON_BLOCK, Scene(board::rebirth_on_block)),
+    ("an action before leaving", &LAST_WORDS, Scene(board::action_before_leaving)),
+    ("the board of the next game", &NEXT_BOARD, Scene(extremes::next_board)),
+    ("the scores of the next game", &NEXT_SCORES, Scene(extremes::next_scores)),
+    ("a player who sends invalid bytes", &OFFENDER, Scene(neighbours::offender)),
+    ("the far edges", &FAR_EDGE, Scene(board::far_edge)),
+    ("a block in the way", &BLOCK_STOPS, Scripted(script("1 0", "0#+1> -"))),
+    ("no arguments", &NO_ARGUMENTS, Scene(arguments::none)),
+    ("missing options", &REQUIRED_OPTIONS, Scene(arguments::required)),
+    ("numbers below 0", &BELOW_ZERO, Scene(arguments::below_zero)),
+    ("numbers out of range", &TOO_LARGE, Scene(arguments::too_large)),
+    ("invalid numbers", &NOT_A_NUMBER, Scene(arguments::not_a_number)),
+    ("a server name of 256 bytes", &LONG_SERVER_NAME, Scene(arguments::long_name)),
+    ("an unknown option", &UNKNOWN_OPTION, Scene(arguments::unknown)),
+    ("an extra word", &STRAY_WORD, Scene(arguments::stray)),
+    ("zeros", &ZERO, Scene(arguments::zero)),
+    ("help", &HELP, Scene(arguments::help)),
+    ("long options", &LONG_OPTIONS, Scene(arguments::long_options)),
+    ("the largest values", &LARGEST_VALUES, Scene(arguments::largest)),
+    ("server names", &SERVER_NAME, Scene(bytes::server_name)),
+    ("another address", &ALL_ADDRESSES, Scene(neighbours::all_addresses)),
+    ("restart on the same port", &RESTART, Scene(neighbours::restart)),
+    ("the longest name", &LONGEST_NAME, Scene(bytes::longest_name)),
+    ("a name with special characters", &NAME_BYTES, Scene(bytes::name_bytes)),
+    ("equal names", &EQUAL_NAMES, Scene(bytes::equal_names)),
+    ("a player who joins again", &COMES_BACK, Scene(bytes::comes_back)),
+    ("half of a Join", &HALF_A_JOIN, Scene(neighbours::partial_join)),
+    ("the seed 0", &SEED_ZERO, Scene(extremes::seed_zero)),
+    ("large seeds", &ANY_SEED, Scene(extremes::any_seed)),
+    ("a block on a robot", &BLOCKS_UNDER_ROBOTS, Scene(board::blocks_under_robots)),
+    ("the largest board", &LARGE_BOARD, Scene(extremes::large_board)),
+    ("a game without clients", &NOBODY_THERE, Scene(extremes::nobody_there)),
+    ("a new client after a game", &OLD_HISTORY, Scene(extremes::old_history)),
+    ("a game without turns", &NO_TURNS, Scene(extremes::no_turns)),
+    ("pieces of two messages", &OWN_BUFFERS, Scene(neighbours::own_buffers)),
+    ("a message and a half", &HALF_MORE, Scene(bytes::half_more)),
+    ("a message before invalid bytes", &BEFORE_BAD, Scene(bytes::before_bad)),
+    ("unknown directions", &BAD_DIRECTION, Scene(bytes::bad_direction)),
+    ("names that are almost UTF-8", &STRICT_UTF8, Scene(bytes::strict_utf8)),
+    ("connections that are reset", &RESET, Scene(neighbours::resets)),
+    ("several messages in one segment", &COALESCED, Scene(lobby::coalesced)),
+    ("a player without a name", &EMPTY_NAME, Scene(bytes::empty_name)),
 ];
 
-static FLOODS: [Detail; 1] = [("a flood", &FLOOD, neighbours::flood)];
+static FLOODS: [Detail; 1] = [("a flood", &FLOOD, Scene(neighbours::flood))];
 
 /// The rules that are observed by a game with as many actions as possible.
 static BUSY_RULES: Meant = &[
@@ -254,6 +266,6 @@ static LAST: [(&str, Meant, Play); 6] = [
     ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
     ("a client that never reads", &[&NEVER_READS, &NOTHING_LOST], game::never_reading),
     ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
-    ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving),
-    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME, &TURN_DURATION], game::twice),
+    ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving_players),
+    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME, &TURN_DURATION], game::two_games),
 ];

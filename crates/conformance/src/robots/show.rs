@@ -27,17 +27,18 @@ pub(super) static WITH_GUI: Talk = Talk { tester: INPUT, program: PICTURE, is_bi
 
 const CLIENT: Speech = Speech {
     carrier: Carrier::Stream(|bytes| framed::<ClientMessage>(bytes, MAX_CLIENT_MESSAGE, 0)),
-    tell: |bytes| told(bytes, 0, client_message),
+    tell: |bytes| describe(bytes, 0, client_message),
 };
 const SERVER: Speech = Speech {
     carrier: Carrier::Stream(|bytes| framed::<ServerMessage>(bytes, MAX_SERVER_MESSAGE, MAX_SERVER_ITEMS)),
-    tell: |bytes| told(bytes, MAX_SERVER_ITEMS, message),
+    tell: |bytes| describe(bytes, MAX_SERVER_ITEMS, message),
 };
 const INPUT: Speech = Speech {
     carrier: Carrier::Datagrams,
-    tell: |bytes| told::<InputMessage>(bytes, 0, |action| self::action(*action)),
+    tell: |bytes| describe::<InputMessage>(bytes, 0, |action| self::action(*action)),
 };
-const PICTURE: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(bytes, MAX_PICTURE_ITEMS, picture) };
+const PICTURE: Speech =
+    Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(bytes, MAX_PICTURE_ITEMS, picture) };
 
 fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     match read_message::<T>(bytes, max, max_items) {
@@ -47,7 +48,7 @@ fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     }
 }
 
-fn told<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) -> Description {
+fn describe<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) -> Description {
     match read_datagram::<T>(bytes, max_items) {
         Ok(message) => Description::right(tell(&message)),
         Err(error) => {
@@ -257,8 +258,8 @@ mod tests {
             let digits: Vec<char> = bytes.chars().filter(char::is_ascii_hexdigit).collect();
             let pairs = digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap());
             let bytes: Vec<u8> = pairs.collect();
-            let told = (speech.tell)(&bytes);
-            assert_eq!((told.text.as_str(), told.wrong), (message, None));
+            let describe = (speech.tell)(&bytes);
+            assert_eq!((describe.text.as_str(), describe.wrong), (message, None));
             if let Carrier::Stream(frame) = speech.carrier {
                 assert!(matches!(frame(&bytes), Framed::Whole(length) if length == bytes.len()), "{message}");
             }

@@ -13,8 +13,8 @@ use crate::{
     launch::{Launcher, Run},
     mastermind::{
         answers::answer,
-        disguise::disguised,
-        lines::{Heard, loosely, next_line, told},
+        lines::{Received, excerpt, normalized, read_line},
+        permutation::permuted,
     },
     net::Connection,
     rule::Rule,
@@ -44,17 +44,17 @@ pub(super) enum Delivery {
 
 /// The next action of a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    Says(ClientMessage),
+pub(super) enum ClientAction {
+    Sends(ClientMessage),
     /// It has closed the connection.
-    Leaves,
+    Closes,
 }
 
 /// A game of the client under test.
 pub(super) struct Game {
     code: Code,
     rules: Rules,
-    gone: usize,
+    played: usize,
     lifeline: Option<Lifeline>,
     rows: Vec<(Code, Feedback)>,
 }
@@ -112,12 +112,12 @@ impl Host {
             game: None,
         };
         for line in lines {
-            host.say(line);
+            host.send(line);
         }
         host.flush();
-        let joined = host.hear(judge, &JOINS)?;
-        let Next::Says(ClientMessage::Play(joined)) = joined else {
-            return judge.broken(&JOINS, || format!("expected PLAY, received {}", said(&joined)));
+        let joined = host.receive(judge, &JOINS)?;
+        let ClientAction::Sends(ClientMessage::Play(joined)) = joined else {
+            return judge.broken(&JOINS, || format!("expected PLAY, received {}", describe(&joined)));
         };
         judge.check(&JOINS, true, String::new);
         if launcher.takes("name") {
@@ -129,7 +129,7 @@ impl Host {
     }
 
     /// Sends a message immediately or with the next question, depending on the delivery.
-    pub(super) fn say(&mut self, line: impl AsRef<str>) {
+    pub(super) fn send(&mut self, line: impl AsRef<str>) {
         self.waiting.extend_from_slice(line.as_ref().as_bytes());
         self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
         if self.delivery != Delivery::Merged {
@@ -150,45 +150,45 @@ impl Host {
     /// Gives the client a seat.
     pub(super) fn seat(&mut self, seat: u8) {
         self.seat = seat;
-        self.say(format!("OK {seat}"));
-        self.say(format!("SEAT {seat} {}", self.name));
+        self.send(format!("OK {seat}"));
+        self.send(format!("SEAT {seat} {}", self.name));
     }
 
     /// Starts a game with this code.
     pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
-        let code = disguised(code.parse()?, colours, &self.options);
+        let code = permuted(code.parse()?, colours, &self.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
         self.games += 1;
-        self.game = Some(Game { code, rules, gone: 0, lifeline: None, rows: Vec::new() });
+        self.game = Some(Game { code, rules, played: 0, lifeline: None, rows: Vec::new() });
         let repeats = if repeats { "yes" } else { "no" };
-        self.say(format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, code.len()));
-        self.ask(judge)
+        self.send(format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, code.len()));
+        self.send_turn(judge)
     }
 
     /// The next message of the client, or the event that occurred instead.
-    pub(super) fn hear(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<Next> {
+    pub(super) fn receive(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<ClientAction> {
         let by = self.options.deadline();
         loop {
-            let wrong = match next_line(&mut self.connection, MAX_MESSAGE, by) {
-                Heard::Line(line) => {
-                    let (right, loose) = (exact(&line), exact(&loosely(&line)));
+            let wrong = match read_line(&mut self.connection, MAX_MESSAGE, by) {
+                Received::Line(line) => {
+                    let (right, loose) = (exact(&line), exact(&normalized(&line)));
                     judge.check(&GRAMMAR, right.is_some(), || {
-                        format!("expected a message of a player, received {}", told(&line))
+                        format!("expected a message of a player, received {}", excerpt(&line))
                     });
                     match right.or(loose) {
-                        Some(message) => return Ok(Next::Says(message)),
+                        Some(message) => return Ok(ClientAction::Sends(message)),
                         None => continue,
                     }
                 }
-                Heard::Endless(bytes) => {
-                    format!("expected a line feed within {MAX_MESSAGE} bytes, received {}", told(&bytes))
+                Received::TooLong(bytes) => {
+                    format!("expected a line feed within {MAX_MESSAGE} bytes, received {}", excerpt(&bytes))
                 }
-                Heard::Torn(bytes) => format!(
+                Received::Truncated(bytes) => format!(
                     "expected the rest of a message before the end of the connection, received only {}",
-                    told(&bytes)
+                    excerpt(&bytes)
                 ),
-                Heard::Closed => return Ok(Next::Leaves),
-                Heard::Nothing => {
+                Received::Closed => return Ok(ClientAction::Closes),
+                Received::Timeout => {
                     return judge.broken(blamed, || "expected a message, received nothing in time".to_owned());
                 }
             };
@@ -201,22 +201,22 @@ impl Host {
         self.flush();
         self.connection.more(Instant::now() + long);
         let early = self.connection.rest();
-        judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", told(&early)))
+        judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", excerpt(&early)))
     }
 
     /// Sends TURN.
-    pub(super) fn ask(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn send_turn(&mut self, judge: &mut Judge) -> Played {
         if self.delivery != Delivery::Merged {
             // Data that arrives before the question cannot be its answer.
             self.pause(judge, &QUIET, POLL, "before TURN")?;
         }
-        let Some(Game { gone, lifeline, .. }) = &self.game else { return Ok(()) };
+        let Some(Game { played, lifeline, .. }) = &self.game else { return Ok(()) };
         let words = [1, 2].map(|cost| match lifeline {
             Some(_) => "used",
-            None if gone + cost >= TURNS => "blocked",
+            None if played + cost >= TURNS => "blocked",
             None => "available",
         });
-        self.say(format!("TURN {} {} {} 0", gone + 1, words[0], words[1]));
+        self.send(format!("TURN {} {} {} 0", played + 1, words[0], words[1]));
         self.flush();
         Ok(())
     }
@@ -224,9 +224,9 @@ impl Host {
     /// Answers a guess with its row. Returns whether it is the code.
     pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played<bool> {
         let Some(game) = &mut self.game else { return Ok(false) };
-        let (turn, told) = (game.gone + 1, game.guess(judge, guess)?);
-        let won = told.is_win(game.rules.length());
-        self.say(format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        let (turn, reported) = (game.played + 1, game.guess(judge, guess)?);
+        let won = reported.is_win(game.rules.length());
+        self.send(format!("ROW {} {turn} {guess} {} {}", self.seat, reported.red, reported.white));
         Ok(won)
     }
 
@@ -234,37 +234,38 @@ impl Host {
     /// the game continues.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
         for _ in 0..MOST_REFUSED {
-            let next = self.hear(judge, self.blamed)?;
+            let next = self.receive(judge, self.blamed)?;
             let Some(game) = &mut self.game else { return Ok(false) };
-            let (seat, turn) = (self.seat, game.gone + 1);
+            let (seat, turn) = (self.seat, game.played + 1);
             let acts = !matches!(
                 next,
-                Next::Leaves | Next::Says(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
+                ClientAction::Closes
+                    | ClientAction::Sends(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
             );
             judge.require(self.blamed, acts, || {
-                format!("turn {turn}: expected an answer to TURN, received {}", said(&next))
+                format!("turn {turn}: expected an answer to TURN, received {}", describe(&next))
             })?;
             match next {
-                Next::Says(ClientMessage::Guess(guess)) => {
+                ClientAction::Sends(ClientMessage::Guess(guess)) => {
                     let won = self.answer(judge, guess)?;
                     let over = won || turn >= TURNS;
                     if over {
                         self.over(if won { "won" } else { "lost" });
                     } else {
-                        self.ask(judge)?;
+                        self.send_turn(judge)?;
                     }
                     return Ok(!over);
                 }
-                Next::Says(ClientMessage::Lifeline(lifeline)) => match game.lifeline(lifeline) {
-                    Some(told) => {
-                        self.say(format!("LIFELINE {seat} {turn} {told}"));
-                        self.ask(judge)?;
+                ClientAction::Sends(ClientMessage::Lifeline(lifeline)) => match game.lifeline(lifeline) {
+                    Some(reported) => {
+                        self.send(format!("LIFELINE {seat} {turn} {reported}"));
+                        self.send_turn(judge)?;
                         return Ok(true);
                     }
                     None => self.refuse("that lifeline cannot be used now"),
                 },
-                Next::Says(ClientMessage::Hint) => self.refuse("this room gives no hints"),
-                Next::Says(ClientMessage::Resign) => {
+                ClientAction::Sends(ClientMessage::Hint) => self.refuse("this room gives no hints"),
+                ClientAction::Sends(ClientMessage::Resign) => {
                     self.over("resigned");
                     return Ok(false);
                 }
@@ -275,14 +276,14 @@ impl Host {
     }
 
     fn refuse(&mut self, why: &str) {
-        self.say(format!("NO {why}"));
+        self.send(format!("NO {why}"));
         self.flush();
     }
 
     /// Ends the game.
     pub(super) fn over(&mut self, how: &str) {
-        if let Some(Game { code, gone, .. }) = self.game.take() {
-            self.say(format!("OVER {} {how} {gone} 0 {code}", self.seat));
+        if let Some(Game { code, played, .. }) = self.game.take() {
+            self.send(format!("OVER {} {how} {played} 0 {code}", self.seat));
         }
         self.flush();
     }
@@ -298,9 +299,9 @@ impl Host {
         let Some(game) = &self.game else { return Vec::new() };
         let repeats = if game.rules.repeats() { "yes" } else { "no" };
         let head = format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, game.code.len());
-        let rows = (1..)
-            .zip(&game.rows)
-            .map(|(turn, (guess, told))| format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        let rows = (1..).zip(&game.rows).map(|(turn, (guess, reported))| {
+            format!("ROW {} {turn} {guess} {} {}", self.seat, reported.red, reported.white)
+        });
         [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
     }
 
@@ -327,27 +328,27 @@ impl Game {
         judge.require(&COLOURS, self.rules.allows_guess(guess), || {
             format!("expected a guess with {colours} colours, received GUESS {guess}")
         })?;
-        let told = answer(self.code, guess)?;
+        let reported = answer(self.code, guess)?;
         for (before, of) in &self.rows {
             let fits = answer(guess, *before)? == *of;
             judge.check(&FITS, fits, || {
                 format!("expected a guess that fits all answers, received {guess}, although {before} got {of}")
             });
         }
-        self.rows.push((guess, told));
-        self.gone += 1;
-        Ok(told)
+        self.rows.push((guess, reported));
+        self.played += 1;
+        Ok(reported)
     }
 
     /// The information that a lifeline reveals: `1 * 5` or `2 3 5`. `None` if it is rejected.
     fn lifeline(&mut self, lifeline: Lifeline) -> Option<String> {
         let cost = lifeline.number();
-        if self.lifeline.is_some() || self.gone + cost >= TURNS {
+        if self.lifeline.is_some() || self.played + cost >= TURNS {
             return None;
         }
-        let place = self.gone % self.code.len();
+        let place = self.played % self.code.len();
         let peg = self.code.peg(place)?;
-        self.gone += cost;
+        self.played += cost;
         self.lifeline = Some(lifeline);
         Some(match lifeline {
             Lifeline::Colour => format!("1 * {peg}"),
@@ -364,9 +365,9 @@ fn exact(line: &[u8]) -> Option<ClientMessage> {
 }
 
 /// The client's message or the end of the connection, for the text of a breach.
-pub(super) fn said(next: &Next) -> String {
+pub(super) fn describe(next: &ClientAction) -> String {
     match next {
-        Next::Says(message) => message.to_string(),
-        Next::Leaves => "the end of the connection".to_owned(),
+        ClientAction::Sends(message) => message.to_string(),
+        ClientAction::Closes => "the end of the connection".to_owned(),
     }
 }

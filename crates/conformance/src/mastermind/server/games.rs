@@ -6,16 +6,16 @@ use mastermind::{Code, Lifeline, Peg, Revealed, Rules, ServerMessage, game::TURN
 
 use super::{
     Subject,
-    player::{Player, look_at_places},
+    client::describe,
+    player::{Player, check_places},
     rules::{
         ANY_PLACE, AVAILABILITY, BLOCKED, FEEDBACK, GRAMMAR, HINT, LIFELINE_1, LIFELINE_2, NEW, NEW_RULES, NUMBERS,
         ONE_LIFELINE, QUIT, RANDOM, REPEATS, WON,
     },
-    visitor::said,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
-    mastermind::{answers::answer, disguise::disguised},
+    mastermind::{answers::answer, permutation::permuted},
     tester::Options,
 };
 
@@ -60,12 +60,12 @@ fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     let peg = |turn: usize, place: usize| Peg::new((turn * 3 + place * (turn % 3)) % colours);
     let pegs = |turn| (0..length).filter_map(|place| peg(turn, place)).collect::<Vec<_>>();
     let codes = (0..TURNS).filter_map(|turn| Code::new(&pegs(turn)).ok());
-    codes.map(|code| disguised(code, colours, options)).collect()
+    codes.map(|code| permuted(code, colours, options)).collect()
 }
 
 /// The basic game for all other scenarios, up to the tenth turn and the end of the connection.
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     for _ in 0..ATTEMPTS {
         let rules = player.game.rules;
         for guess in guesses(rules, &subject.options) {
@@ -79,16 +79,16 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         }
         player.new_game(judge, &NEW, None)?;
     }
-    player.visitor.say("QUIT");
-    player.visitor.is_dismissed(judge, &QUIT, "QUIT")
+    player.client.send("QUIT");
+    player.client.expect_bye(judge, &QUIT, "QUIT")
 }
 
 fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     while player.game.code.is_none() {
         let hint = Hint::of(&player.game.knowledge()?);
         let hint = hint.ok_or_else(|| {
-            let rows: Vec<_> = player.game.rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
+            let rows: Vec<_> = player.game.rows.iter().map(|(guess, reported)| format!("{guess} {reported}")).collect();
             format!("expected answers that fit a code, received {}", rows.join("; "))
         });
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
@@ -98,7 +98,7 @@ fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     let mut numbers = BTreeSet::from([player.game.number]);
     let mut codes = Vec::new();
     player.resign(judge)?;
@@ -121,20 +121,20 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         player.new_game(judge, &NEW_RULES, Some((8, true)))?;
         codes.push(player.resign(judge)?);
     }
-    let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let reported = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || {
-        format!("expected a repeated digit in some code, received {told}")
+        format!("expected a repeated digit in some code, received {reported}")
     });
     let different: BTreeSet<_> = codes.iter().collect();
     judge.check(&RANDOM, different.len() == codes.len(), || {
-        format!("expected different codes in three games, received {told}")
+        format!("expected different codes in three games, received {reported}")
     });
     Ok(())
 }
 
 /// Plays games without repeats. The first request in each of them is a lifeline.
 fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for lifeline in Lifeline::ALL {
         let mut places = Vec::new();
@@ -149,7 +149,7 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         }
         // If a lifeline reveals wrong digits, its places are unknown.
         if places.len() == LIFELINES {
-            look_at_places(judge, lifeline.number(), &places);
+            check_places(judge, lifeline.number(), &places);
         }
     }
     Ok(())
@@ -163,7 +163,7 @@ fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> Played {
 }
 
 fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     let filler = filler(4)?;
     player.resign(judge)?;
     for (lifeline, last) in [(Lifeline::Colour, 9), (Lifeline::Place, 8)] {
@@ -176,7 +176,7 @@ fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         })?;
         // One turn later, it is rejected and takes no turn.
         advanced(judge, &mut player, last)?;
-        player.visitor.refused(judge, &BLOCKED, format!("LIFELINE {}", lifeline.number()))?;
+        player.client.expect_refusal(judge, &BLOCKED, format!("LIFELINE {}", lifeline.number()))?;
         for _ in last..TURNS {
             player.guess(judge, filler)?;
         }
@@ -185,13 +185,13 @@ fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for first in Lifeline::ALL {
         advanced(judge, &mut player, 1)?;
         player.lifeline(judge, first)?;
         for second in Lifeline::ALL {
-            player.visitor.refused(judge, &ONE_LIFELINE, format!("LIFELINE {}", second.number()))?;
+            player.client.expect_refusal(judge, &ONE_LIFELINE, format!("LIFELINE {}", second.number()))?;
         }
         player.guess(judge, filler(4)?)?;
         player.resign(judge)?;
@@ -200,7 +200,7 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     let rules = player.game.rules;
     for guess in guesses(rules, &subject.options).into_iter().skip(1).take(4) {
         player.guess(judge, guess)?;
@@ -211,38 +211,41 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut possible = Vec::new();
     for code in rules.all() {
         let fits: anyhow::Result<Vec<bool>> =
-            player.game.rows.iter().map(|(guess, told)| Ok(answer(code, *guess)? == *told)).collect();
+            player.game.rows.iter().map(|(guess, reported)| Ok(answer(code, *guess)? == *reported)).collect();
         if fits?.into_iter().all(|fits| fits) {
             possible.push(code);
         }
     }
-    player.visitor.say("HINT");
-    let heard = player.visitor.own(judge)?;
+    player.client.send("HINT");
+    let received = player.client.receive_own(judge)?;
     let turn = player.game.turn.turn;
-    match heard {
+    match received {
         Ok(ServerMessage::No(_)) => {
             judge.check(&HINT, true, String::new);
             return player.guess(judge, filler(rules.length())?);
         }
-        Ok(ServerMessage::Turn(told)) if (told.turn, told.hints) == (turn, 1) => player.game.turn = told,
-        heard => {
+        Ok(ServerMessage::Turn(reported)) if (reported.turn, reported.hints) == (turn, 1) => {
+            player.game.turn = reported
+        }
+        received => {
             return judge.broken(&HINT, || {
-                format!("expected NO after HINT, or TURN {turn} with 1 hint, received {}", said(&heard))
+                format!("expected NO after HINT, or TURN {turn} with 1 hint, received {}", describe(&received))
             });
         }
     }
-    let heard = player.visitor.own(judge)?;
+    let received = player.client.receive_own(judge)?;
     let count = possible.len() as u64;
-    let right = matches!(&heard, Ok(ServerMessage::Hint(advice)) if (advice.turn, advice.remaining) == (turn, count));
-    judge.require(&HINT, right, || format!("expected HINT {turn} {count}, received {}", said(&heard)))?;
+    let right =
+        matches!(&received, Ok(ServerMessage::Hint(advice)) if (advice.turn, advice.remaining) == (turn, count));
+    judge.require(&HINT, right, || format!("expected HINT {turn} {count}, received {}", describe(&received)))?;
     if possible.len() <= LISTED {
-        let heard = player.visitor.own(judge)?;
-        let listed = match &heard {
+        let received = player.client.receive_own(judge)?;
+        let listed = match &received {
             Ok(ServerMessage::Possible(codes)) => codes.iter().copied().collect::<BTreeSet<_>>(),
             _ => BTreeSet::new(),
         };
         judge.require(&HINT, listed == possible.iter().copied().collect(), || {
-            format!("expected POSSIBLE with {count} codes, received {}", said(&heard))
+            format!("expected POSSIBLE with {count} codes, received {}", describe(&received))
         })?;
     }
     player.guess(judge, filler(rules.length())?)
@@ -253,7 +256,7 @@ fn starts(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         return Ok(());
     }
     let code = |judge: &mut Judge| {
-        let mut player = subject.sit(judge, "Ann")?;
+        let mut player = subject.take_seat(judge, "Ann")?;
         player.resign(judge)?;
         player.new_game(judge, &NEW_RULES, Some((8, true)))?;
         player.resign(judge)

@@ -63,8 +63,8 @@ fn pieces(line: &str) -> Vec<&str> {
     let mut cuts = vec![0];
     let mut before = ' ';
     for (at, letter) in line.char_indices() {
-        let begins = letter.is_alphabetic() && !before.is_alphabetic() && before != '#';
-        if at > 0 && begins && topic(line.get(at..).unwrap_or_default()).is_some() {
+        let expect_game = letter.is_alphabetic() && !before.is_alphabetic() && before != '#';
+        if at > 0 && expect_game && topic(line.get(at..).unwrap_or_default()).is_some() {
             cuts.push(at);
         }
         before = letter;
@@ -128,7 +128,7 @@ pub(super) fn has_prompt(before: &[String]) -> bool {
 }
 
 /// The code in the line that reveals it after a loss.
-pub(super) fn told_code(line: &str, length: usize) -> Option<Code> {
+pub(super) fn revealed_code(line: &str, length: usize) -> Option<Code> {
     if !line.to_lowercase().contains("code") {
         return None;
     }
@@ -138,8 +138,8 @@ pub(super) fn told_code(line: &str, length: usize) -> Option<Code> {
 
 /// The separate digits in lines that do not name a lifeline.
 pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
-    let told = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
-    let words = told.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
+    let reported = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
+    let words = reported.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
     words.filter(|word| word.len() == 1).filter_map(|word| word.chars().next()).filter(char::is_ascii_digit).collect()
 }
 
@@ -175,7 +175,7 @@ fn block(lines: &[String]) -> Option<Block> {
 }
 
 /// A running text game under test.
-pub(super) struct Talk {
+pub(super) struct Dialogue {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
     is_terminal: bool,
@@ -183,7 +183,7 @@ pub(super) struct Talk {
     lines: Vec<String>,
 }
 
-impl Talk {
+impl Dialogue {
     pub(super) fn start(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -238,7 +238,7 @@ impl Talk {
         None
     }
 
-    /// Like [`Talk::next_block`], but after the first lines waits at most this long for each further line.
+    /// Like [`Dialogue::next_block`], but after the first lines waits at most this long for each further line.
     pub(super) fn next_block_within(&mut self, pause: Duration) -> Option<Block> {
         let by = self.options.deadline();
         let mut until = by;
@@ -252,7 +252,7 @@ impl Talk {
     }
 
     /// Reads up to the line that reveals the code, or up to another turn.
-    pub(super) fn told_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
+    pub(super) fn revealed_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
         let by = self.options.deadline();
         while self.line(by) {
             if self
@@ -262,8 +262,8 @@ impl Talk {
             {
                 return None;
             }
-            if let Some(told) = self.code_so_far(length) {
-                return Some(told);
+            if let Some(reported) = self.code_so_far(length) {
+                return Some(reported);
             }
         }
         None
@@ -271,7 +271,7 @@ impl Talk {
 
     /// The code, if the lines since the last block revealed it.
     pub(super) fn code_so_far(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
-        let code = self.lines.iter().find_map(|line| told_code(line, length))?;
+        let code = self.lines.iter().find_map(|line| revealed_code(line, length))?;
         Some((code, mem::take(&mut self.lines)))
     }
 

@@ -6,7 +6,7 @@ use mastermind::{Code, Feedback, Knowledge, Rules, code::MAX_COLOURS, game::TURN
 
 use super::{
     Subject,
-    dialogue::{Answer, Block, Talk, answer, lone_digits},
+    dialogue::{Answer, Block, Dialogue, answer, lone_digits},
     rules::{
         AGAIN, ANSWERS, AVAILABLE, BOUNDS, CODES, COUNTS, END_OF_INPUT, ENDS, EXACT_LINES, FEEDBACK, INVALID, LENGTHS,
         LIFELINE_1, LIFELINE_2, LOSS, NO_CRASH, ONE_LIFELINE, PROMPT, RANDOM, REPEATS, SAYS_HOW, SHOWN, TOO_LATE,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     judge::{Halt, Judge, Played, Scene, scene},
-    mastermind::{answers, disguise::disguised},
+    mastermind::{answers, permutation::permuted},
     rule::Rule,
     tester::Options,
 };
@@ -76,7 +76,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// Checks the lines at the start of a turn.
-fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
+fn check_block(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&EXACT_LINES, block.wrong.is_none(), || {
         format!(
             "expected the exact form of a line, received '{}'",
@@ -94,25 +94,25 @@ fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
 
 /// The prerequisite of all other checks: whether the program shows a turn.
 pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = subject.start(judge)?;
-    talk.type_lines(["4", "no"]);
-    let block = talk.block(judge, &SHOWN, "4 and no")?;
-    look(judge, &block, 4, 1);
+    let mut dialogue = subject.start(judge)?;
+    dialogue.type_lines(["4", "no"]);
+    let block = dialogue.block(judge, &SHOWN, "4 and no")?;
+    check_block(judge, &block, 4, 1);
     Ok(())
 }
 
 /// Answers the initial questions correctly. Also returns the first turn.
-fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Talk, Block)> {
-    let mut talk = subject.start(judge)?;
-    talk.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
-    let block = talk.block(judge, &TURN_BLOCK, "the questions")?;
-    look(judge, &block, length, 1);
+fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Dialogue, Block)> {
+    let mut dialogue = subject.start(judge)?;
+    dialogue.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
+    let block = dialogue.block(judge, &TURN_BLOCK, "the questions")?;
+    check_block(judge, &block, length, 1);
     for shown in block.available.iter().flatten() {
         judge.check(&AVAILABLE, *shown, || {
             "expected AVAILABLE for both lifelines in turn 1, received another word".to_owned()
         });
     }
-    Ok((talk, block))
+    Ok((dialogue, block))
 }
 
 /// Guesses with their answers.
@@ -124,7 +124,7 @@ fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
     // The first digits of some have no repeats.
     let first = codes[0];
     codes.iter_mut().filter(|code| !code.repeats()).for_each(|code| *code = first);
-    Ok(codes.into_iter().map(|code| disguised(code, MAX_COLOURS, options)).collect())
+    Ok(codes.into_iter().map(|code| permuted(code, MAX_COLOURS, options)).collect())
 }
 
 /// The inputs in order, quoted.
@@ -133,60 +133,60 @@ fn quoted(typed: &[&str]) -> String {
 }
 
 /// Records the numbers that answer a guess.
-fn answered(judge: &mut Judge, guess: Code, told: Option<Answer>, rows: &mut Rows) {
-    let is_exact = told.as_ref().is_some_and(|told| told.is_exact);
+fn record_answer(judge: &mut Judge, guess: Code, reported: Option<Answer>, rows: &mut Rows) {
+    let is_exact = reported.as_ref().is_some_and(|reported| reported.is_exact);
     judge.check(&ANSWERS, is_exact, || {
         format!("expected `Red: ` and `White: ` with numbers after {guess}, received neither or one")
     });
-    rows.extend(told.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
+    rows.extend(reported.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
 }
 
 /// Checks the lines after a guess.
-fn look_behind(judge: &mut Judge, talk: &Talk, before: &[String], guess: Code, rows: &mut Rows) {
-    if let Some(has_prompt) = talk.has_prompt(before) {
+fn check_answer(judge: &mut Judge, dialogue: &Dialogue, before: &[String], guess: Code, rows: &mut Rows) {
+    if let Some(has_prompt) = dialogue.has_prompt(before) {
         judge.check(&PROMPT, has_prompt, || "expected the prompt `Guess : `, received none".to_owned());
     }
-    answered(judge, guess, answer(before), rows);
+    record_answer(judge, guess, answer(before), rows);
 }
 
 /// Plays these turns with wrong guesses. Returns the last block.
 fn advance(
     judge: &mut Judge,
-    talk: &mut Talk,
+    dialogue: &mut Dialogue,
     length: usize,
     turns: Range<usize>,
     rows: &mut Rows,
 ) -> Played<Option<Block>> {
-    let guesses = guesses(length, &talk.options)?;
+    let guesses = guesses(length, &dialogue.options)?;
     let mut last = None;
     for turn in turns {
         let guess = guesses[turn - 1];
-        talk.type_lines([guess.to_string()]);
-        let block = talk.block(judge, &COUNTS, &format!("a guess in turn {turn}"))?;
-        look_behind(judge, talk, &block.before, guess, rows);
-        look(judge, &block, length, turn + 1);
+        dialogue.type_lines([guess.to_string()]);
+        let block = dialogue.block(judge, &COUNTS, &format!("a guess in turn {turn}"))?;
+        check_answer(judge, dialogue, &block.before, guess, rows);
+        check_block(judge, &block, length, turn + 1);
         last = Some(block);
     }
     Ok(last)
 }
 
 /// Plays the remaining turns and loses. Returns the code.
-fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
+fn lose(judge: &mut Judge, dialogue: &mut Dialogue, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
     let length = rules.length();
-    let guesses = guesses(length, &talk.options)?;
+    let guesses = guesses(length, &dialogue.options)?;
     let mut turn = from;
     let code = loop {
         let guess = guesses[(turn - 1) % TURNS];
-        talk.type_lines([guess.to_string()]);
-        let told = if turn == TURNS { talk.told_code(length) } else { None };
-        let block = if told.is_none() { talk.next_block() } else { None };
+        dialogue.type_lines([guess.to_string()]);
+        let reported = if turn == TURNS { dialogue.revealed_code(length) } else { None };
+        let block = if reported.is_none() { dialogue.next_block() } else { None };
         if let Some(block) = block {
             judge.check(&COUNTS, turn < TURNS, || {
                 "expected the end of the game after ten turns, received another turn".to_owned()
             });
-            look_behind(judge, talk, &block.before, guess, rows);
+            check_answer(judge, dialogue, &block.before, guess, rows);
             if turn < TURNS {
-                look(judge, &block, length, turn + 1);
+                check_block(judge, &block, length, turn + 1);
             }
             turn += 1;
             judge.require(&COUNTS, turn < TURNS + MORE_TURNS, || {
@@ -194,14 +194,15 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
             })?;
             continue;
         }
-        let told = told.or_else(|| talk.code_so_far(length));
+        let reported = reported.or_else(|| dialogue.code_so_far(length));
         judge.check(&COUNTS, turn >= TURNS, || {
-            format!("expected a turn after turn {turn}, received {}", talk.printed())
+            format!("expected a turn after turn {turn}, received {}", dialogue.printed())
         });
-        let told = told
-            .ok_or_else(|| format!("expected a line with the code after the last turn, received {}", talk.printed()));
-        let (code, lines) = judge.expect(&LOSS, told)?;
-        answered(judge, guess, answer(&lines), rows);
+        let reported = reported.ok_or_else(|| {
+            format!("expected a line with the code after the last turn, received {}", dialogue.printed())
+        });
+        let (code, lines) = judge.expect(&LOSS, reported)?;
+        record_answer(judge, guess, answer(&lines), rows);
         break code;
     };
     judge.check(&CODES, rules.allows_secret(code), || format!("expected a code with {rules}, received {code}"));
@@ -211,96 +212,96 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
 
 /// Whether these answers match a code.
 fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
-    for (guess, told) in rows {
+    for (guess, reported) in rows {
         let right = answers::answer(code, *guess)?;
-        judge.check(&FEEDBACK, *told == right, || {
-            format!("expected {right} for {guess} and the code {code}, received {told}")
+        judge.check(&FEEDBACK, *reported == right, || {
+            format!("expected {right} for {guess} and the code {code}, received {reported}")
         });
     }
     Ok(())
 }
 
 /// Declines another game.
-fn leave(judge: &mut Judge, talk: &mut Talk, rule: &'static Rule) -> Played {
-    talk.type_lines(["no"]);
-    let rest = talk.rest();
+fn leave(judge: &mut Judge, dialogue: &mut Dialogue, rule: &'static Rule) -> Played {
+    dialogue.type_lines(["no"]);
+    let rest = dialogue.rest();
     let turns = rest.iter().any(|line| line.contains("Turn #"));
     judge.check(rule, !turns, || "expected no turn after the last one, received another".to_owned());
-    talk.has_ended(judge, &ENDS, "no to another game")
+    dialogue.has_ended(judge, &ENDS, "no to another game")
 }
 
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played {
-    let (mut talk, _) = begin(judge, subject, length, repeats)?;
+    let (mut dialogue, _) = begin(judge, subject, length, repeats)?;
     let rules = Rules::new(length, 8, repeats)?;
-    lose(judge, &mut talk, rules, 1, &mut Rows::new())?;
-    leave(judge, &mut talk, &COUNTS)
+    lose(judge, &mut dialogue, rules, 1, &mut Rows::new())?;
+    leave(judge, &mut dialogue, &COUNTS)
 }
 
 pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut talk, _) = begin(judge, subject, 4, false)?;
+    let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     // The code may have repeats though it must not.
     let mut knowledge = Knowledge::new(Rules::new(4, 8, true)?);
     let mut rows = Rows::new();
     loop {
         let hint = Hint::of(&knowledge);
         let hint = hint.ok_or_else(|| {
-            let rows: Vec<_> = rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
+            let rows: Vec<_> = rows.iter().map(|(guess, reported)| format!("{guess} {reported}")).collect();
             format!("expected answers that fit a code, received {}", rows.join("; "))
         });
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
-        talk.type_lines([guess.to_string()]);
+        dialogue.type_lines([guess.to_string()]);
         // After a correct guess, a program prompts for another game and does not end that line.
-        let Some(block) = talk.next_block_within(PAUSE.min(talk.options.patience / 2)) else {
+        let Some(block) = dialogue.next_block_within(PAUSE.min(dialogue.options.patience / 2)) else {
             fits(judge, guess, &rows)?;
             break;
         };
-        let told = answer(&block.before);
-        let found = told.as_ref().is_some_and(|told| (told.red, told.white) == (4, 0));
+        let reported = answer(&block.before);
+        let found = reported.as_ref().is_some_and(|reported| (reported.red, reported.white) == (4, 0));
         judge.require(&WIN, !found, || {
             format!("expected the end of the game after {guess}, which is the code, received another turn")
         })?;
-        answered(judge, guess, told, &mut rows);
-        let Some((last, told)) = rows.last().filter(|(last, _)| *last == guess) else { return Err(Halt::Broken) };
-        knowledge.answered(*last, *told);
+        record_answer(judge, guess, reported, &mut rows);
+        let Some((last, reported)) = rows.last().filter(|(last, _)| *last == guess) else { return Err(Halt::Broken) };
+        knowledge.answered(*last, *reported);
     }
     judge.check(&WIN, true, String::new);
-    talk.type_lines(["no"]);
-    talk.has_ended(judge, &ENDS, "the right code and no to another game")
+    dialogue.type_lines(["no"]);
+    dialogue.has_ended(judge, &ENDS, "the right code and no to another game")
 }
 
 fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut talk, _) = begin(judge, subject, 8, true)?;
+    let (mut dialogue, _) = begin(judge, subject, 8, true)?;
     let rules = Rules::new(8, 8, true)?;
-    talk.type_lines(["lifeline#2"]);
-    let turn = talk.block(judge, &LIFELINE_2, "a lifeline")?.turn;
-    let mut codes = vec![lose(judge, &mut talk, rules, turn, &mut Rows::new())?];
-    talk.type_lines(["yes", "8", "yes"]);
-    let block = talk.block(judge, &AGAIN, "yes to another game")?;
+    dialogue.type_lines(["lifeline#2"]);
+    let turn = dialogue.block(judge, &LIFELINE_2, "a lifeline")?.turn;
+    let mut codes = vec![lose(judge, &mut dialogue, rules, turn, &mut Rows::new())?];
+    dialogue.type_lines(["yes", "8", "yes"]);
+    let block = dialogue.block(judge, &AGAIN, "yes to another game")?;
     let closed = block.available.iter().filter(|available| **available == Some(false)).count();
     judge.check(&AGAIN, block.turn == 1 && closed == 0 && block.code == "********", || {
         let Block { turn, code, .. } = &block;
         format!("expected a new game, received turn {turn}, {closed} unavailable lifelines and the code {code}")
     });
-    codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
-    leave(judge, &mut talk, &COUNTS)?;
-    let (mut talk, _) = begin(judge, subject, 8, true)?;
-    codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
-    let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    codes.push(lose(judge, &mut dialogue, rules, 1, &mut Rows::new())?);
+    leave(judge, &mut dialogue, &COUNTS)?;
+    let (mut dialogue, _) = begin(judge, subject, 8, true)?;
+    codes.push(lose(judge, &mut dialogue, rules, 1, &mut Rows::new())?);
+    let reported = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || {
-        format!("expected a repeated digit in some code, received {told}")
+        format!("expected a repeated digit in some code, received {reported}")
     });
     let different: BTreeSet<_> = codes.iter().collect();
     judge.check(&RANDOM, different.len() == codes.len(), || {
-        format!("expected different codes in three games, received {told}")
+        format!("expected different codes in three games, received {reported}")
     });
     Ok(())
 }
 
 fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.judges_crashes();
-    let mut talk = subject.start(judge)?;
-    talk.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
-    let block = talk.block(judge, &LENGTHS, "invalid lengths, 5 and no")?;
+    let mut dialogue = subject.start(judge)?;
+    dialogue.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
+    let block = dialogue.block(judge, &LENGTHS, "invalid lengths, 5 and no")?;
     judge.require(&LENGTHS, block.code.len() == 5, || {
         format!("expected 5 digits after {}, 5 and no, received {}", quoted(&NO_LENGTHS), block.code.len())
     })
@@ -308,37 +309,37 @@ fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 
 // Leaves out inputs that are not numbers, which end some programs.
 fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = subject.start(judge)?;
-    talk.type_lines(["3", "9", "5", "no"]);
-    let block = talk.block(judge, &LENGTHS, "3, 9, 5 and no")?;
-    let said = block.before.join("\n");
-    let told = said.matches('4').count().min(said.matches('8').count());
-    judge.check(&BOUNDS, told > 2, || {
-        format!("expected 4 and 8 after each of the lengths 3 and 9, received them {told} times")
+    let mut dialogue = subject.start(judge)?;
+    dialogue.type_lines(["3", "9", "5", "no"]);
+    let block = dialogue.block(judge, &LENGTHS, "3, 9, 5 and no")?;
+    let output = block.before.join("\n");
+    let reported = output.matches('4').count().min(output.matches('8').count());
+    judge.check(&BOUNDS, reported > 2, || {
+        format!("expected 4 and 8 after each of the lengths 3 and 9, received them {reported} times")
     });
     Ok(())
 }
 
 fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for answer in ["nO", "YES", "Yes", "NO"] {
-        let mut talk = subject.start(judge)?;
-        talk.type_lines(["6"].into_iter().chain(NO_ANSWERS).chain([answer]));
+        let mut dialogue = subject.start(judge)?;
+        dialogue.type_lines(["6"].into_iter().chain(NO_ANSWERS).chain([answer]));
         judge.under(&YES_OR_NO, |judge| {
-            talk.block(judge, &YES_OR_NO, &format!("{} and {answer}", quoted(&NO_ANSWERS)))?;
+            dialogue.block(judge, &YES_OR_NO, &format!("{} and {answer}", quoted(&NO_ANSWERS)))?;
             if answer.eq_ignore_ascii_case("no") {
-                return lose(judge, &mut talk, Rules::new(6, 8, false)?, 1, &mut Rows::new()).map(drop);
+                return lose(judge, &mut dialogue, Rules::new(6, 8, false)?, 1, &mut Rows::new()).map(drop);
             }
-            advance(judge, &mut talk, 6, 1..2, &mut Rows::new()).map(drop)
+            advance(judge, &mut dialogue, 6, 1..2, &mut Rows::new()).map(drop)
         })?;
     }
     Ok(())
 }
 
 fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut talk, _) = begin(judge, subject, 4, false)?;
+    let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     for typed in NO_GUESSES {
-        talk.type_lines([typed]);
-        let block = talk.block(judge, &INVALID, &format!("'{typed}'"))?;
+        dialogue.type_lines([typed]);
+        let block = dialogue.block(judge, &INVALID, &format!("'{typed}'"))?;
         judge.require(&INVALID, block.turn == 1, || {
             format!("expected turn 1 after '{typed}', received turn {}", block.turn)
         })?;
@@ -347,13 +348,13 @@ fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             format!("expected the lifelines in a line after '{typed}', received no such line")
         });
     }
-    judge.under(&INVALID, |judge| advance(judge, &mut talk, 4, 1..2, &mut Rows::new()).map(drop))
+    judge.under(&INVALID, |judge| advance(judge, &mut dialogue, 4, 1..2, &mut Rows::new()).map(drop))
 }
 
 fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut talk, _) = begin(judge, subject, 4, false)?;
-    talk.type_lines([vec![b'1'; LONG]]);
-    let block = talk.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
+    let (mut dialogue, _) = begin(judge, subject, 4, false)?;
+    dialogue.type_lines([vec![b'1'; LONG]]);
+    let block = dialogue.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
     judge.require(&INVALID, block.turn == 1, || {
         format!("expected turn 1 after {LONG} digits, received turn {}", block.turn)
     })
@@ -362,11 +363,11 @@ fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 /// Uses a lifeline in the second turn and checks that it reveals correct digits.
 fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
-    let (mut talk, _) = begin(judge, subject, 4, false)?;
+    let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
-    advance(judge, &mut talk, 4, 1..2, &mut rows)?;
-    talk.type_lines([format!("lifeline#{which}")]);
-    let block = talk.block(judge, rule, "a lifeline")?;
+    advance(judge, &mut dialogue, 4, 1..2, &mut rows)?;
+    dialogue.type_lines([format!("lifeline#{which}")]);
+    let block = dialogue.block(judge, rule, "a lifeline")?;
     let turn = 3 + which;
     judge
         .check(rule, block.turn == turn, || format!("expected turn {turn} after turn 2, received turn {}", block.turn));
@@ -375,11 +376,11 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     judge.require(rule, shown.len() == which - 1, || {
         format!("expected {} digits in Code after lifeline#{which}, received {}", which - 1, block.code)
     })?;
-    let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, block.turn.max(1), &mut rows)?.to_string();
+    let code = lose(judge, &mut dialogue, Rules::new(4, 8, false)?, block.turn.max(1), &mut rows)?.to_string();
     judge.check(rule, is_true(&code, &digits, shown.first().copied()), || {
-        let told: Vec<String> = digits.iter().map(char::to_string).collect();
-        let told = if told.is_empty() { "no digit".to_owned() } else { told.join(", ") };
-        format!("expected digits of the code {code}, received {told}, and {} in Code", block.code)
+        let reported: Vec<String> = digits.iter().map(char::to_string).collect();
+        let reported = if reported.is_empty() { "no digit".to_owned() } else { reported.join(", ") };
+        format!("expected digits of the code {code}, received {reported}, and {} in Code", block.code)
     });
     Ok(())
 }
@@ -387,12 +388,12 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
 /// Requests further lifelines after each lifeline.
 fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for first in [1, 2] {
-        let (mut talk, _) = begin(judge, subject, 4, false)?;
-        talk.type_lines([format!("lifeline#{first}")]);
-        let mut block = talk.block(judge, if first == 1 { &LIFELINE_1 } else { &LIFELINE_2 }, "a lifeline")?;
+        let (mut dialogue, _) = begin(judge, subject, 4, false)?;
+        dialogue.type_lines([format!("lifeline#{first}")]);
+        let mut block = dialogue.block(judge, if first == 1 { &LIFELINE_1 } else { &LIFELINE_2 }, "a lifeline")?;
         for other in [1, 2] {
-            talk.type_lines([format!("lifeline#{other}")]);
-            let again = talk.block(judge, &ONE_LIFELINE, "a second lifeline")?;
+            dialogue.type_lines([format!("lifeline#{other}")]);
+            let again = dialogue.block(judge, &ONE_LIFELINE, "a second lifeline")?;
             let was_granted = again.turn != block.turn;
             let shown = block.available[other - 1];
             judge.check(&AVAILABLE, shown.is_none_or(|shown| shown == was_granted), || {
@@ -431,11 +432,11 @@ fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
 }
 
 fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, granted: Option<bool>) -> Played {
-    let (mut talk, first) = begin(judge, subject, 4, false)?;
+    let (mut dialogue, first) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
-    let shown = advance(judge, &mut talk, 4, 1..turn, &mut rows)?.unwrap_or(first);
-    talk.type_lines([format!("lifeline#{which}")]);
-    let block = talk.block(judge, &TOO_LATE, &format!("lifeline#{which} in turn {turn}"))?;
+    let shown = advance(judge, &mut dialogue, 4, 1..turn, &mut rows)?.unwrap_or(first);
+    dialogue.type_lines([format!("lifeline#{which}")]);
+    let block = dialogue.block(judge, &TOO_LATE, &format!("lifeline#{which} in turn {turn}"))?;
     let was_granted = block.turn != shown.turn;
     let what = |granted| if granted { "granted" } else { "refused" };
     judge.check(&TOO_LATE, granted.is_none_or(|granted| was_granted == granted), || {
@@ -460,13 +461,13 @@ fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for (lines, at) in
         [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "the offer of another game")]
     {
-        let mut talk = subject.start(judge)?;
-        talk.type_lines(&game[..lines]);
-        if !talk.run.end_input() {
+        let mut dialogue = subject.start(judge)?;
+        dialogue.type_lines(&game[..lines]);
+        if !dialogue.run.end_input() {
             return Ok(());
         }
-        talk.rest();
-        talk.has_ended(judge, &END_OF_INPUT, &format!("the end of the input at {at}"))?;
+        dialogue.rest();
+        dialogue.has_ended(judge, &END_OF_INPUT, &format!("the end of the input at {at}"))?;
     }
     Ok(())
 }

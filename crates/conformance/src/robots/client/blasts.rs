@@ -8,7 +8,7 @@ use super::{
         RADIUS_MAX, SCORE_ONCE, TWIN_BOMBS,
     },
     script::{opening, parameters},
-    stage::Stage,
+    session::Session,
 };
 use crate::{judge::Played, rule::Rule};
 
@@ -37,16 +37,21 @@ pub(super) fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event 
 }
 
 /// Plays these turns, starting at 0.
-pub(super) fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
-    let all = stage.party(setup.players_count)?;
-    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
+pub(super) fn turns_of(
+    session: &mut Session<'_>,
+    setup: Parameters,
+    list: Vec<Vec<Event>>,
+    rule: &'static Rule,
+) -> Played {
+    let all = session.players(setup.players_count)?;
+    session.send(&ServerMessage::Hello(setup), &LOBBY)?;
+    session.send_all(&opening(&all), &LOBBY)?;
     let turns: Vec<_> = (0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }).collect();
-    stage.tell_all(&turns, rule)
+    session.send_all(&turns, rule)
 }
 
 /// The blasts in the figures of the protocol, and bombs in corners and on blocks.
-pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
+pub(super) fn explosions(session: &mut Session<'_>) -> Played {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
     first.extend(wall.iter().map(|&(x, y)| block(x, y)));
@@ -68,22 +73,22 @@ pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
         vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
         vec![],
     ];
-    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
+    turns_of(session, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
 /// A blast with the maximum radius.
-pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
+pub(super) fn long_explosion(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
         vec![bomb(0, 299, 0)],
         vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
         vec![],
     ];
-    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
+    turns_of(session, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
 }
 
 /// Two bombs hit one robot in one turn, and again later.
-pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
+pub(super) fn hit_twice(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
         vec![bomb(0, 0, 0), bomb(1, 1, 0)],
@@ -91,7 +96,7 @@ pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
         vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
         vec![],
     ];
-    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
+    turns_of(session, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
 }
 
 /// The parameters of a turn with one bomb: the radius, the positions of the blocks and the bomb, and the blocks that it
@@ -106,48 +111,48 @@ const BLASTS: [Blast; 4] = [
 ];
 
 /// One bomb on a board of 5 x 5 fields, once for each rule.
-pub(super) fn single_blast(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
+pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     let Some((_, radius, blocks, place, hit)) = BLASTS.into_iter().find(|(of, ..)| *of == rule) else { return Ok(()) };
     let mut first = vec![robot(0, 4, 4)];
     first.extend(blocks.iter().map(|&(x, y)| block(x, y)));
     let list = vec![first, vec![bomb(0, place.0, place.1)], vec![explosion(0, &[], hit)]];
-    turns_of(stage, parameters(1, (5, 5), 99, radius, 1)?, list, rule)
+    turns_of(session, parameters(1, (5, 5), 99, radius, 1)?, list, rule)
 }
 
 /// Two bombs, one behind a block that the other one destroys in the same turn.
-pub(super) fn blast_before(stage: &mut Stage<'_>) -> Played {
+pub(super) fn blast_before(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 8, 8), block(4, 4)],
         vec![bomb(0, 3, 4), bomb(1, 4, 3)],
         vec![explosion(0, &[], &[(4, 4)]), explosion(1, &[], &[(4, 4)])],
     ];
-    turns_of(stage, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
+    turns_of(session, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
 }
 
 /// A turn without explosions after one with some.
-pub(super) fn blast_over(stage: &mut Stage<'_>) -> Played {
+pub(super) fn blast_over(session: &mut Session<'_>) -> Played {
     let list = vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])]];
-    turns_of(stage, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
+    turns_of(session, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
     let after = [
         ServerMessage::Turn { turn: 3, events: vec![] },
         ServerMessage::Turn { turn: 4, events: vec![robot(0, 4, 3)] },
     ];
-    stage.tell_all(&after, &BLAST_OVER)
+    session.send_all(&after, &BLAST_OVER)
 }
 
 /// A block is destroyed, and the robot on its field places another in the same turn.
-pub(super) fn block_again(stage: &mut Stage<'_>) -> Played {
+pub(super) fn block_again(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],
         vec![bomb(0, 0, 0)],
         vec![explosion(0, &[0], &[(0, 1)]), robot(0, 4, 4), block(0, 1)],
         vec![],
     ];
-    turns_of(stage, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
+    turns_of(session, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
 }
 
 /// Two players each place a bomb at the same position in the same turn.
-pub(super) fn twin_bombs(stage: &mut Stage<'_>) -> Played {
+pub(super) fn twin_bombs(session: &mut Session<'_>) -> Played {
     let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
-    turns_of(stage, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)
+    turns_of(session, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)
 }

@@ -13,7 +13,7 @@ use super::{
     },
     scenes::{begin, scores},
     script::{opening, parameters, players},
-    stage::Stage,
+    session::Session,
 };
 use crate::{judge::Played, rule::Rule};
 
@@ -24,7 +24,7 @@ const PAIRS: usize = 15;
 /// The minimum delay of a system with delayed acknowledgements, in milliseconds.
 const LATE_MS: u128 = 20;
 
-pub(super) fn large_numbers(stage: &mut Stage<'_>) -> Played {
+pub(super) fn large_numbers(session: &mut Session<'_>) -> Played {
     let setup = Parameters {
         players_count: 255,
         size_x: 65_535,
@@ -34,12 +34,12 @@ pub(super) fn large_numbers(stage: &mut Stage<'_>) -> Played {
         bomb_timer: 65_531,
         ..parameters(1, (1, 1), 1, 1, 1)?
     };
-    stage.tell_last(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &LARGE_NUMBERS)
+    session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &LARGE_NUMBERS)
 }
 
-pub(super) fn server_names(stage: &mut Stage<'_>, length: usize) -> Played {
+pub(super) fn server_names(session: &mut Session<'_>, length: usize) -> Played {
     let setup = Parameters { server_name: "s".repeat(length).parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
-    stage.tell_last(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &SERVER_NAMES)
+    session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &SERVER_NAMES)
 }
 
 pub(super) fn accepted(name: &str, address: &str) -> Played<ServerMessage> {
@@ -47,83 +47,83 @@ pub(super) fn accepted(name: &str, address: &str) -> Played<ServerMessage> {
     Ok(ServerMessage::AcceptedPlayer { id: PlayerId(0), player })
 }
 
-pub(super) fn long_names(stage: &mut Stage<'_>) -> Played {
+pub(super) fn long_names(session: &mut Session<'_>) -> Played {
     let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
-    stage.tell_last(&[hello, accepted(&"n".repeat(255), &"a".repeat(255))?], &LONG_NAMES)
+    session.send_batch(&[hello, accepted(&"n".repeat(255), &"a".repeat(255))?], &LONG_NAMES)
 }
 
-pub(super) fn any_text(stage: &mut Stage<'_>) -> Played {
+pub(super) fn any_text(session: &mut Session<'_>) -> Played {
     let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
-    stage.tell_last(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
+    session.send_batch(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
 }
 
 /// A zero byte in both names.
-pub(super) fn zero_bytes(stage: &mut Stage<'_>) -> Played {
+pub(super) fn zero_bytes(session: &mut Session<'_>) -> Played {
     let setup = Parameters { server_name: "a\0b".parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
-    stage.tell_last(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
+    session.send_batch(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
 }
 
-pub(super) fn many_players(stage: &mut Stage<'_>) -> Played {
+pub(super) fn many_players(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
-    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
+    session.send(&ServerMessage::Hello(setup), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
-        stage.tell(&started, &LOBBY)?;
+        session.send(&started, &LOBBY)?;
     }
     let events = (0..255).map(|id| robot(id, u16::from(id) % 40, u16::from(id) / 40)).collect();
-    stage.tell(&ServerMessage::Turn { turn: 0, events }, &MANY_PLAYERS)
+    session.send(&ServerMessage::Turn { turn: 0, events }, &MANY_PLAYERS)
 }
 
-pub(super) fn large_positions(stage: &mut Stage<'_>) -> Played {
+pub(super) fn large_positions(session: &mut Session<'_>) -> Played {
     let all = players(1)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (65_535, 65_535), 65_535, 0, 65_535)?), &LOBBY)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
+    session.send(&ServerMessage::Hello(parameters(1, (65_535, 65_535), 65_535, 0, 65_535)?), &LOBBY)?;
+    session.send_all(&opening(&all), &LOBBY)?;
     let events = vec![robot(0, 65_534, 65_534), block(65_534, 0), bomb(u32::MAX, 0, 65_534)];
-    stage.tell(&ServerMessage::Turn { turn: 65_535, events }, &LARGE_POSITIONS)
+    session.send(&ServerMessage::Turn { turn: 65_535, events }, &LARGE_POSITIONS)
 }
 
 /// Messages in segments from the middle of one to the middle of the next.
-pub(super) fn straddling(stage: &mut Stage<'_>) -> Played {
+pub(super) fn straddling(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all));
-    messages.extend(stage.turns(&setup, 42));
+    messages.extend(session.turns(&setup, 42));
     let mut rest: Vec<u8> = Vec::new();
     let mut before = None;
     for message in &messages {
         let bytes = encoded(message);
         let (front, back) = bytes.split_at(bytes.len() / 2);
         rest.extend_from_slice(front);
-        stage.server.send_in_parts([&rest[..]].into_iter());
+        session.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
         // Its picture shows that the client has read everything so far, and that it reads the next segment separately.
-        before.replace(message).map_or(Ok(()), |before| stage.picture_of(before, &STRADDLING))?;
+        before.replace(message).map_or(Ok(()), |before| session.expect_picture(before, &STRADDLING))?;
     }
-    stage.server.send(&rest);
-    before.map_or(Ok(()), |last| stage.picture_of(last, &STRADDLING))
+    session.server.send(&rest);
+    before.map_or(Ok(()), |last| session.expect_picture(last, &STRADDLING))
 }
 
 /// Successive games. The client need not join any of them.
-pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
+pub(super) fn many_games(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
         // An error that also occurs in the first two games breaks the usual rule.
-        let rule = |stage: &Stage<'_>, usual: &'static Rule| {
-            if game < 2 || stage.judge.has_failed(usual) { usual } else { &MANY_GAMES }
+        let rule = |session: &Session<'_>, usual: &'static Rule| {
+            if game < 2 || session.judge.has_failed(usual) { usual } else { &MANY_GAMES }
         };
-        stage.tell_all(&opening(&all), rule(stage, &LOBBY))?;
-        stage.tell_all(&stage.turns(&setup, 80 + game), rule(stage, &GAME))?;
-        stage.tell(&scores(&all), rule(stage, &ENDED))?;
+        session.send_all(&opening(&all), rule(session, &LOBBY))?;
+        session.send_all(&session.turns(&setup, 80 + game), rule(session, &GAME))?;
+        session.send(&scores(&all), rule(session, &ENDED))?;
     }
     Ok(())
 }
 
 /// Invalid events, followed by a turn.
-pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
+pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
     // Only one of them is about an overdue bomb.
     let timer = if *rule == OVERDUE { 2 } else { 99 };
-    turns_of(stage, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
+    turns_of(session, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
     let events = if *rule == OVERDUE {
         vec![]
     } else if *rule == UNKNOWN_BOMB {
@@ -135,16 +135,16 @@ pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     };
     let mut turns = vec![ServerMessage::Turn { turn: 1, events }];
     turns.extend((2..6).map(|turn| ServerMessage::Turn { turn, events: vec![] }));
-    stage.goes_on(&turns, rule)
+    session.expect_later_picture(&turns, rule)
 }
 
-pub(super) const NONSENSE: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
+pub(super) const INCONSISTENT: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
 
 /// A turn whose picture does not fit into a datagram, and a turn that removes the blocks again.
-pub(super) fn too_big(stage: &mut Stage<'_>) -> Played {
+pub(super) fn too_big(session: &mut Session<'_>) -> Played {
     let all = players(1)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
+    session.send(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
+    session.send_all(&opening(&all), &LOBBY)?;
     let fields: Vec<(u16, u16)> = (0..150).flat_map(|x| (0..120).map(move |y| (x, y))).collect();
     let blocks = fields.iter().map(|&(x, y)| block(x, y));
     let placed = [robot(0, 149, 149), bomb(0, 149, 149)].into_iter().chain(blocks).collect();
@@ -152,25 +152,25 @@ pub(super) fn too_big(stage: &mut Stage<'_>) -> Played {
         ServerMessage::Turn { turn: 0, events: placed },
         ServerMessage::Turn { turn: 1, events: vec![explosion(0, &[], &fields)] },
     ];
-    stage.goes_on(&turns, &TOO_BIG)
+    session.expect_later_picture(&turns, &TOO_BIG)
 }
 
 /// Two inputs in one batch. A client without `TCP_NODELAY` delays the second until the first is acknowledged.
-pub(super) fn no_delay(stage: &mut Stage<'_>) -> Played {
-    begin(stage)?;
+pub(super) fn no_delay(session: &mut Session<'_>) -> Played {
+    begin(session)?;
     let mut gaps = Vec::new();
     for _ in 0..PAIRS {
-        stage.server.delay_acknowledgements();
-        stage.input(&[1]);
-        stage.input(&[1]);
-        stage.passes_on(&[2], &FORWARDED, "PlaceBlock in the game")?;
+        session.server.delay_acknowledgements();
+        session.input(&[1]);
+        session.input(&[1]);
+        session.expect_forwarded(&[2], &FORWARDED, "PlaceBlock in the game")?;
         let first = Instant::now();
-        stage.passes_on(&[2], &FORWARDED, "the second of two PlaceBlock inputs in the game")?;
+        session.expect_forwarded(&[2], &FORWARDED, "the second of two PlaceBlock inputs in the game")?;
         gaps.push(first.elapsed().as_millis());
     }
     gaps.sort_unstable();
     let middle = gaps.get(PAIRS / 2).copied().unwrap_or(0);
-    stage.judge.check(&NO_DELAY, middle < LATE_MS, || {
+    session.judge.check(&NO_DELAY, middle < LATE_MS, || {
         format!("expected two inputs of one batch together, received the second {middle} ms after the first (median)")
     });
     Ok(())

@@ -13,7 +13,7 @@ use super::{
         MOVE_LEFT, MOVE_RIGHT, MOVE_UP, PIECES, REJOINS, RESET, SECOND_GAME, TAKEN_PORT, UNKNOWN_INPUT, UNREACHABLE,
     },
     script::{opening, parameters, players},
-    stage::{Stage, start},
+    session::{Session, start},
 };
 use crate::{
     judge::{Judge, Played},
@@ -58,69 +58,69 @@ pub(super) fn scores(players: &[Player]) -> ServerMessage {
 }
 
 /// Two successive games with all inputs.
-pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, stage.party(3)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    stage.silent()?;
-    stage.joins()?;
-    stage.joins_again()?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
-    for message in stage.turns(&setup, 11) {
-        stage.tell(&message, &GAME)?;
+pub(super) fn two_games(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, session.players(3)?);
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    session.expect_silence()?;
+    session.expect_join()?;
+    session.expect_further_joins()?;
+    session.send_all(&opening(&all), &LOBBY)?;
+    for message in session.turns(&setup, 11) {
+        session.send(&message, &GAME)?;
         for (input, right, name, rule) in INPUTS {
             // If the client does not forward an input, later turns do not wait for it.
-            if !stage.judge.has_failed(rule) {
-                stage.input(input);
-                stage.passes_on(right, rule, &format!("{name} in the game"))?;
+            if !session.judge.has_failed(rule) {
+                session.input(input);
+                session.expect_forwarded(right, rule, &format!("{name} in the game"))?;
             }
         }
     }
-    let left = stage.server.rest();
-    stage.judge.check(&FORWARDED, left.is_empty(), || {
+    let left = session.server.rest();
+    session.judge.check(&FORWARDED, left.is_empty(), || {
         format!("expected nothing after the last input was forwarded, received {}", show::bytes(&left))
     });
-    stage.tell(&scores(&all), &ENDED)?;
-    stage.judge.check(&ENDED, true, String::new);
-    stage.joins_for(&REJOINS)?;
+    session.send(&scores(&all), &ENDED)?;
+    session.judge.check(&ENDED, true, String::new);
+    session.expect_join_for(&REJOINS)?;
     // Remaining players belong to the game that has ended.
-    let rule = if stage.judge.has_failed(&ENDED) { &ENDED } else { &SECOND_GAME };
-    stage.tell_all(&opening(&all), rule)?;
-    stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
-    stage.input(&[1]);
-    stage.passes_on(&[2], &FORWARDED, "PlaceBlock in the second game")?;
-    stage.tell(&scores(&all), &ENDED)
+    let rule = if session.judge.has_failed(&ENDED) { &ENDED } else { &SECOND_GAME };
+    session.send_all(&opening(&all), rule)?;
+    session.send_all(&session.turns(&setup, 12), &SECOND_GAME)?;
+    session.input(&[1]);
+    session.expect_forwarded(&[2], &FORWARDED, "PlaceBlock in the second game")?;
+    session.send(&scores(&all), &ENDED)
 }
 
 // Starts a game and expects the picture of its first turn.
-pub(super) fn begin(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, stage.party(2)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    stage.joins()?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&stage.turns(&setup, 21)[..1], &GAME)
+pub(super) fn begin(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    session.expect_join()?;
+    session.send_all(&opening(&all), &LOBBY)?;
+    session.send_all(&session.turns(&setup, 21)[..1], &GAME)
 }
 
 /// Datagrams that must be ignored in the lobby.
-pub(super) fn bad_inputs_in_lobby(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, stage.party(2)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // After a Join has arrived, the client listens.
-    stage.joins()?;
+    session.expect_join()?;
     for bytes in [&[3][..], &[0xff], &[2], &[2, 4]] {
-        stage.input(bytes);
+        session.input(bytes);
     }
-    stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
-    stage.input(&[2, 2]);
-    stage.passes_on(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
+    session.send_all(&opening(&all), &LOBBY)?;
+    session.send_all(&session.turns(&setup, 31)[..1], &GAME)?;
+    session.input(&[2, 2]);
+    session.expect_forwarded(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
 }
 
 /// Datagrams that must be ignored in the game, for one rule.
-pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
-    begin(stage)?;
+pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Played {
+    begin(session)?;
     // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
-    probes.retain(|(.., rule)| !stage.judge.has_failed(rule));
+    probes.retain(|(.., rule)| !session.judge.has_failed(rule));
     let first = 1.min(probes.len());
     probes.rotate_left(first);
     if probes.len() < 2 {
@@ -128,91 +128,91 @@ pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     }
     let datagrams = NO_INPUTS.into_iter().filter(|(_, of)| *of == rule);
     for ((bytes, _), &(input, right, name, _)) in datagrams.zip(probes.iter().cycle()) {
-        stage.input(bytes);
-        stage.input(input);
-        stage.passes_on(right, rule, &format!("the datagram {} and then {name}", show::bytes(bytes)))?;
+        session.input(bytes);
+        session.input(input);
+        session.expect_forwarded(right, rule, &format!("the datagram {} and then {name}", show::bytes(bytes)))?;
     }
     Ok(())
 }
 
 /// Inputs for a client that connected after the start of the game.
-pub(super) fn observer(stage: &mut Stage<'_>) -> Played {
+pub(super) fn observer(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
-        stage.tell(&started, &LOBBY)?;
+        session.send(&started, &LOBBY)?;
     }
-    stage.tell_all(&stage.turns(&setup, 22)[..2], &GAME)?;
-    stage.input_until(&[1], &[2]);
+    session.send_all(&session.turns(&setup, 22)[..2], &GAME)?;
+    session.input_until(&[1], &[2]);
     Ok(())
 }
 
 /// An input from another port than the GUI's.
-pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
-    begin(stage)?;
-    stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
-    stage.passes_on(&[3, 2], &ANY_ADDRESS, "Move Down from a port other than the GUI's")
+pub(super) fn from_other_port(session: &mut Session<'_>) -> Played {
+    begin(session)?;
+    session.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
+    session.expect_forwarded(&[3, 2], &ANY_ADDRESS, "Move Down from a port other than the GUI's")
 }
 
-pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
+pub(super) fn over_ipv6(session: &mut Session<'_>) -> Played {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
     }
-    begin(stage)?;
-    stage.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
-    stage.passes_on(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
+    begin(session)?;
+    session.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
+    session.expect_forwarded(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
 }
 
 /// The server's messages arrive byte by byte.
-pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, stage.party(2)?);
+pub(super) fn pieces(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, session.players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
-    for message in hello.into_iter().chain(opening(&all)).chain(stage.turns(&setup, 41)).chain([scores(&all)]) {
+    for message in hello.into_iter().chain(opening(&all)).chain(session.turns(&setup, 41)).chain([scores(&all)]) {
         let bytes = encoded(&message);
         let (last, front) = bytes.split_last().unwrap_or((&0, &[]));
-        stage.server.send_in_bytes(front);
-        stage.tell_bytes(&[*last], &message, &PIECES)?;
+        session.server.send_in_bytes(front);
+        session.send_bytes(&[*last], &message, &PIECES)?;
     }
     Ok(())
 }
 
 /// All messages so far arrive in one batch.
-pub(super) fn late(stage: &mut Stage<'_>) -> Played {
+pub(super) fn late(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
-    messages.extend(stage.turns(&setup, 51));
-    stage.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
+    messages.extend(session.turns(&setup, 51));
+    session.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
     for message in messages {
-        stage.picture_of(&message, &LATE)?;
+        session.expect_picture(&message, &LATE)?;
     }
     Ok(())
 }
 
 /// A long game with many bombs.
-pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, stage.party(4)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&stage.turns(&setup, 61), &GAME)?;
-    stage.tell(&scores(&all), &ENDED)
+pub(super) fn busy(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, session.players(4)?);
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    session.send_all(&opening(&all), &LOBBY)?;
+    session.send_all(&session.turns(&setup, 61), &GAME)?;
+    session.send(&scores(&all), &ENDED)
 }
 
 /// A turn 0 with a large number of blocks, so that neither the message nor the picture fits small buffers.
-pub(super) fn big_turn(stage: &mut Stage<'_>) -> Played {
+pub(super) fn big_turn(session: &mut Session<'_>) -> Played {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
-    turns_of(stage, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
+    turns_of(session, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
 }
 
 /// `GameStarted` with the last player first.
-pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, stage.party(3)?);
-    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+pub(super) fn map_order(session: &mut Session<'_>) -> Played {
+    let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, session.players(3)?);
+    session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
     let started = messages.pop();
-    stage.tell_all(&messages, &LOBBY)?;
+    session.send_all(&messages, &LOBBY)?;
     let mut bytes = vec![2, 0, 0, 0, 3];
     for (id, player) in (0..3_u8).zip(&all).rev() {
         bytes.push(id);
@@ -222,15 +222,15 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
         }
     }
     if let Some(started) = started {
-        stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
+        session.send_bytes(&bytes, &started, &MAP_ORDER)?;
     }
-    stage.tell_all(&stage.turns(&setup, 71), &MAP_ORDER)
+    session.send_all(&session.turns(&setup, 71), &MAP_ORDER)
 }
 
 // A running game, for messages that clients need not understand otherwise.
-fn play(stage: &mut Stage<'_>) -> Played {
-    stage.tell_all(&opening(&players(1)?), &LOBBY)?;
-    stage.tell(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
+fn play(session: &mut Session<'_>) -> Played {
+    session.send_all(&opening(&players(1)?), &LOBBY)?;
+    session.send(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
 }
 
 pub(super) fn malformed(
@@ -240,21 +240,21 @@ pub(super) fn malformed(
     why: &str,
     rule: &'static Rule,
 ) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    let mut session = Session::open(context, judge)?;
+    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     if *rule == BAD_EVENT {
-        play(&mut stage)?;
+        play(&mut session)?;
     }
-    stage.server.send(bytes);
-    context.ends(stage.judge, rule, &mut *stage.run, why);
+    session.server.send(bytes);
+    context.ends(session.judge, rule, &mut *session.run, why);
     Ok(())
 }
 
 pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    play(&mut stage)?;
-    let Stage { judge, mut run, mut server, .. } = stage;
+    let mut session = Session::open(context, judge)?;
+    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    play(&mut session)?;
+    let Session { judge, mut run, mut server, .. } = session;
     server.send(&[3, 0, 1, 0, 0, 0, 9]);
     drop(server);
     context.ends(judge, &CUT_OFF, &mut *run, "after the connection ended within a Turn");
@@ -262,18 +262,18 @@ pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    let Stage { judge, mut run, server, .. } = stage;
+    let mut session = Session::open(context, judge)?;
+    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    let Session { judge, mut run, server, .. } = session;
     server.reset();
     context.ends(judge, &RESET, &mut *run, "after the connection was reset");
     Ok(())
 }
 
 pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    let Stage { judge, mut run, server, .. } = stage;
+    let mut session = Session::open(context, judge)?;
+    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    let Session { judge, mut run, server, .. } = session;
     drop(server);
     context.ends(judge, &CLOSED, &mut *run, "after the server closed the connection");
     Ok(())

@@ -155,7 +155,7 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
         ..small(context)
     };
     let mut host = context.host(judge, &setup)?;
-    context.guest(judge, &mut host, "a client")?;
+    context.connect(judge, &mut host, "a client")?;
     judge.check(&LARGEST_VALUES, true, String::new);
     Ok(())
 }
@@ -185,7 +185,7 @@ pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
     let run = context.start(judge, &extra)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut host = Host::new(run, address, setup.parameters()?);
-    context.guest(judge, &mut host, "a client of a server with long options")?;
+    context.connect(judge, &mut host, "a client of a server with long options")?;
     judge.check(&LONG_OPTIONS, true, String::new);
     Ok(())
 }

@@ -4,13 +4,13 @@ use robots::{Action, Direction, ServerMessage};
 
 use super::{
     lobby::{disconnected, small},
+    openings::one_field,
     rules::{
         BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EMPTY_NAME, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES, PIECES,
         SERVER_NAME, STRICT_UTF8,
     },
+    session::{Kind, Session},
     setup::Setup,
-    staged::one_field,
-    table::{Kind, Table},
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -27,10 +27,10 @@ const _: () = assert!(LONGEST.len() == 255, "the longest possible text");
 
 // Uses a name as the only one in a lobby for two players.
 fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
-    table.connect("an observer")?;
-    let index = table.connect("a player")?;
-    table.join_for(index, name, rule)
+    let mut session = Session::open(context, judge, small(context))?;
+    session.connect("an observer")?;
+    let index = session.connect("a player")?;
+    session.join_for(index, name, rule)
 }
 
 pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -47,22 +47,22 @@ pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
+    let mut session = Session::open(context, judge, small(context))?;
     for name in ["Ann", "Ann"] {
-        let index = table.connect(name)?;
-        table.join_for(index, name, &EQUAL_NAMES)?;
+        let index = session.connect(name)?;
+        session.join_for(index, name, &EQUAL_NAMES)?;
     }
-    table.start()
+    session.start()
 }
 
 /// A player leaves the lobby and returns under the same name.
 pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
-    table.connect("an observer")?;
+    let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
+    session.connect("an observer")?;
     for _ in 0..2 {
-        let index = table.connect("Ann")?;
-        table.join_for(index, "Ann", &COMES_BACK)?;
-        table.leave(index);
+        let index = session.connect("Ann")?;
+        session.join_for(index, "Ann", &COMES_BACK)?;
+        session.leave(index);
     }
     Ok(())
 }
@@ -71,7 +71,7 @@ pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     for name in ["", LONGEST] {
         let mut host = context.host(judge, &Setup { name, ..small(context) })?;
-        context.guest(judge, &mut host, "a client")?;
+        context.connect(judge, &mut host, "a client")?;
         judge.check(&SERVER_NAME, true, String::new);
     }
     Ok(())
@@ -84,44 +84,44 @@ pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
         return Err(Halt::Broken);
     }
     let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
-    let mut table = Table::open(context, judge, setup)?;
-    let ann = table.connect("Ann")?;
-    table.guests[ann].send_bytes(&[0, 3, b'A', b'n', b'n', 3]);
-    table.accepted(ann, "Ann", &HALF_MORE)?;
-    table.start()?;
-    if let Some(mirror) = &mut table.mirror {
-        mirror.sent(0, &[Action::Move(Direction::Right)]);
+    let mut session = Session::open(context, judge, setup)?;
+    let ann = session.connect("Ann")?;
+    session.clients[ann].send_bytes(&[0, 3, b'A', b'n', b'n', 3]);
+    session.accepted(ann, "Ann", &HALF_MORE)?;
+    session.start()?;
+    if let Some(model) = &mut session.model {
+        model.sent(0, &[Action::Move(Direction::Right)]);
     }
-    table.guests[ann].send_bytes(&[Direction::Right as u8]);
-    table.play(ann, &[], &HALF_MORE)
+    session.clients[ann].send_bytes(&[Direction::Right as u8]);
+    session.play(ann, &[], &HALF_MORE)
 }
 
 /// A Join followed by a wrong byte.
 pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
-    table.connect("an observer")?;
-    let mut bob = context.guest(table.judge, &mut table.host, "Bob")?;
+    let mut session = Session::open(context, judge, small(context))?;
+    session.connect("an observer")?;
+    let mut bob = context.connect(session.judge, &mut session.host, "Bob")?;
     bob.connection.send(&[0, 3, b'B', b'o', b'b', 9]);
-    let Some(message) = table.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)? else {
+    let Some(message) = session.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)? else {
         return Ok(());
     };
     let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
-    table.judge.require(&BEFORE_BAD, kept, || {
+    session.judge.require(&BEFORE_BAD, kept, || {
         format!("expected an AcceptedPlayer of \"Bob\", received {}", show::message(&message))
     })
 }
 
 pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     for bytes in [[3, 4], [3, 255]] {
-        disconnected(context, &mut table, &bytes, "a Move with an unknown direction", &BAD_DIRECTION)?;
+        disconnected(context, &mut session, &bytes, "a Move with an unknown direction", &BAD_DIRECTION)?;
     }
     Ok(())
 }
 
 /// Names that some UTF-8 decoders wrongly accept.
 pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 9, ..small(context) })?;
+    let mut session = Session::open(context, judge, Setup { players: 9, ..small(context) })?;
     let names: [(&[u8], &str); 4] = [
         (&[0xed, 0xa0, 0x80], "half of a surrogate pair"),
         (&[0xc0, 0x80], "a zero in two bytes"),
@@ -130,7 +130,7 @@ pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
     ];
     for (name, what) in names {
         let bytes = [&[0, u8::try_from(name.len())?][..], name].concat();
-        disconnected(context, &mut table, &bytes, &format!("a Join whose name is {what}"), &STRICT_UTF8)?;
+        disconnected(context, &mut session, &bytes, &format!("a Join whose name is {what}"), &STRICT_UTF8)?;
     }
     Ok(())
 }

@@ -10,8 +10,8 @@ use robots::ServerMessage;
 use super::{
     lobby::small,
     rules::{NO_DELAY, NO_DRIFT, NO_SEED, TURN_NUMBERS},
+    session::Session,
     setup::Setup,
-    table::Table,
 };
 use crate::{
     judge::{Judge, Played},
@@ -87,12 +87,12 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
 // the turns that were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
 fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, [u64; 2])> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
-    let mut table = Table::open(context, judge, setup)?;
-    let ann = table.connect("Ann")?;
-    table.join(ann, "Ann")?;
-    table.start()?;
-    let judge = &mut *table.judge;
-    let guest = &mut table.guests[ann];
+    let mut session = Session::open(context, judge, setup)?;
+    let ann = session.connect("Ann")?;
+    session.join(ann, "Ann")?;
+    session.start()?;
+    let judge = &mut *session.judge;
+    let client = &mut session.clients[ann];
     let begin = Instant::now();
     // The delay of each turn, compared with the other turns.
     let mut late = Vec::new();
@@ -100,14 +100,14 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     for number in 1..=length {
         let way = usize::from(number / BLOCK % 2);
         if way == LATE {
-            guest.connection.delay_acknowledgements();
+            client.connection.delay_acknowledgements();
         } else {
-            guest.connection.acknowledge();
+            client.connection.acknowledge();
         }
-        let before = guest.reads;
+        let before = client.reads;
         let by = context.options.deadline();
-        let message = guest.expect(judge, &TURN_NUMBERS, by, &format!("turn {number}"))?;
-        parts[way] += guest.reads - before;
+        let message = client.expect(judge, &TURN_NUMBERS, by, &format!("turn {number}"))?;
+        parts[way] += client.reads - before;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
         judge.require(&TURN_NUMBERS, right, || {
             format!("expected turn {number}, received {}", show::message(&message))
@@ -131,10 +131,10 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
         // With this number of draws, two games are never the same by chance.
         let setup = Setup { players: 1, blocks: 20, size: (40, 30), ..small(context) };
         let mut host = context.host_without_seed(judge, &setup)?;
-        let mut guest = context.guest(judge, &mut host, "a client of a server without -s")?;
-        guest.join("Ann")?;
+        let mut client = context.connect(judge, &mut host, "a client of a server without -s")?;
+        client.join("Ann")?;
         let events = loop {
-            let message = guest.expect(judge, &NO_SEED, context.options.deadline(), "a game with turn 0")?;
+            let message = client.expect(judge, &NO_SEED, context.options.deadline(), "a game with turn 0")?;
             if let ServerMessage::Turn { events, .. } = message {
                 break events;
             }

@@ -27,36 +27,36 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     for (id, robot) in (0..=u8::MAX).zip(robots) {
         let from = robot.position;
         if let Some(place) = reborn.get(&id) {
-            let came: Vec<Position> = events.iter().filter_map(|event| moved(event, id)).collect();
-            let position = place.or_else(|| came.first().copied()).unwrap_or(from);
-            if came.len() != 1 {
+            let received: Vec<Position> = events.iter().filter_map(|event| moved(event, id)).collect();
+            let position = place.or_else(|| received.first().copied()).unwrap_or(from);
+            if received.len() != 1 {
                 known = true;
-                let blamed = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
+                let blamed = if received.is_empty() { &REBIRTH } else { &DEAD_ACT };
                 context.check(judge, blamed, false, || {
                     format!(
                         "turn {number}: expected one PlayerMoved of player {id}, whose robot was destroyed, received {} in {}",
-                        came.len(),
+                        received.len(),
                         show::events(events)
                     )
                 });
-                right.extend(came.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
+                right.extend(received.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
                 continue;
             }
-            if came.first() != Some(&position) {
+            if received.first() != Some(&position) {
                 known = true;
                 // In a detail about rebirths, wrong draws break the detail's rule. Other details are about earlier
                 // events.
                 let is_detail = context.focus == Some(&REBIRTH_ON_BLOCK);
-                let blamed = if is_detail { context.blamed(judge, &DRAWS) } else { &DRAWS };
+                let blamed = if is_detail { context.attributed(judge, &DRAWS) } else { &DRAWS };
                 judge.check(blamed, false, || {
                     format!(
                         "turn {number}: expected the rebirth of player {id} at {}, with draws in the order of ids, received {}",
                         show::field(position),
-                        show::fields(&came)
+                        show::fields(&received)
                     )
                 });
             }
-            right.extend(came.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
+            right.extend(received.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
             continue;
         }
         match effect(&board, from, robot.pending.last().map(|pending| pending.action)) {

@@ -18,7 +18,7 @@ pub(super) struct Pending {
     read: Option<u16>,
     overlooked: u16,
     /// Actions of the same batch have the same number.
-    pub(super) burst: u32,
+    pub(super) batch: u32,
     /// The action may have been played without an effect, or dropped.
     pub(super) optional: bool,
 }
@@ -48,14 +48,14 @@ impl Robot {
     }
 
     /// Records actions that are sent in one batch.
-    pub(super) fn sent(&mut self, actions: &[Action], burst: u32) {
+    pub(super) fn sent(&mut self, actions: &[Action], batch: u32) {
         let at = Instant::now();
         self.pending.extend(actions.iter().map(|&action| Pending {
             action,
             at,
             read: None,
             overlooked: 0,
-            burst,
+            batch,
             optional: false,
         }));
     }
@@ -143,8 +143,8 @@ impl Turn<'_> {
         let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };
         let id = u8::try_from(index).ok()?;
         if let Some(&place) = self.reborn.get(&id) {
-            let Some((Event::PlayerMoved { id: told, position }, rest)) = events.split_first() else { return None };
-            if told.0 != id || place.is_some_and(|place| place != *position) || !self.board.contains(*position) {
+            let Some((Event::PlayerMoved { id: moved, position }, rest)) = events.split_first() else { return None };
+            if moved.0 != id || place.is_some_and(|place| place != *position) || !self.board.contains(*position) {
                 return None;
             }
             let mut trial = trial.clone();

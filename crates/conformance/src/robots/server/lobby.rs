@@ -12,8 +12,8 @@ use super::{
         ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NO_CRASH, PIECES, PLAYED_ONCE,
         SECOND_JOIN, TAKEN_PORT, UNDISTURBED,
     },
-    setup::{Got, Guest, Setup},
-    table::{Kind, Table},
+    session::{Kind, Session},
+    setup::{Client, Received, Setup},
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -42,60 +42,60 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
 }
 
 /// Players and observers connect, and the game starts and ends.
-pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Blocks on robots are tested elsewhere.
     let setup = Setup { blocks: 5, ..small(context) };
-    let setup = setup.staged(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
-    let mut table = Table::open(context, judge, setup)?;
-    let ann = table.connect("Ann")?;
-    table.join(ann, "Ann with ó")?;
-    table.connect("an observer")?;
-    let bob = table.connect("Bob")?;
-    table.join(bob, "Bob")?;
-    table.start()?;
-    table.finish(&PLAYED_ONCE)
+    let setup = setup.with_opening(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
+    let mut session = Session::open(context, judge, setup)?;
+    let ann = session.connect("Ann")?;
+    session.join(ann, "Ann with ó")?;
+    session.connect("an observer")?;
+    let bob = session.connect("Bob")?;
+    session.join(bob, "Bob")?;
+    session.start()?;
+    session.finish(&PLAYED_ONCE)
 }
 
 /// Players send actions before and after they join.
 pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
-    let (ann, bob) = (table.connect("Ann")?, table.connect("Bob")?);
+    let mut session = Session::open(context, judge, small(context))?;
+    let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
     for name in [None, Some("Ann")] {
         if let Some(name) = name {
-            table.join_for(ann, name, &LOBBY_ACTIONS)?;
+            session.join_for(ann, name, &LOBBY_ACTIONS)?;
         }
-        table.act(ann, &[Action::PlaceBomb]);
+        session.act(ann, &[Action::PlaceBomb]);
         // Bob joins after the server has read it.
-        table.guests[ann].wait_until_read(&table.host, context.options.deadline());
+        session.clients[ann].wait_until_read(&session.host, context.options.deadline());
     }
-    table.join_for(bob, "Bob", &LOBBY_ACTIONS)?;
-    table.start()?;
-    table.finish(&LOBBY_ACTIONS)
+    session.join_for(bob, "Bob", &LOBBY_ACTIONS)?;
+    session.start()?;
+    session.finish(&LOBBY_ACTIONS)
 }
 
 /// Messages in the lobby arrive together, with a Join as the last one.
-pub(super) fn at_once(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&LOBBY_ACTIONS) {
         judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
         return Err(Halt::Broken);
     }
-    let mut table = Table::open(context, judge, small(context))?;
-    let ann = table.connect("Ann")?;
-    table.guests[ann].send_bytes(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
-    table.accepted(ann, "Ann", &COALESCED)
+    let mut session = Session::open(context, judge, small(context))?;
+    let ann = session.connect("Ann")?;
+    session.clients[ann].send_bytes(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
+    session.accepted(ann, "Ann", &COALESCED)
 }
 
 pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
-    let ann = table.connect("Ann")?;
-    table.join(ann, "Ann")?;
-    table.ask(ann, "Ann again")?;
+    let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
+    let ann = session.connect("Ann")?;
+    session.join(ann, "Ann")?;
+    session.send_join(ann, "Ann again")?;
     // Any reaction of the server precedes its response to Bob.
-    let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
+    let mut bob = context.connect_unchecked(session.judge, &mut session.host, "Bob")?;
     bob.join("Bob")?;
-    let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)?;
+    let message = session.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)?;
     let Some(message @ ServerMessage::AcceptedPlayer { player, .. }) = &message else { return Ok(()) };
-    table.judge.check(&SECOND_JOIN, *player.name != *"Ann again", || {
+    session.judge.check(&SECOND_JOIN, *player.name != *"Ann again", || {
         format!("expected nothing after the second Join of a connection, received {}", show::message(message))
     });
     Ok(())
@@ -103,103 +103,103 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// A player's bytes arrive one by one, with other clients being served in between.
 pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
-    let ann = table.connect("Ann")?;
-    table.connect("an observer")?;
+    let mut session = Session::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
+    let ann = session.connect("Ann")?;
+    session.connect("an observer")?;
     // They stay connected, since the server's handling of disconnects is not tested here.
     let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
-        table.guests[ann].send_bytes(&[byte]);
-        table.guests[ann].wait_until_read(&table.host, context.options.deadline());
+        session.clients[ann].send_bytes(&[byte]);
+        session.clients[ann].wait_until_read(&session.host, context.options.deadline());
         // The service of a client in between shows that the server has read the piece and does not block on the rest.
-        let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
+        let mut other = context.connect_unchecked(session.judge, &mut session.host, "a second client")?;
         let what = "Hello at a second client while the first has sent a part of a Join";
-        other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
+        other.expect(session.judge, &PIECES, context.options.deadline(), what)?;
         others.push(other);
     }
-    table.guests[ann].send_bytes(b"n");
-    table.accepted(ann, "Ann", &PIECES)?;
-    table.judge.check(&PIECES, true, String::new);
-    table.start()?;
+    session.clients[ann].send_bytes(b"n");
+    session.accepted(ann, "Ann", &PIECES)?;
+    session.judge.check(&PIECES, true, String::new);
+    session.start()?;
     // A Move in two pieces with a turn in between is played in the turn after its second piece.
     for _ in 0..2 {
-        let way = table.any_way(0);
-        table.guests[ann].send_bytes(&[3]);
-        table.turn(&PIECES)?;
-        if let Some(mirror) = &mut table.mirror {
-            mirror.sent(0, &[Action::Move(way)]);
+        let way = session.any_way(0);
+        session.clients[ann].send_bytes(&[3]);
+        session.turn(&PIECES)?;
+        if let Some(model) = &mut session.model {
+            model.sent(0, &[Action::Move(way)]);
         }
         // The numbers of directions are those of their order.
-        table.guests[ann].send_bytes(&[way as u8]);
-        table.turn(&PIECES)?;
+        session.clients[ann].send_bytes(&[way as u8]);
+        session.turn(&PIECES)?;
     }
-    table.finish(&PIECES)
+    session.finish(&PIECES)
 }
 
 /// Clients that send invalid messages in the lobby and in the game.
 pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
-    let ann = table.connect("Ann")?;
+    let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let ann = session.connect("Ann")?;
     for (bytes, what) in [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255")] {
-        disconnected(context, &mut table, bytes, what, &BAD_BYTES)?;
+        disconnected(context, &mut session, bytes, what, &BAD_BYTES)?;
     }
-    let late = context.guest(table.judge, &mut table.host, "a client")?;
-    table.join_for(ann, "Ann", &UNDISTURBED)?;
-    table.start()?;
-    closes(context, &mut table, late, &[9], "the unknown tag 9", &BAD_BYTES)?;
-    table.finish(&PLAYED_ONCE)?;
-    table.judge.require(&UNDISTURBED, true, String::new)
+    let late = context.connect(session.judge, &mut session.host, "a client")?;
+    session.join_for(ann, "Ann", &UNDISTURBED)?;
+    session.start()?;
+    closes(context, &mut session, late, &[9], "the unknown tag 9", &BAD_BYTES)?;
+    session.finish(&PLAYED_ONCE)?;
+    session.judge.require(&UNDISTURBED, true, String::new)
 }
 
 /// A client sends wrong bytes and is disconnected. The other clients are still served.
 pub(super) fn disconnected(
     context: &Context<'_>,
-    table: &mut Table<'_>,
+    session: &mut Session<'_>,
     bytes: &[u8],
     what: &str,
     rule: &'static Rule,
 ) -> Played {
-    let guest = context.guest(table.judge, &mut table.host, "a client")?;
-    closes(context, table, guest, bytes, what, rule)
+    let client = context.connect(session.judge, &mut session.host, "a client")?;
+    closes(context, session, client, bytes, what, rule)
 }
 
 fn closes(
     context: &Context<'_>,
-    table: &mut Table<'_>,
-    mut guest: Guest,
+    session: &mut Session<'_>,
+    mut client: Client,
     bytes: &[u8],
     what: &str,
     rule: &'static Rule,
 ) -> Played {
-    guest.connection.send(bytes);
+    client.connection.send(bytes);
     let by = context.options.deadline();
     // The messages before the disconnect are not checked.
     let closed = loop {
-        match guest.next(by) {
-            Got::Message(_) => {}
-            came => break matches!(came, Got::Closed),
+        match client.next(by) {
+            Received::Message(_) => {}
+            received => break matches!(received, Received::Closed),
         }
     };
-    table.judge.require(rule, closed, || {
+    session.judge.require(rule, closed, || {
         format!("expected the end of the connection after {what} ({}), but it is still open", show::bytes(bytes))
     })?;
     // A server that exits closes this connection slightly before its exit.
-    table.host.suspect = Some(rule);
-    if let Some(exit) = table.host.run.exit(Instant::now() + ENDING) {
-        if exit.is_crash(&table.host.run.errors()) {
-            table.judge.retract(rule);
-            table.judge.leave_out_for([rule], &NO_CRASH);
+    session.host.suspect = Some(rule);
+    if let Some(exit) = session.host.run.exit(Instant::now() + ENDING) {
+        if exit.is_crash(&session.host.run.errors()) {
+            session.judge.retract(rule);
+            session.judge.leave_out_for([rule], &NO_CRASH);
             return Err(Halt::Broken);
         }
-        return table
+        return session
             .judge
             .broken(rule, || format!("expected the server to continue after {what}, but it ended with {exit}"));
     }
-    for guest in &mut table.guests {
+    for client in &mut session.clients {
         let by = Instant::now() + Duration::from_millis(1);
-        let lost = !guest.connection.more(by) && guest.connection.closed;
-        table.judge.require(&UNDISTURBED, !lost, || {
-            format!("{}: expected an open connection after another client sent {what}, but it was closed", guest.label)
+        let lost = !client.connection.more(by) && client.connection.closed;
+        session.judge.require(&UNDISTURBED, !lost, || {
+            format!("{}: expected an open connection after another client sent {what}, but it was closed", client.label)
         })?;
     }
     Ok(())
@@ -207,22 +207,23 @@ fn closes(
 
 /// A Join whose name is not UTF-8.
 pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
-    disconnected(context, &mut table, &[0, 3, b'a', 0xff, b'b'], "a Join whose name is not UTF-8", &BAD_NAME)?;
-    let ann = table.connect("Ann")?;
-    table.join_for(ann, "Ann", &UNDISTURBED)
+    let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
+    disconnected(context, &mut session, &[0, 3, b'a', 0xff, b'b'], "a Join whose name is not UTF-8", &BAD_NAME)?;
+    let ann = session.connect("Ann")?;
+    session.join_for(ann, "Ann", &UNDISTURBED)
 }
 
 /// The number of clients that a server must be able to serve.
 pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
+    let mut session = Session::open(context, judge, small(context))?;
     for number in 1..=25 {
-        let mut guest = context.stranger(table.judge, &mut table.host, &format!("client {number} of 25"))?;
-        guest.expect(table.judge, &MANY_CLIENTS, context.options.deadline(), "Hello")?;
-        table.guests.push(guest);
+        let mut client =
+            context.connect_unchecked(session.judge, &mut session.host, &format!("client {number} of 25"))?;
+        client.expect(session.judge, &MANY_CLIENTS, context.options.deadline(), "Hello")?;
+        session.clients.push(client);
     }
-    table.join(24, "the last one")?;
-    table.judge.require(&MANY_CLIENTS, true, String::new)
+    session.join(24, "the last one")?;
+    session.judge.require(&MANY_CLIENTS, true, String::new)
 }
 
 pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -230,26 +231,26 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
         // This system has no IPv6.
         return Ok(());
     }
-    let mut table = Table::open(context, judge, small(context))?;
-    let first = table.connect("a client over IPv4")?;
-    let address = SocketAddr::from((Ipv6Addr::LOCALHOST, table.host.address.port()));
+    let mut session = Session::open(context, judge, small(context))?;
+    let first = session.connect("a client over IPv4")?;
+    let address = SocketAddr::from((Ipv6Addr::LOCALHOST, session.host.address.port()));
     // The connection stays open, since clients that disconnect immediately are tested elsewhere.
     let probe = Connection::once(address, context.options.patience);
     if probe.is_err() {
         // A server that serves only one client also rejects a second one over IPv4.
-        table.connect("a second client over IPv4")?;
-        return table.judge.broken(&IPV6, || {
+        session.connect("a second client over IPv4")?;
+        return session.judge.broken(&IPV6, || {
             format!(
                 "expected connections to {} and {address}, but the server accepts only the former",
-                table.host.address
+                session.host.address
             )
         });
     }
-    table.host.address = address;
-    let second = table.connect("a client over IPv6")?;
-    table.join(second, "six")?;
-    table.join(first, "four")?;
-    table.judge.require(&IPV6, true, String::new)
+    session.host.address = address;
+    let second = session.connect("a client over IPv6")?;
+    session.join(second, "six")?;
+    session.join(first, "four")?;
+    session.judge.require(&IPV6, true, String::new)
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -11,13 +11,13 @@ use robots::Action;
 
 use super::{
     lobby::small,
+    openings::{one_field, start_game},
     rules::{
         ALL_ADDRESSES, BAD_BYTES, CROWD, FLOOD, HALF_A_JOIN, LISTENS, MANY_CLIENTS, OFFENDER, OWN_BUFFERS, RESET,
         RESTART, VISITORS,
     },
+    session::Session,
     setup::{Host, Setup},
-    staged::{begun, one_field},
-    table::Table,
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -41,29 +41,30 @@ const FLOOD_MESSAGES: usize = 64;
 
 /// Clients that reset their connections, in the lobby and in a game.
 pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
-    let ann = table.connect("Ann")?;
-    table.connect("an observer")?;
-    broken_off(context, &mut table, &RESET)?;
-    table.join(ann, "Ann")?;
-    table.start()?;
-    broken_off(context, &mut table, &RESET)?;
-    table.finish(&RESET)
+    let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let ann = session.connect("Ann")?;
+    session.connect("an observer")?;
+    reset_connections(context, &mut session, &RESET)?;
+    session.join(ann, "Ann")?;
+    session.start()?;
+    reset_connections(context, &mut session, &RESET)?;
+    session.finish(&RESET)
 }
 
 // Closing a connection with unread data resets it.
-fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule) -> Played {
-    table.host.suspect = Some(rule);
+fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'static Rule) -> Played {
+    session.host.suspect = Some(rule);
     for _ in 0..RESETS {
-        let guest = context.stranger(table.judge, &mut table.host, "a client that resets its connection")?;
-        guest.connection.stream.set_read_timeout(Some(context.options.patience))?;
-        let came = guest.connection.stream.peek(&mut [0]);
-        let kept = came.is_ok_and(|bytes| bytes > 0);
+        let client =
+            context.connect_unchecked(session.judge, &mut session.host, "a client that resets its connection")?;
+        client.connection.stream.set_read_timeout(Some(context.options.patience))?;
+        let received = client.connection.stream.peek(&mut [0]);
+        let kept = received.is_ok_and(|bytes| bytes > 0);
         if !kept {
             // The connections of a crashed server are closed slightly before the system reports its exit.
-            let _ = table.host.run.exit(Instant::now() + MOMENT);
+            let _ = session.host.run.exit(Instant::now() + MOMENT);
         }
-        table.judge.require(rule, kept, || {
+        session.judge.require(rule, kept, || {
             "expected Hello after other clients reset their connections, received none".to_owned()
         })?;
     }
@@ -73,15 +74,15 @@ fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule)
 /// A client writes without a pause during a game.
 pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
-    let mut table = begun(context, judge, setup)?;
-    let flooder = context.guest(table.judge, &mut table.host, "a client that floods the server")?;
-    table.host.suspect = Some(&FLOOD);
+    let mut session = start_game(context, judge, setup)?;
+    let flooder = context.connect(session.judge, &mut session.host, "a client that floods the server")?;
+    session.host.suspect = Some(&FLOOD);
     let mut stream = flooder.connection.stream.try_clone()?;
     thread::scope(|scope| {
         // A Join has the most bytes for the least work, and an observer's Join is ignored.
         let flood = [[0, 254].as_slice(), &[b'x'; 254]].concat().repeat(FLOOD_MESSAGES);
         scope.spawn(move || while stream.write_all(&flood).is_ok() {});
-        let played = table.finish(&FLOOD);
+        let played = session.finish(&FLOOD);
         // Ends the thread. The server may have closed the connection already.
         let _ = flooder.connection.stream.shutdown(Shutdown::Both);
         played
@@ -92,19 +93,19 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
     // Like the following clients, this one stays connected until it has received Hello.
-    context.stranger(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
+    context.connect_unchecked(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
     for number in 0..PASSING {
         // The recordings of these connections would all be the same.
         let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
-        let mut came = false;
+        let mut received = false;
         if let Ok(mut connection) = opened {
-            came = connection.more(context.options.deadline());
+            received = connection.more(context.options.deadline());
         }
-        if !came && judge.has_failed(&MANY_CLIENTS) {
+        if !received && judge.has_failed(&MANY_CLIENTS) {
             judge.leave_out_for([&VISITORS], &MANY_CLIENTS);
             return Err(Halt::Broken);
         }
-        judge.require(&VISITORS, came, || {
+        judge.require(&VISITORS, received, || {
             format!(
                 "expected Hello after {number} clients that connected and left, received none{}",
                 host.run.obituary()
@@ -116,7 +117,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
-    let _first = context.stranger(judge, &mut host, "the first client")?;
+    let _first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let first = host.address;
     // A server may limit the connections of one host, so half of the clients use another address, if there is one.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
@@ -127,15 +128,15 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
             Some(connection) => Ok(connection),
             None => Connection::to_server(&mut *host.run, first, context.options.deadline()),
         };
-        let came = opened.is_ok_and(|mut connection| {
-            let came = connection.more(context.options.deadline());
+        let received = opened.is_ok_and(|mut connection| {
+            let received = connection.more(context.options.deadline());
             all.push(connection);
-            came
+            received
         });
-        judge.check(&CROWD, came, || {
+        judge.check(&CROWD, received, || {
             format!("expected Hello on {MANY} simultaneous connections, received none on number {}", number + 1)
         });
-        if !came {
+        if !received {
             break;
         }
     }
@@ -146,11 +147,11 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = small(context);
     let mut host = context.host(judge, &setup)?;
-    let guest = context.guest(judge, &mut host, "a client of the first server")?;
+    let client = context.connect(judge, &mut host, "a client of the first server")?;
     let Host { run, address, .. } = host;
     // The server closes first, so that the system keeps its side of the connection for a while.
     drop(run);
-    drop(guest);
+    drop(client);
     let by = context.options.deadline();
     loop {
         let mut run = context.host_at(judge, &setup, &address.port().to_string())?;
@@ -173,7 +174,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
         return Err(Halt::Broken);
     }
     let mut host = context.host(judge, &small(context))?;
-    drop(context.guest(judge, &mut host, "a client of the usual address")?);
+    drop(context.connect(judge, &mut host, "a client of the usual address")?);
     if host.address.is_ipv6() {
         judge.leave_out_for([&ALL_ADDRESSES], &LISTENS);
         return Err(Halt::Broken);
@@ -183,7 +184,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     if opened.is_err() {
         // A server that serves only one client also rejects a second one at the usual address.
         host.address.set_ip(Ipv4Addr::LOCALHOST.into());
-        context.guest(judge, &mut host, "a second client of the usual address")?;
+        context.connect(judge, &mut host, "a second client of the usual address")?;
         host.address.set_ip(OTHER.into());
     }
     judge.require(&ALL_ADDRESSES, opened.is_ok(), || {
@@ -193,31 +194,31 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
 
 /// Parts of two messages arrive alternately.
 pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
-    let (ann, bob) = (table.connect("Ann")?, table.connect("Bob")?);
+    let mut session = Session::open(context, judge, small(context))?;
+    let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
-        table.guests[index].send_bytes(piece);
-        table.guests[index].wait_until_read(&table.host, context.options.deadline());
+        session.clients[index].send_bytes(piece);
+        session.clients[index].wait_until_read(&session.host, context.options.deadline());
         // The service of a client in between shows that the piece was read.
-        drop(context.guest(table.judge, &mut table.host, "a third client")?);
+        drop(context.connect(session.judge, &mut session.host, "a third client")?);
     }
-    table.accepted(ann, "Ann", &OWN_BUFFERS)?;
-    table.guests[bob].send_bytes(b"b");
-    table.accepted(bob, "Bob", &OWN_BUFFERS)
+    session.accepted(ann, "Ann", &OWN_BUFFERS)?;
+    session.clients[bob].send_bytes(b"b");
+    session.accepted(bob, "Bob", &OWN_BUFFERS)
 }
 
-pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
-    let ann = table.connect("Ann")?;
-    let mut guest = context.guest(table.judge, &mut table.host, "a client that leaves within a Join")?;
-    guest.connection.send(&[0, 5, b'H', b'a']);
-    drop(guest);
-    table.host.suspect = Some(&HALF_A_JOIN);
+pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut session = Session::open(context, judge, small(context))?;
+    let ann = session.connect("Ann")?;
+    let mut client = context.connect(session.judge, &mut session.host, "a client that leaves within a Join")?;
+    client.connection.send(&[0, 5, b'H', b'a']);
+    drop(client);
+    session.host.suspect = Some(&HALF_A_JOIN);
     // The service of a client in the meantime shows that the server has also detected the end.
     for _ in 0..3 {
-        drop(context.guest(table.judge, &mut table.host, "a later client")?);
+        drop(context.connect(session.judge, &mut session.host, "a later client")?);
     }
-    table.join_for(ann, "Ann", &HALF_A_JOIN)
+    session.join_for(ann, "Ann", &HALF_A_JOIN)
 }
 
 /// A player sends wrong bytes in a game. Its robot stays, as if the player had left.
@@ -226,9 +227,9 @@ pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
         judge.leave_out_for([&OFFENDER], &BAD_BYTES);
         return Err(Halt::Broken);
     }
-    let mut table = begun(context, judge, one_field(context, 2))?;
-    let mut offender = table.guests.remove(1);
+    let mut session = start_game(context, judge, one_field(context, 2))?;
+    let mut offender = session.clients.remove(1);
     offender.connection.send(&[9]);
-    table.together(&[(0, Action::PlaceBomb)], &OFFENDER)?;
-    table.pass(2, &OFFENDER)
+    session.together(&[(0, Action::PlaceBomb)], &OFFENDER)?;
+    session.pass(2, &OFFENDER)
 }

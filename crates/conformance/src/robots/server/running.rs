@@ -8,8 +8,8 @@ use robots::{Action, ServerMessage};
 use super::{
     lobby::small,
     rules::{BUSY, HELLO, LATE},
+    session::Session,
     setup::{Host, Setup},
-    table::Table,
 };
 use crate::{
     judge::{Judge, Played},
@@ -25,7 +25,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     // The duration of its turns is unknown. All other parameters are in its Hello.
     let known = Setup { duration: context.options.patience * 6, ..small(context) };
     let mut host = Host::new(run, address, known.parameters()?);
-    let mut first = context.stranger(judge, &mut host, "the first client")?;
+    let mut first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let hello = first.expect(judge, &HELLO, context.options.deadline(), "Hello after connecting")?;
     let ServerMessage::Hello(parameters) = hello else {
         return judge.broken(&HELLO, || "expected Hello as the first message, received another".to_owned());
@@ -41,33 +41,33 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
         ..known
     };
     host.parameters = parameters;
-    let mut table = Table::at(context, judge, host, known, false);
-    let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
+    let mut session = Session::at(context, judge, host, known, false);
+    let mut probe = context.connect(session.judge, &mut session.host, "a client")?;
     // If players are already waiting or a game is running, the server cannot be tested.
-    if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Got::Nothing) {
+    if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Received::Timeout) {
         return Ok(());
     }
     drop(probe);
     for number in 0..players {
         let name = format!("player {number}");
-        let index = table.connect(&name)?;
-        table.join(index, &name)?;
+        let index = session.connect(&name)?;
+        session.join(index, &name)?;
     }
-    table.start()?;
+    session.start()?;
     for turn in 0..length.min(TURNS) {
         if turn == length.min(TURNS) / 2 {
-            table.connect("a late joiner")?;
-            table.judge.check(&LATE, true, String::new);
+            session.connect("a late joiner")?;
+            session.judge.check(&LATE, true, String::new);
         }
         for player in 0..usize::from(players) {
             let action = match (usize::from(turn) + player) % 6 {
                 0 => Action::PlaceBomb,
                 3 => Action::PlaceBlock,
-                _ => Action::Move(table.any_way(player)),
+                _ => Action::Move(session.any_way(player)),
             };
-            table.act(player, &[action]);
+            session.act(player, &[action]);
         }
-        table.turn(&BUSY)?;
+        session.turn(&BUSY)?;
     }
-    if table.is_running() { Ok(()) } else { table.ended() }
+    if session.is_running() { Ok(()) } else { session.ended() }
 }

@@ -102,29 +102,29 @@ impl Context<'_> {
     }
 
     /// Connects to a server and checks its Hello. Any other message counts as the next message.
-    pub(super) fn guest(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
+    pub(super) fn connect(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
         let general = host.missing_service(&HELLO);
-        let mut guest = self.stranger(judge, host, label)?;
-        let rule = self.blamed(judge, general);
-        let hello = guest.expect(judge, rule, self.options.deadline(), "Hello after connecting")?;
-        guest.since = Instant::now();
+        let mut client = self.connect_unchecked(judge, host, label)?;
+        let rule = self.attributed(judge, general);
+        let hello = client.expect(judge, rule, self.options.deadline(), "Hello after connecting")?;
+        client.since = Instant::now();
         let right = ServerMessage::Hello(host.parameters.clone());
         let kept = hello == right;
         // The messages for a late joiner do not depend on a detail.
-        let rule = if kept || host.is_playing { &HELLO } else { self.blamed(judge, &HELLO) };
+        let rule = if kept || host.is_playing { &HELLO } else { self.attributed(judge, &HELLO) };
         judge.check(rule, kept, || {
-            let (came, right) = (show::message(&hello), show::message(&right));
-            format!("{label}: expected {right} as the first message, received {came}")
+            let (received, right) = (show::message(&hello), show::message(&right));
+            format!("{label}: expected {right} as the first message, received {received}")
         });
         if !matches!(hello, ServerMessage::Hello(_)) {
-            guest.put_back(hello);
+            client.put_back(hello);
         }
-        Ok(guest)
+        Ok(client)
     }
 
     /// Connects to a server without checking what it sends.
-    pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        let rule = self.blamed(judge, host.missing_service(&LISTENS));
+    pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
+        let rule = self.attributed(judge, host.missing_service(&LISTENS));
         let opened = host.open(self.options.patience);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label}: expected a connection, but the server ended with {exit}"),
@@ -138,7 +138,7 @@ impl Context<'_> {
         let connection = connection.recorded(judge.line(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
         let label = label.to_owned();
-        Ok(Guest {
+        Ok(Client {
             connection,
             incoming: Incoming::default(),
             ahead: None,
@@ -194,15 +194,15 @@ impl Host {
 }
 
 /// The result of waiting for a message of the server.
-pub(super) enum Got {
+pub(super) enum Received {
     Message(ServerMessage),
-    Wrong(String),
+    Invalid(String),
     Closed,
-    Nothing,
+    Timeout,
 }
 
 /// A connection of the tester to the server.
-pub(super) struct Guest {
+pub(super) struct Client {
     pub(super) connection: Connection,
     incoming: Incoming,
     // A message that was read too early.
@@ -220,15 +220,15 @@ pub(super) struct Guest {
     pub(super) is_lost: bool,
 }
 
-impl Guest {
+impl Client {
     /// Returns a message to the front, so that it is the next one again.
     pub(super) fn put_back(&mut self, message: ServerMessage) {
         self.ahead = Some(message);
     }
 
-    pub(super) fn next(&mut self, by: Instant) -> Got {
+    pub(super) fn next(&mut self, by: Instant) -> Received {
         if let Some(message) = self.ahead.take() {
-            return Got::Message(message);
+            return Received::Message(message);
         }
         loop {
             let bytes = self.connection.buffer.split();
@@ -236,13 +236,13 @@ impl Guest {
             match self.incoming.next_message() {
                 Ok(Some(message)) => {
                     self.connection.took(1);
-                    return Got::Message(message);
+                    return Received::Message(message);
                 }
-                Err(wrong) => return Got::Wrong(wrong.to_string()),
+                Err(wrong) => return Received::Invalid(wrong.to_string()),
                 Ok(None) => {}
             }
             if !self.connection.more(by) {
-                return if self.connection.closed { Got::Closed } else { Got::Nothing };
+                return if self.connection.closed { Received::Closed } else { Received::Timeout };
             }
             self.reads += 1;
         }
@@ -259,7 +259,7 @@ impl Guest {
         self.receive(judge, rule, by, what).ok_or(Halt::Broken)
     }
 
-    /// Like [`Guest::expect`]. If the message does not arrive, no further one is awaited.
+    /// Like [`Client::expect`]. If the message does not arrive, no further one is awaited.
     pub(super) fn receive(
         &mut self,
         judge: &mut Judge,
@@ -268,21 +268,21 @@ impl Guest {
         what: &str,
     ) -> Option<ServerMessage> {
         let label = self.label.clone();
-        let got = self.next(by);
-        self.is_lost = !matches!(got, Got::Message(_));
-        match got {
-            Got::Message(message) => {
+        let received = self.next(by);
+        self.is_lost = !matches!(received, Received::Message(_));
+        match received {
+            Received::Message(message) => {
                 judge.check(&WELL_FORMED, true, String::new);
                 return Some(message);
             }
-            Got::Wrong(wrong) => judge.check(&WELL_FORMED, false, || {
+            Received::Invalid(wrong) => judge.check(&WELL_FORMED, false, || {
                 format!("{label}: expected a message of a server, received invalid bytes: {wrong}")
             }),
-            Got::Closed => judge.check(rule, false, || {
+            Received::Closed => judge.check(rule, false, || {
                 let part = if self.incoming.is_within_message() { " within a message" } else { "" };
                 format!("{label}: expected {what}, received the end of the connection{part}")
             }),
-            Got::Nothing => judge.check(rule, false, || {
+            Received::Timeout => judge.check(rule, false, || {
                 let place = self.incoming.place();
                 let part = if self.incoming.is_within_message() {
                     format!(" except a part of {place}")

@@ -9,12 +9,12 @@ use std::{
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
-    mirror::Mirror,
+    model::Model,
     rules::{
         ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, NOT_RESET,
         SAME_FOR_ALL, SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_DURATION, TURN_NUMBERS, WELL_FORMED,
     },
-    setup::{Got, Guest, Host, Setup},
+    setup::{Client, Host, Received, Setup},
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -27,17 +27,17 @@ const MOMENT: Duration = Duration::from_millis(50);
 /// On a board with at most this number of fields, two games may start alike by chance.
 const FEW_FIELDS: u32 = 20;
 /// The maximum number of unexpected messages that are skipped in place of the expected one.
-const MOST_STRAYS: usize = 20;
+const MAX_UNEXPECTED: usize = 20;
 
-pub(super) struct Table<'a> {
+pub(super) struct Session<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) judge: &'a mut Judge,
     pub(super) host: Host,
     pub(super) setup: Setup,
-    pub(super) guests: Vec<Guest>,
+    pub(super) clients: Vec<Client>,
     /// The players that were accepted for the current or the next game.
     pub(super) players: Vec<Player>,
-    pub(super) mirror: Option<Mirror>,
+    pub(super) model: Option<Model>,
     // The messages of the lobby or the game that all clients received.
     log: Vec<ServerMessage>,
     // Players whose ids differ from the expected ones.
@@ -47,10 +47,10 @@ pub(super) struct Table<'a> {
     blocks: Option<u16>,
     games: u32,
     // The difference between the received and the expected turn numbers.
-    surplus: u16,
+    turn_offset: u16,
     // The duration of a turn, if it is known, and when the last Join was sent. Turn 0 cannot precede that Join.
     pace: Option<Duration>,
-    asked: Instant,
+    last_join: Instant,
     // The events of the first turn 0.
     first: Option<Vec<Event>>,
 }
@@ -69,68 +69,68 @@ fn canonical(message: &ServerMessage) -> ServerMessage {
     message
 }
 
-impl<'a> Table<'a> {
+impl<'a> Session<'a> {
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Self> {
         let host = context.host(judge, &setup)?;
         Ok(Self::at(context, judge, host, setup, true))
     }
 
-    /// A table at a running server, whose seed and blocks may be `known`.
+    /// A session at a running server, whose seed and blocks may be `known`.
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
-        let (guests, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
+        let (clients, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
         let pace = known.then_some(setup.duration);
         Self {
             context,
             judge,
             host,
             setup,
-            guests,
+            clients,
             players,
-            mirror: None,
+            model: None,
             log,
             renamed,
             draws,
             blocks,
             games: 0,
-            surplus: 0,
+            turn_offset: 0,
             pace,
-            asked: Instant::now(),
+            last_join: Instant::now(),
             first: None,
         }
     }
 
     /// Connects a client, which receives everything that the other clients have received. Returns its index.
     pub(super) fn connect(&mut self, label: &str) -> Played<usize> {
-        let mut guest = self.context.guest(self.judge, &mut self.host, label)?;
-        let general = if self.mirror.is_some() { &LATE } else { &NEWCOMER };
-        let rule = self.context.blamed(self.judge, general);
+        let mut client = self.context.connect(self.judge, &mut self.host, label)?;
+        let general = if self.model.is_some() { &LATE } else { &NEWCOMER };
+        let rule = self.context.attributed(self.judge, general);
         let mut wrong = None;
         let mut due = 0;
         while let Some(right) = self.log.get(due).cloned() {
             let right = &right;
             let by = self.context.options.deadline();
-            let Some(told) = guest.receive(self.judge, rule, by, &show::message(right)) else { break };
-            self.no_early_start(&told)?;
+            let Some(arrived) = client.receive(self.judge, rule, by, &show::message(right)) else { break };
+            self.check_no_early_start(&arrived)?;
             // If a message is missing or unexpected, the next correct one shows where to continue.
-            let place = self.log.iter().skip(due).position(|right| canonical(&told) == canonical(right));
+            let place = self.log.iter().skip(due).position(|right| canonical(&arrived) == canonical(right));
             if place != Some(0) && wrong.is_none() {
-                wrong = Some((due, told.clone()));
+                wrong = Some((due, arrived.clone()));
             }
-            let is_other = place.is_none() && kind(&told) == kind(right) && turn_of(&told) == turn_of(right);
+            let is_other = place.is_none() && kind(&arrived) == kind(right) && turn_of(&arrived) == turn_of(right);
             due += place.map_or(usize::from(is_other), |place| place + 1);
-            if kind(&told) > kind(right) && place.is_none() {
-                guest.put_back(told);
+            if kind(&arrived) > kind(right) && place.is_none() {
+                client.put_back(arrived);
                 break;
             }
         }
         self.context.check(self.judge, general, wrong.is_none(), || {
-            let Some((index, told)) = &wrong else { return String::new() };
-            let (number, told, right) = (index + 2, show::message(told), show::message(&self.log[*index]));
-            format!("{label}: expected {right} as message {number}, received {told}")
+            let Some((index, arrived)) = &wrong else { return String::new() };
+            let (number, arrived, right) = (index + 2, show::message(arrived), show::message(&self.log[*index]));
+            format!("{label}: expected {right} as message {number}, received {arrived}")
         });
-        self.guests.push(guest);
-        Ok(self.guests.len() - 1)
+        self.clients.push(client);
+        Ok(self.clients.len() - 1)
     }
 
     /// Receives the next message of a kind at all clients, which must be the same for each. If it does not arrive,
@@ -138,32 +138,35 @@ impl<'a> Table<'a> {
     /// expected message out, the result is empty.
     pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str, due: Kind) -> Played<Option<ServerMessage>> {
         let by = self.context.options.deadline() + self.setup.duration;
-        let mut told: Option<ServerMessage> = None;
+        let mut arrived: Option<ServerMessage> = None;
         let mut is_left_out = false;
-        for index in 0..self.guests.len() {
-            if self.guests[index].is_lost {
+        for index in 0..self.clients.len() {
+            if self.clients[index].is_lost {
                 continue;
             }
             // A server that misses the message in other scenarios too breaks one rule.
-            let rule = if told.is_some() && !self.judge.has_failed(rule) { &SAME_FOR_ALL } else { rule };
+            let rule = if arrived.is_some() && !self.judge.has_failed(rule) { &SAME_FOR_ALL } else { rule };
             let Some(message) = self.next_of(index, rule, what, due, by)? else {
-                is_left_out |= !self.guests[index].is_lost;
+                is_left_out |= !self.clients[index].is_lost;
                 continue;
             };
-            match &told {
-                None => told = Some(message),
+            match &arrived {
+                None => arrived = Some(message),
                 Some(first) => {
                     self.judge.check(&SAME_FOR_ALL, canonical(first) == canonical(&message), || {
                         let (first, other) = (show::message(first), show::message(&message));
-                        format!("{}: expected {first}, as at other clients, received {other}", self.guests[index].label)
+                        format!(
+                            "{}: expected {first}, as at other clients, received {other}",
+                            self.clients[index].label
+                        )
                     });
                 }
             }
         }
-        if told.is_none() && !is_left_out {
+        if arrived.is_none() && !is_left_out {
             Err(Halt::Broken)
         } else {
-            Ok(told.map(|message| self.translated(message)))
+            Ok(arrived.map(|message| self.with_expected_ids(message)))
         }
     }
 
@@ -176,10 +179,10 @@ impl<'a> Table<'a> {
         due: Kind,
         by: Instant,
     ) -> Played<Option<ServerMessage>> {
-        for _ in 0..MOST_STRAYS {
-            let Some(message) = self.guests[index].receive(self.judge, rule, by, what) else { return Ok(None) };
+        for _ in 0..MAX_UNEXPECTED {
+            let Some(message) = self.clients[index].receive(self.judge, rule, by, what) else { return Ok(None) };
             if due == Kind::Accepted {
-                self.no_early_start(&message)?;
+                self.check_no_early_start(&message)?;
             }
             let is_repeated = due == Kind::Accepted && self.log.contains(&message);
             if kind(&message) == due && !is_repeated {
@@ -194,23 +197,23 @@ impl<'a> Table<'a> {
                 _ => &WELL_FORMED,
             };
             self.judge.check(blamed, false, || {
-                let label = &self.guests[index].label;
+                let label = &self.clients[index].label;
                 format!("{label}: expected {what}, received {}", show::message(&message))
             });
             if is_next {
-                self.guests[index].put_back(message);
+                self.clients[index].put_back(message);
                 return Ok(None);
             }
         }
-        self.guests[index].is_lost = true;
+        self.clients[index].is_lost = true;
         Ok(None)
     }
 
     // If the game starts before the lobby is full, the scenario cannot continue.
-    fn no_early_start(&mut self, message: &ServerMessage) -> Played {
+    fn check_no_early_start(&mut self, message: &ServerMessage) -> Played {
         let count = usize::from(self.setup.players);
         let is_early = matches!(message, ServerMessage::GameStarted { players } if players.len() < count);
-        if self.mirror.is_some() || !is_early {
+        if self.model.is_some() || !is_early {
             return Ok(());
         }
         self.judge.broken(&GAME_STARTED, || {
@@ -219,7 +222,7 @@ impl<'a> Table<'a> {
     }
 
     // Replaces wrong player ids by the expected ones.
-    fn translated(&self, mut message: ServerMessage) -> ServerMessage {
+    fn with_expected_ids(&self, mut message: ServerMessage) -> ServerMessage {
         let right = |id: PlayerId| self.renamed.get(&id).copied().unwrap_or(id);
         if self.renamed.is_empty() {
             return message;
@@ -250,10 +253,10 @@ impl<'a> Table<'a> {
     }
 
     /// Sends Join from a client.
-    pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
-        let at = self.guests[index].join(name)?;
-        if self.mirror.is_none() {
-            self.asked = at;
+    pub(super) fn send_join(&mut self, index: usize, name: &str) -> Played {
+        let at = self.clients[index].join(name)?;
+        if self.model.is_none() {
+            self.last_join = at;
         }
         Ok(())
     }
@@ -263,18 +266,18 @@ impl<'a> Table<'a> {
         self.join_for(index, name, &ACCEPTED)
     }
 
-    /// Like [`Table::join`], but as an observation of `rule`.
+    /// Like [`Session::join`], but as an observation of `rule`.
     pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
-        self.ask(index, name)?;
+        self.send_join(index, name)?;
         self.accepted(index, name, rule)
     }
 
     /// Expects that all clients are notified of a new player.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
         let rule = if *rule == ACCEPTED && self.games > 0 { &NEXT_GAME } else { rule };
-        let blamed = self.context.blamed(self.judge, rule);
-        let told = self.broadcast(blamed, &format!("an AcceptedPlayer of \"{name}\""), Kind::Accepted)?;
-        let Some(ServerMessage::AcceptedPlayer { id, player }) = &told else { return Err(Halt::Broken) };
+        let blamed = self.context.attributed(self.judge, rule);
+        let arrived = self.broadcast(blamed, &format!("an AcceptedPlayer of \"{name}\""), Kind::Accepted)?;
+        let Some(ServerMessage::AcceptedPlayer { id, player }) = &arrived else { return Err(Halt::Broken) };
         let due = PlayerId(u8::try_from(self.players.len())?);
         self.context.check(self.judge, rule, *id == due && *player.name == *name, || {
             format!(
@@ -289,20 +292,20 @@ impl<'a> Table<'a> {
             let address = &player.address;
             format!("expected an address such as 127.0.0.1:4000 or [::1]:4000 for \"{name}\", received \"{address}\"")
         });
-        let guest = &mut self.guests[index];
-        let (address, local) = (player.address.parse().ok().map(plain), plain(guest.local));
+        let client = &mut self.clients[index];
+        let (address, local) = (player.address.parse().ok().map(plain), plain(client.local));
         self.judge.check(&ADDRESS_OF_PEER, address == Some(local), || {
             format!("expected the address {local} for \"{name}\", received \"{}\"", player.address)
         });
-        guest.seat = Some(due.0);
+        client.seat = Some(due.0);
         self.players.push(player.clone());
-        self.log.extend(told);
+        self.log.extend(arrived);
         Ok(())
     }
 
     /// Expects that the server sends the start of the game and turn 0 to all clients once the lobby is full.
     pub(super) fn start(&mut self) -> Played {
-        let rule = self.context.blamed(self.judge, &GAME_STARTED);
+        let rule = self.context.attributed(self.judge, &GAME_STARTED);
         let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
         if let Some(ServerMessage::GameStarted { players }) = &started {
             let kept = players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players));
@@ -312,14 +315,14 @@ impl<'a> Table<'a> {
                 format!("expected GameStarted with the accepted players {right}, received {players}")
             });
         }
-        let told = self.broadcast(rule, "turn 0", Kind::Turn)?;
-        let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
+        let arrived = self.broadcast(rule, "turn 0", Kind::Turn)?;
+        let Some(ServerMessage::Turn { turn, events }) = &arrived else { return Err(Halt::Broken) };
         let is_next = self.games > 0;
         let general = if is_next { &NEXT_GAME } else { &GAME_STARTED };
         self.context.check(self.judge, general, *turn == 0, || {
             format!("expected turn 0 after GameStarted, received turn {turn}")
         });
-        self.surplus = *turn;
+        self.turn_offset = *turn;
         let places = events.iter().filter(|event| matches!(event, Event::PlayerMoved { .. })).count();
         if is_next && *turn != 0 && places < usize::from(self.setup.players) {
             // It is a later turn, and the positions of the robots are unknown.
@@ -347,45 +350,45 @@ impl<'a> Table<'a> {
         self.first.get_or_insert_with(|| events.clone());
         let known = (blocks, draws, !is_next);
         self.games += 1;
-        let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, &events)?;
-        self.draws = mirror.draws;
-        self.mirror = Some(mirror);
+        let model = Model::begin(self.context, self.judge, &self.setup, known, &events)?;
+        self.draws = model.draws;
+        self.model = Some(model);
         self.host.is_playing = true;
-        self.log = started.into_iter().chain(told).collect();
+        self.log = started.into_iter().chain(arrived).collect();
         Ok(())
     }
 
     /// Sends actions of a client in one batch.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
-        if self.mirror.is_some() && !self.is_current() {
+        if self.model.is_some() && !self.is_current() {
             // The server plays them later than the scenario expects.
             self.judge.fall_behind();
         }
-        let guest = &mut self.guests[index];
-        if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
-            mirror.sent(seat, actions);
+        let client = &mut self.clients[index];
+        if let (Some(seat), Some(model)) = (client.seat, &mut self.model) {
+            model.sent(seat, actions);
         }
-        guest.send(actions.iter().copied().map(ClientMessage::Action));
+        client.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
     /// Receives the next turn as an observation of `rule`.
     pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
-        let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
+        let Some(due) = self.model.as_ref().map(|model| model.turn + 1) else { return Ok(()) };
         if !self.is_running() {
             // The tester was delayed until the game was over.
             self.judge.fall_behind();
             return Err(Halt::Broken);
         }
         let general = if self.games > 1 { &NEXT_GAME } else { &TURN_NUMBERS };
-        let blamed = self.context.blamed(self.judge, general);
-        let told = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
-        let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
-        self.context.check(self.judge, general, turn.wrapping_sub(self.surplus) == due, || {
+        let blamed = self.context.attributed(self.judge, general);
+        let arrived = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
+        let Some(ServerMessage::Turn { turn, events }) = &arrived else { return Err(Halt::Broken) };
+        self.context.check(self.judge, general, turn.wrapping_sub(self.turn_offset) == due, || {
             let length = self.host.parameters.game_length;
             format!("expected turn {due} of {length}, received turn {turn}")
         });
         if let Some(pace) = self.pace {
-            let (least, took) = (pace * u32::from(due), self.asked.elapsed());
+            let (least, took) = (pace * u32::from(due), self.last_join.elapsed());
             // The server's clock may have a resolution of milliseconds.
             let is_early = took + pace / 10 + Duration::from_millis(u64::from(due) + 5) < least;
             self.context.check(self.judge, &TURN_DURATION, !is_early, || {
@@ -397,24 +400,24 @@ impl<'a> Table<'a> {
                 )
             });
         }
-        if let Some(mirror) = &mut self.mirror {
-            let unread = (0..=u8::MAX).zip(&mut mirror.robots).filter(|(_, robot)| robot.has_unread());
+        if let Some(model) = &mut self.model {
+            let unread = (0..=u8::MAX).zip(&mut model.robots).filter(|(_, robot)| robot.has_unread());
             let noted: Vec<_> = unread
                 .map(|(seat, robot)| {
-                    let player = self.guests.iter().find(|guest| guest.seat == Some(seat));
-                    (robot, player.is_none_or(|guest| !guest.has_unread(&self.host)))
+                    let player = self.clients.iter().find(|client| client.seat == Some(seat));
+                    (robot, player.is_none_or(|client| !client.has_unread(&self.host)))
                 })
                 .collect();
             // If the next turn has already arrived, it may be older than the data that was read since.
-            if !noted.is_empty() && is_current(&mut self.guests) {
+            if !noted.is_empty() && is_current(&mut self.clients) {
                 for (robot, is_read) in noted {
                     robot.note_reading(due, is_read);
                 }
             }
-            mirror.turn(self.context, self.judge, rule, events)?;
-            self.draws = mirror.draws;
+            model.turn(self.context, self.judge, rule, events)?;
+            self.draws = model.draws;
         }
-        self.log.extend(told);
+        self.log.extend(arrived);
         Ok(())
     }
 
@@ -430,24 +433,24 @@ impl<'a> Table<'a> {
 
     /// Whether all received data was read.
     pub(super) fn is_current(&mut self) -> bool {
-        is_current(&mut self.guests)
+        is_current(&mut self.clients)
     }
 
     /// Whether the game has further turns.
     pub(super) fn is_running(&self) -> bool {
         let length = self.host.parameters.game_length;
-        self.mirror.as_ref().is_some_and(|mirror| mirror.turn.saturating_add(self.surplus) < length)
+        self.model.as_ref().is_some_and(|model| model.turn.saturating_add(self.turn_offset) < length)
     }
 
     /// The position of a player's robot.
     pub(super) fn robot(&self, seat: usize) -> Position {
-        self.mirror.as_ref().map_or(Position::new(0, 0), |mirror| mirror.robots[seat].position)
+        self.model.as_ref().map_or(Position::new(0, 0), |model| model.robots[seat].position)
     }
 
     /// A direction for a possible move of a player's robot, if there is one.
     pub(super) fn any_way(&self, seat: usize) -> Direction {
         let from = self.robot(seat);
-        let board = self.mirror.as_ref().map(|mirror| &mirror.board);
+        let board = self.model.as_ref().map(|model| &model.board);
         let free =
             |way: &Direction| board.is_some_and(|board| board.step(from, *way).is_some_and(|to| !board.is_block(to)));
         Direction::ALL.into_iter().find(free).unwrap_or(Direction::Up)
@@ -466,33 +469,33 @@ impl<'a> Table<'a> {
         self.ended_for(&ENDED)
     }
 
-    /// Like [`Table::ended`], but as an observation of `rule`.
+    /// Like [`Session::ended`], but as an observation of `rule`.
     pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
-        let told = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
+        let arrived = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
             let broken = if self.judge.has_failed(&WELL_FORMED) { &WELL_FORMED } else { rule };
             self.judge.leave_out_for([&SCORES, &SCORE_ONCE, &SCORE_ZEROS], broken);
         })?;
-        let Some(ServerMessage::GameEnded { scores }) = &told else { return Err(Halt::Broken) };
+        let Some(ServerMessage::GameEnded { scores }) = &arrived else { return Err(Halt::Broken) };
         self.judge.check(rule, true, String::new);
-        let Some(mirror) = self.mirror.take() else { return Ok(()) };
+        let Some(model) = self.model.take() else { return Ok(()) };
         self.host.is_playing = false;
-        let right: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
+        let right: BTreeMap<_, _> = PlayerId::all().zip(model.robots.iter().map(|robot| robot.score)).collect();
         if scores.len() < right.len() && self.has_rest_of_scores() {
             self.judge.leave_out_for([&SCORES, &SCORE_ONCE, &SCORE_ZEROS], &WELL_FORMED);
             self.clear();
             return Ok(());
         }
-        let hits: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.hits)).collect();
-        let several = hits != right;
-        let told = |id| scores.get(id).copied();
-        let only_zeros_missing = right.iter().all(|(id, score)| told(id).unwrap_or(0) == *score);
-        let rule = match (several && *scores == hits, scores.len() < right.len() && only_zeros_missing) {
+        let hits: BTreeMap<_, _> = PlayerId::all().zip(model.robots.iter().map(|robot| robot.hits)).collect();
+        let several_messages = hits != right;
+        let arrived = |id| scores.get(id).copied();
+        let only_zeros_missing = right.iter().all(|(id, score)| arrived(id).unwrap_or(0) == *score);
+        let rule = match (several_messages && *scores == hits, scores.len() < right.len() && only_zeros_missing) {
             (true, _) => &SCORE_ONCE,
             (false, true) => &SCORE_ZEROS,
             (false, false) => &SCORES,
         };
         let kept = *scores == right;
-        if kept && several {
+        if kept && several_messages {
             self.judge.check(&SCORE_ONCE, true, String::new);
         }
         if kept && right.values().any(|score| *score == 0) {
@@ -512,17 +515,18 @@ impl<'a> Table<'a> {
     // map, and its remaining bytes look like further messages. These are not judged.
     fn has_rest_of_scores(&mut self) -> bool {
         let mut has_rest = false;
-        for guest in self.guests.iter_mut().filter(|guest| !guest.is_lost) {
-            if matches!(guest.next(Instant::now() + MOMENT), Got::Closed | Got::Nothing) && guest.drop_rest().is_empty()
+        for client in self.clients.iter_mut().filter(|client| !client.is_lost) {
+            if matches!(client.next(Instant::now() + MOMENT), Received::Closed | Received::Timeout)
+                && client.drop_rest().is_empty()
             {
                 continue;
             }
-            guest.drop_rest();
+            client.drop_rest();
             has_rest = true;
             self.judge.check(&WELL_FORMED, false, || {
                 format!(
                     "{}: expected a score for each player in GameEnded, received fewer, followed by invalid bytes",
-                    guest.label
+                    client.label
                 )
             });
         }
@@ -533,8 +537,8 @@ impl<'a> Table<'a> {
         self.players.clear();
         self.log.clear();
         self.renamed.clear();
-        for guest in &mut self.guests {
-            guest.seat = None;
+        for client in &mut self.clients {
+            client.seat = None;
         }
     }
 
@@ -543,34 +547,34 @@ impl<'a> Table<'a> {
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
             // The bytes after the last message may not be a valid message.
-            self.guests[0].connection.more(Instant::now() + MOMENT);
-            self.guests[0].drop_rest();
+            self.clients[0].connection.more(Instant::now() + MOMENT);
+            self.clients[0].drop_rest();
         }
-        self.ask(0, "Ann")?;
+        self.send_join(0, "Ann")?;
         // A server that finds each of many fields slowly may need a multiple of the patience on a busy machine.
         let by = self.context.options.deadline() + self.context.options.patience * 5 + self.setup.duration * 2;
-        let mut told = Vec::new();
+        let mut arrived = Vec::new();
         loop {
-            let message = self.guests[0].expect(self.judge, rule, by, "a game up to GameEnded")?;
+            let message = self.clients[0].expect(self.judge, rule, by, "a game up to GameEnded")?;
             let is_end = kind(&message) == Kind::Ended;
-            told.push(message);
+            arrived.push(message);
             if is_end {
-                return Ok(told);
+                return Ok(arrived);
             }
         }
     }
 
     /// Disconnects a client from a game. Its robot stays on the board.
     pub(super) fn leave(&mut self, index: usize) {
-        let guest = self.guests.remove(index);
-        if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
-            mirror.robots[usize::from(seat)].has_left = true;
+        let client = self.clients.remove(index);
+        if let (Some(seat), Some(model)) = (client.seat, &mut self.model) {
+            model.robots[usize::from(seat)].has_left = true;
         }
     }
 }
 
-fn is_current(guests: &mut [Guest]) -> bool {
-    !guests.iter_mut().filter(|guest| !guest.is_lost).any(Guest::has_more)
+fn is_current(clients: &mut [Client]) -> bool {
+    !clients.iter_mut().filter(|client| !client.is_lost).any(Client::has_more)
 }
 
 // Converts an IPv4-mapped IPv6 address to IPv4.

@@ -21,7 +21,7 @@ use crate::{
     rule::Rule,
 };
 
-pub(super) struct Mirror {
+pub(super) struct Model {
     pub(super) board: Board,
     pub(super) robots: Vec<Robot>,
     pub(super) turn: u16,
@@ -37,11 +37,11 @@ pub(super) struct Mirror {
     overdue: BTreeSet<BombId>,
     // The events of the last turn.
     last: Vec<Event>,
-    bursts: u32,
+    batches: u32,
     splits: u32,
 }
 
-impl Mirror {
+impl Model {
     /// Judges turn 0, which places the robots and the blocks, and adopts these positions. `blocks` and `draws` are
     /// those of a server whose options are known. `first` is whether this is the server's first game.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
@@ -122,15 +122,15 @@ impl Mirror {
             used: BTreeSet::new(),
             overdue: BTreeSet::new(),
             last: events.to_vec(),
-            bursts: 0,
+            batches: 0,
             splits: 0,
         })
     }
 
     /// Records that a player sends actions in one batch.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
-        self.bursts += 1;
-        self.robots[usize::from(seat)].sent(actions, self.bursts);
+        self.batches += 1;
+        self.robots[usize::from(seat)].sent(actions, self.batches);
     }
 
     /// Whether any action is still to be played.
@@ -340,9 +340,9 @@ impl Mirror {
                     pending.optional = true;
                 }
             } else if event {
-                let burst = pending[..arrived].last().map(|last| last.burst);
+                let batch = pending[..arrived].last().map(|last| last.batch);
                 let next = pending.get(arrived).filter(|next| !next.optional);
-                splits += u32::from(next.is_some_and(|next| Some(next.burst) == burst));
+                splits += u32::from(next.is_some_and(|next| Some(next.batch) == batch));
                 // The last of several equal actions may still be on its way.
                 let action = pending[arrived - 1].action;
                 let first = (least.max(1)..=arrived).find(|&first| pending[first - 1].action == action);
@@ -379,11 +379,11 @@ impl Mirror {
     }
 }
 
-fn same<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
-    told.len() == right.len() && holds(told, right)
+fn same<T: Ord + Copy>(listed: &[T], right: &BTreeSet<T>) -> bool {
+    listed.len() == right.len() && holds(listed, right)
 }
 
 // Like `same`, but ignores repeated elements.
-fn holds<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
-    told.iter().copied().collect::<BTreeSet<_>>() == *right
+fn holds<T: Ord + Copy>(listed: &[T], right: &BTreeSet<T>) -> bool {
+    listed.iter().copied().collect::<BTreeSet<_>>() == *right
 }

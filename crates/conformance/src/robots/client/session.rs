@@ -11,9 +11,9 @@ use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Player
 
 use super::picture::{encoded, frame, read, read_front, sorted};
 use super::rules::{
-    BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN,
-    LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_CRASH, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE,
-    SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
+    BAD_INPUT, BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK, BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS,
+    EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN, LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_CRASH, NO_PICTURE,
+    OBSERVES, PICTURE_FORMAT, POSITIONS, RADIUS_0, RADIUS_MAX, SCORE_ONCE, SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
 };
 use super::script::{players, turns};
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The interval at which the first input is repeated, since the client may not listen for its GUI yet.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Inputs that follow the first one in the lobby.
 const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
@@ -36,14 +36,49 @@ const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 const QUIET: Duration = Duration::from_millis(100);
 
 /// The maximum number of unexpected pictures that are skipped in place of the expected one.
-const EXTRA: usize = 20;
+const MAX_UNEXPECTED: usize = 20;
 
 /// The name of the player in the usual scenarios.
 const NAME: &str = "Ela Żółw";
 
+/// The rules about the parts of a picture of a game.
+const PARTS: [&Rule; 6] = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES];
+
+/// Rules whose scenarios differ from others only in these parts of a picture. An error in such a part breaks the rule of
+/// the scenario: always, or unless the part was wrong in another scenario too.
+const OWN_PARTS: [(&Rule, &[&Rule], bool); 14] = [
+    (&SECOND_GAME, &PARTS, false),
+    (&LARGE_POSITIONS, &PARTS, false),
+    (&MANY_PLAYERS, &PARTS, false),
+    (&MAP_ORDER, &[&GAME, &POSITIONS, &SCORES], false),
+    (&BLOCK_AGAIN, &[&BLOCKS], true),
+    (&TWIN_BOMBS, &[&BOMBS], true),
+    (&SCORE_ONCE, &[&SCORES], true),
+    (&BLAST_OVER, &[&EXPLOSIONS], true),
+    (&BLAST_STOPS, &[&EXPLOSIONS], true),
+    (&BLAST_EDGE, &[&EXPLOSIONS], true),
+    (&BLAST_ON_BLOCK, &[&EXPLOSIONS], true),
+    (&BLAST_BEFORE, &[&EXPLOSIONS], true),
+    (&RADIUS_0, &[&EXPLOSIONS], true),
+    (&RADIUS_MAX, &[&EXPLOSIONS], true),
+];
+
+// The rule that an error in this part of a picture breaks.
+fn owner(scene: &'static Rule, part: &'static Rule, is_known: bool) -> &'static Rule {
+    let is_own = |(rule, parts, always): &(&Rule, &[&Rule], bool)| {
+        *rule == scene && parts.contains(&part) && (*always || !is_known)
+    };
+    if OWN_PARTS.iter().any(is_own) { scene } else { part }
+}
+
+// Whether a part of a picture is right, and both versions as text.
+fn part<T: PartialEq>(name: &str, received: &T, right: &T, show: impl Fn(&T) -> String) -> (bool, String, String) {
+    (received == right, show(received), format!("the {name} {}", show(right)))
+}
+
 /// How a client is started.
 #[derive(Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct CommandLine {
     pub(super) name: &'static str,
     /// The hosts of the GUI and the server on the command line.
     pub(super) gui: &'static str,
@@ -53,9 +88,10 @@ pub(super) struct Call {
 }
 
 /// The usual way.
-pub(super) const CALL: Call = Call { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
+pub(super) const USUAL: CommandLine =
+    CommandLine { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
 
-impl Call {
+impl CommandLine {
     // The address at which the tester listens for a host of the command line. A name may resolve to either address
     // family.
     fn address(host: &str) -> IpAddr {
@@ -79,7 +115,7 @@ pub(super) fn start(
     context.start(judge, &[("gui", gui), ("name", name), ("port", port), ("server", server)])
 }
 
-pub(super) struct Stage<'a> {
+pub(super) struct Session<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
@@ -90,7 +126,7 @@ pub(super) struct Stage<'a> {
     /// The port at which the client listens for its GUI.
     pub(super) port: u16,
     // The reference client, which computes the expected pictures.
-    oracle: Client,
+    model: Client,
     // None of the last messages leads to a picture.
     quiet: bool,
     // Kinds of messages after which no picture arrived, and the pictures that are therefore late or missing.
@@ -105,33 +141,33 @@ pub(super) struct Stage<'a> {
     crash_counts: bool,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Session<'a> {
     /// Starts a client, which must connect.
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> Played<Self> {
-        Self::called(context, judge, CALL)
+        Self::launch(context, judge, USUAL)
     }
 
-    /// Like [`Stage::open`], with other arguments.
-    pub(super) fn called(context: &'a Context<'a>, judge: &'a mut Judge, call: Call) -> Played<Self> {
-        let gui = UdpSocket::bind((Call::address(call.gui), 0))?;
-        let to = format!("{}:{}", call.gui, gui.local_addr()?.port());
-        Self::shown_at(context, judge, call, gui, to)
+    /// Like [`Session::open`], with other arguments.
+    pub(super) fn launch(context: &'a Context<'a>, judge: &'a mut Judge, command_line: CommandLine) -> Played<Self> {
+        let gui = UdpSocket::bind((CommandLine::address(command_line.gui), 0))?;
+        let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
+        Self::launch_with_gui(context, judge, command_line, gui, to)
     }
 
     /// Starts a client whose end is not judged. Returns whether it connected and, if it did, sent any picture after Hello and an
     /// `AcceptedPlayer`.
     pub(super) fn attempt(
         context: &Context<'_>,
-        call: Call,
+        command_line: CommandLine,
         messages: &[ServerMessage],
     ) -> Played<Result<bool, String>> {
-        let gui = UdpSocket::bind((Call::address(call.gui), 0))?;
-        let listener = TcpListener::bind((Call::address(call.server), 0))?;
-        let to = format!("{}:{}", call.gui, gui.local_addr()?.port());
-        let server = format!("{}:{}", call.server, listener.local_addr()?.port());
+        let gui = UdpSocket::bind((CommandLine::address(command_line.gui), 0))?;
+        let listener = TcpListener::bind((CommandLine::address(command_line.server), 0))?;
+        let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
+        let server = format!("{}:{}", command_line.server, listener.local_addr()?.port());
         let spelling = format!("with -s {server} and -d {to}");
         let port = free_udp_port()?.to_string();
-        let values = [("gui", to), ("name", call.name.to_owned()), ("port", port), ("server", server)];
+        let values = [("gui", to), ("name", command_line.name.to_owned()), ("port", port), ("server", server)];
         let mut run = context.launcher.start(&values)?;
         let by = context.options.deadline();
         let Some(mut server) = Connection::accept(&listener, &mut *run, by)? else {
@@ -143,26 +179,27 @@ impl<'a> Stage<'a> {
         Ok(Ok(datagram(&gui, &mut *run, by).is_some()))
     }
 
-    /// Like [`Stage::called`], with this GUI address on the command line.
-    pub(super) fn shown_at(
+    /// Like [`Session::launch`], with this GUI address on the command line.
+    pub(super) fn launch_with_gui(
         context: &'a Context<'a>,
         judge: &'a mut Judge,
-        call: Call,
+        command_line: CommandLine,
         gui: UdpSocket,
         to: String,
     ) -> Played<Self> {
-        let listener = TcpListener::bind((Call::address(call.server), 0))?;
+        let listener = TcpListener::bind((CommandLine::address(command_line.server), 0))?;
         let port = free_udp_port()?;
-        let server = format!("{}:{}", call.server, listener.local_addr()?.port());
-        let values = [("gui", to), ("name", call.name.to_owned()), ("port", port.to_string()), ("server", server)];
+        let server = format!("{}:{}", command_line.server, listener.local_addr()?.port());
+        let values =
+            [("gui", to), ("name", command_line.name.to_owned()), ("port", port.to_string()), ("server", server)];
         let mut run =
-            if call.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
+            if command_line.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
         // The first scenario has already shown that the client waits for its first input.
-        let patience = if judge.has_failed(&CONNECTS) { AGAIN } else { context.options.patience };
+        let patience = if judge.has_failed(&CONNECTS) { RETRY_INTERVAL } else { context.options.patience };
         let mut server = Connection::accept(&listener, &mut *run, Instant::now() + patience)?;
         if server.is_none() && run.exit(Instant::now()).is_none() {
             judge.check(&CONNECTS, false, || "expected a connection before the first input, received none".to_owned());
-            gui.send_to(&[0], (Call::address(CALL.gui), port))?;
+            gui.send_to(&[0], (CommandLine::address(USUAL.gui), port))?;
             server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
         }
         let server = server.ok_or_else(|| match run.exit(Instant::now()) {
@@ -171,7 +208,7 @@ impl<'a> Stage<'a> {
         });
         let server = judge.expect(&CONNECTS, server)?.recorded(judge.line("the server", &show::WITH_CLIENT));
         let screen = judge.line("the GUI", &show::WITH_GUI);
-        let (oracle, name) = (Client::new(call.name.parse()?, None), call.name);
+        let (model, name) = (Client::new(command_line.name.parse()?, None), command_line.name);
         Ok(Self {
             context,
             judge,
@@ -181,14 +218,14 @@ impl<'a> Stage<'a> {
             screen,
             name,
             port,
-            oracle,
+            model,
             quiet: false,
             without_picture: Vec::new(),
             missing: Vec::new(),
             ahead: None,
             joins: 0,
             listens: false,
-            crash_counts: call.crash_counts,
+            crash_counts: command_line.crash_counts,
         })
     }
 
@@ -198,33 +235,33 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends bytes that represent a message, and expects its picture.
-    pub(super) fn tell_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn send_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
         self.server.send(bytes);
-        self.picture_of(message, rule)
+        self.expect_picture(message, rule)
     }
 
     /// Sends a message and expects its picture. If no picture or a wrong one arrives, `rule` is broken.
-    pub(super) fn tell(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
-        self.tell_bytes(&encoded(message), message, rule)
+    pub(super) fn send(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+        self.send_bytes(&encoded(message), message, rule)
     }
 
-    /// Sends messages one after another, each as [`Stage::tell`] does.
-    pub(super) fn tell_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
-        messages.iter().try_for_each(|message| self.tell(message, rule))
+    /// Sends messages one after another, each as [`Session::send`] does.
+    pub(super) fn send_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+        messages.iter().try_for_each(|message| self.send(message, rule))
     }
 
     /// Expects the picture for a message that was sent. Errors in the picture are recorded, and the scenario continues.
-    pub(super) fn picture_of(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn expect_picture(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         let is_hello = matches!(message, ServerMessage::Hello(_));
         let rule = if is_hello { &HELLO_PICTURE } else { rule };
         let after = show::message(message);
-        let before = self.oracle.picture().and_then(Result::ok).map(sorted);
-        self.oracle.feed(&encoded(message));
-        if !matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due()) {
+        let before = self.model.picture().and_then(Result::ok).map(sorted);
+        self.model.feed(&encoded(message));
+        if !matches!(self.model.poll_event(), Ok(Some(event)) if event.is_picture_due()) {
             self.quiet = true;
             return Ok(());
         }
-        let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
+        let Some(Ok(right)) = self.model.picture() else { return Ok(()) };
         let right = sorted(right);
         // The first scenario has shown whether Hello leads to a picture.
         if is_hello && self.judge.has_failed(rule) || self.without_picture.contains(&discriminant(message)) {
@@ -235,8 +272,8 @@ impl<'a> Stage<'a> {
         let mut extra = 0;
         loop {
             self.screen.attend();
-            let came = match self.ahead.take() {
-                Some(came) => came,
+            let received = match self.ahead.take() {
+                Some(received) => received,
                 None => match datagram(&self.gui, &mut *self.run, by) {
                     None => {
                         let exit = self.run.exit(Instant::now());
@@ -254,47 +291,47 @@ impl<'a> Stage<'a> {
                         return if exit.is_some() { Err(Halt::Broken) } else { Ok(()) };
                     }
                     Some((bytes, _)) => match self.read(&bytes, &after) {
-                        Some(came) => came,
+                        Some(received) => received,
                         None => return Ok(()),
                     },
                 },
             };
-            if is_later(&came, &right) {
+            if is_later(&received, &right) {
                 self.judge.check(rule, false, || {
-                    let (came, right) = (show::picture(&came), show::picture(&right));
-                    format!("expected {right} after {after}, received {came}, which belongs after it")
+                    let (received, right) = (show::picture(&received), show::picture(&right));
+                    format!("expected {right} after {after}, received {received}, which belongs after it")
                 });
-                self.ahead = Some(came);
+                self.ahead = Some(received);
                 return Ok(());
             }
-            if came != right && self.missing.contains(&came) {
+            if received != right && self.missing.contains(&received) {
                 // The picture belongs to an earlier message, and its absence was recorded.
                 continue;
             }
             let quiet = std::mem::replace(&mut self.quiet, false);
             // A repeated picture of the previous state is unexpected.
-            let empty = match &came {
+            let empty = match &received {
                 DrawMessage::Lobby { .. } => true,
                 DrawMessage::Game(game) => game.player_positions.is_empty() && game.blocks.is_empty(),
             };
-            let again = came != right && (quiet && empty || before.as_ref() == Some(&came));
+            let again = received != right && (quiet && empty || before.as_ref() == Some(&received));
             if quiet || again {
                 self.judge.check(&NO_PICTURE, !again, || {
                     format!(
                         "expected no picture before {} after {after}, received {}",
                         show::picture(&right),
-                        show::picture(&came)
+                        show::picture(&received)
                     )
                 });
             }
-            if again && extra < EXTRA {
+            if again && extra < MAX_UNEXPECTED {
                 extra += 1;
                 continue;
             }
-            let kept = match (&came, &right) {
-                (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule),
-                _ => self.judge.check(rule, came == right, || {
-                    format!("expected {} after {after}, received {}", show::picture(&right), show::picture(&came))
+            let kept = match (&received, &right) {
+                (DrawMessage::Game(received), DrawMessage::Game(right)) => self.compare(received, right, &after, rule),
+                _ => self.judge.check(rule, received == right, || {
+                    format!("expected {} after {after}, received {}", show::picture(&right), show::picture(&received))
                 }),
             };
             if kept {
@@ -307,28 +344,28 @@ impl<'a> Stage<'a> {
     // Decodes the picture in a datagram, even if further bytes follow it.
     fn read(&mut self, bytes: &[u8], after: &str) -> Option<DrawMessage> {
         self.screen.came(bytes);
-        let came = read(bytes);
-        self.judge.check(&PICTURE_FORMAT, came.is_ok(), || {
-            let wrong = came.as_ref().err().map_or("", |wrong| wrong);
+        let received = read(bytes);
+        self.judge.check(&PICTURE_FORMAT, received.is_ok(), || {
+            let wrong = received.as_ref().err().map_or("", |wrong| wrong);
             format!("expected a valid picture after {after}, received the datagram {}: {wrong}", show::bytes(bytes))
         });
-        came.ok().or_else(|| read_front(bytes))
+        received.ok().or_else(|| read_front(bytes))
     }
 
     /// Sends messages and expects the picture for the last of them. Other pictures may precede it.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+    pub(super) fn send_batch(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
         for message in front {
             self.server.send(&encoded(message));
-            self.oracle.feed(&encoded(message));
-            let is_due = matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due());
-            self.missing.extend(self.oracle.picture().and_then(Result::ok).filter(|_| is_due).map(sorted));
+            self.model.feed(&encoded(message));
+            let is_due = matches!(self.model.poll_event(), Ok(Some(event)) if event.is_picture_due());
+            self.missing.extend(self.model.picture().and_then(Result::ok).filter(|_| is_due).map(sorted));
         }
         self.server.send(&encoded(last));
-        self.oracle.feed(&encoded(last));
-        let Ok(Some(_)) = self.oracle.poll_event() else { return Ok(()) };
-        let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
+        self.model.feed(&encoded(last));
+        let Ok(Some(_)) = self.model.poll_event() else { return Ok(()) };
+        let Some(Ok(right)) = self.model.picture() else { return Ok(()) };
         let right = sorted(right);
         let by = self.context.options.deadline();
         self.screen.attend();
@@ -336,19 +373,19 @@ impl<'a> Stage<'a> {
         // Pictures before the last one have fewer players.
         while let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) {
             latest = self.read(&bytes, &show::message(last)).or(latest);
-            if latest.as_ref().is_some_and(|came| people(came) == people(&right)) {
+            if latest.as_ref().is_some_and(|received| player_count(received) == player_count(&right)) {
                 break;
             }
         }
         self.judge.check(rule, latest.as_ref() == Some(&right), || {
-            let came = latest.as_ref().map_or_else(|| "no picture".to_owned(), show::picture);
-            format!("expected {} after {}, received {came}", show::picture(&right), show::message(last))
+            let received = latest.as_ref().map_or_else(|| "no picture".to_owned(), show::picture);
+            format!("expected {} after {}, received {received}", show::picture(&right), show::message(last))
         });
         Ok(())
     }
 
     /// A list of players that includes the client under its own name and address.
-    pub(super) fn party(&self, count: u8) -> Played<Vec<Player>> {
+    pub(super) fn players(&self, count: u8) -> Played<Vec<Player>> {
         let mut all = players(count)?;
         let address = self.server.stream.peer_addr()?;
         if let Some(own) = all.get_mut(usize::from(count / 2)) {
@@ -357,63 +394,42 @@ impl<'a> Stage<'a> {
         Ok(all)
     }
 
-    // Compares pictures of games, so that each difference is assigned to the rule that it breaks.
-    fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
-        // Scenes of these rules differ from others only in this respect.
-        let whole = [&SECOND_GAME, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
-        // Errors that occur in any game do not count against these rules.
-        let known: Vec<_> = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES]
-            .into_iter()
-            .filter(|rule| self.judge.has_failed(rule))
-            .collect();
-        let of = |rule: &'static Rule| {
-            let whole = whole || scene == &MAP_ORDER && [&GAME, &POSITIONS, &SCORES].contains(&rule);
-            if whole && !known.contains(&rule) { scene } else { rule }
-        };
-        let (frame, other) = (frame(came), frame(right));
-        let turn = right.turn;
-        let mut all = self.judge.check(of(&GAME), frame == other, || {
-            format!("Game after {after}: expected {}, received {}", show::frame(&other), show::frame(&frame))
+    // Compares pictures of games. A part that differs breaks its own rule, or that of the scenario.
+    fn compare(&mut self, received: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
+        let known = PARTS.map(|rule| self.judge.has_failed(rule));
+        let blocks_are_known = self.judge.has_failed(&BLOCKS);
+        let (frame, right_frame) = (frame(received), frame(right));
+        let mut all = self.judge.check(owner(scene, &GAME, known[0]), frame == right_frame, || {
+            format!("Game after {after}: expected {}, received {}", show::frame(&right_frame), show::frame(&frame))
         });
-        let mut differ = |rule, kept, came: String, right: String| {
-            all &= self.judge.check(of(rule), kept, || {
-                format!("Game of turn {turn}, after {after}: expected {right}, received {came}")
-            });
-        };
-        let (a, b) = (&came.player_positions, &right.player_positions);
-        differ(&POSITIONS, a == b, show::positions(a), format!("the positions {}", show::positions(b)));
-        let (a, b) = (&came.blocks, &right.blocks);
-        let blocks = if scene == &BLOCK_AGAIN { scene } else { &BLOCKS };
-        differ(blocks, a == b, show::fields(a), format!("the blocks {}", show::fields(b)));
-        let (a, b) = (&came.bombs, &right.bombs);
-        let bombs = if scene == &TWIN_BOMBS { scene } else { &BOMBS };
-        differ(bombs, a == b, show::bombs(a), format!("the bombs {}", show::bombs(b)));
-        let (a, b) = (&came.explosions, &right.explosions);
-        let explosions = if a != b && known.contains(&&BLOCKS) {
+        let parts = [
+            part("positions", &received.player_positions, &right.player_positions, show::positions),
+            part("blocks", &received.blocks, &right.blocks, |blocks| show::fields(blocks)),
+            part("bombs", &received.bombs, &right.bombs, |bombs| show::bombs(bombs)),
+            part("explosions", &received.explosions, &right.explosions, |fields| show::fields(fields)),
+            part("scores", &received.scores, &right.scores, show::scores_of),
+        ];
+        for ((rule, is_known), (kept, received, wanted)) in PARTS.into_iter().zip(known).skip(1).zip(parts) {
             // Wrong blocks lead to wrong explosions.
-            &BLOCKS
-        } else if scene.page.ends_with("#the-board-and-explosions") || scene == &BLAST_OVER {
-            scene
-        } else {
-            &EXPLOSIONS
-        };
-        differ(explosions, a == b, show::fields(a), format!("the explosions {}", show::fields(b)));
-        let (a, b) = (&came.scores, &right.scores);
-        let scores = if scene == &SCORE_ONCE { scene } else { &SCORES };
-        differ(scores, a == b, show::scores_of(a), format!("the scores {}", show::scores_of(b)));
+            let is_effect = *rule == EXPLOSIONS && !kept && blocks_are_known;
+            let blamed = if is_effect { &BLOCKS } else { owner(scene, rule, is_known) };
+            all &= self.judge.check(blamed, kept, || {
+                format!("Game of turn {}, after {after}: expected {wanted}, received {received}", right.turn)
+            });
+        }
         all
     }
 
     /// Sends turns and expects a picture for the last of them. The earlier turns contain invalid events and need not
     /// lead to a picture.
-    pub(super) fn goes_on(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> Played {
+    pub(super) fn expect_later_picture(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> Played {
         for turn in turns {
             self.server.send(&encoded(turn));
         }
         let Some(ServerMessage::Turn { turn: last, .. }) = turns.last() else { return Ok(()) };
         let by = self.context.options.deadline();
         self.screen.attend();
-        let came = loop {
+        let received = loop {
             let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else { break false };
             self.screen.came(&bytes);
             if matches!(read_front(&bytes), Some(DrawMessage::Game(game)) if game.turn == *last) {
@@ -421,9 +437,10 @@ impl<'a> Stage<'a> {
             }
         };
         let events = turns.iter().map(show::message).collect::<Vec<_>>().join(", ");
-        let ended = if came { String::new() } else { self.run.obituary() };
-        self.judge
-            .require(rule, came, || format!("expected the Game of turn {last} after {events}, received none{ended}"))
+        let ended = if received { String::new() } else { self.run.obituary() };
+        self.judge.require(rule, received, || {
+            format!("expected the Game of turn {last} after {events}, received none{ended}")
+        })
     }
 
     pub(super) fn input(&mut self, bytes: &[u8]) {
@@ -445,11 +462,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Updates the expected state by messages whose pictures no GUI received.
-    pub(super) fn missed(&mut self, messages: &[ServerMessage]) {
+    pub(super) fn skip_pictures(&mut self, messages: &[ServerMessage]) {
         for message in messages {
-            self.oracle.feed(&encoded(message));
+            self.model.feed(&encoded(message));
             // The reference client handles the messages.
-            let _ = self.oracle.poll_event();
+            let _ = self.model.poll_event();
         }
     }
 
@@ -458,28 +475,31 @@ impl<'a> Stage<'a> {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {
             self.input(input);
-            self.server.more(by.min(Instant::now() + AGAIN));
+            self.server.more(by.min(Instant::now() + RETRY_INTERVAL));
         }
-        let came = self.server.buffer.to_vec();
-        self.judge.check(&OBSERVES, came.first() != Some(&0), || {
-            format!("expected no Join after an input during a game, received {}", show::bytes(&came))
+        let received = self.server.buffer.to_vec();
+        self.judge.check(&OBSERVES, received.first() != Some(&0), || {
+            format!("expected no Join after an input during a game, received {}", show::bytes(&received))
         });
-        self.judge.check(&FORWARDS, came.starts_with(right), || {
-            let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
-            format!("expected {} after an input in a game that started earlier, received {came}", show::bytes(right))
+        self.judge.check(&FORWARDS, received.starts_with(right), || {
+            let received = if received.is_empty() { "nothing".to_owned() } else { show::bytes(&received) };
+            format!(
+                "expected {} after an input in a game that started earlier, received {received}",
+                show::bytes(right)
+            )
         });
     }
 
     /// Sends inputs of the GUI in the lobby until the client joins.
-    pub(super) fn joins(&mut self) -> Played {
-        self.joins_for(&JOIN)
+    pub(super) fn expect_join(&mut self) -> Played {
+        self.expect_join_for(&JOIN)
     }
 
-    /// Like [`Stage::joins`]. If the client does not join, `rule` is broken.
-    pub(super) fn joins_for(&mut self, rule: &'static Rule) -> Played {
+    /// Like [`Session::expect_join`]. If the client does not join, `rule` is broken.
+    pub(super) fn expect_join_for(&mut self, rule: &'static Rule) -> Played {
         let right = encoded_join(self.name)?;
         let by = self.context.options.deadline();
-        let again = if self.listens { self.context.options.patience } else { AGAIN };
+        let again = if self.listens { self.context.options.patience } else { RETRY_INTERVAL };
         self.joins = 0;
         loop {
             self.input(&[0]);
@@ -498,18 +518,18 @@ impl<'a> Stage<'a> {
                 break;
             }
         }
-        let came = self.server.buffer.to_vec();
-        let kept = came.starts_with(&right);
+        let received = self.server.buffer.to_vec();
+        let kept = received.starts_with(&right);
         let shown = || {
             format!(
                 "expected Join, {}, after an input in the lobby, received {}",
                 show::bytes(&right),
-                if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) }
+                if received.is_empty() { "nothing".to_owned() } else { show::bytes(&received) }
             )
         };
         // A Join with another name also counts.
-        let length = match *came {
-            [0, length, ..] if came.len() >= usize::from(length) + 2 => usize::from(length) + 2,
+        let length = match *received {
+            [0, length, ..] if received.len() >= usize::from(length) + 2 => usize::from(length) + 2,
             _ => return self.judge.require(rule, kept, shown),
         };
         self.judge.check(rule, kept, shown);
@@ -519,21 +539,21 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends further inputs of the GUI in the lobby. Each may lead to a Join, but to no other message.
-    pub(super) fn joins_again(&mut self) -> Played {
+    pub(super) fn expect_further_joins(&mut self) -> Played {
         let join = encoded_join(self.name)?;
         for input in LOBBY_INPUTS {
             self.input(input);
             self.joins += 1;
         }
-        let by = Instant::now() + 2 * AGAIN;
+        let by = Instant::now() + 2 * RETRY_INTERVAL;
         while self.server.buffer.len() < LOBBY_INPUTS.len() * join.len() && self.server.more(by) {}
-        let came = self.server.buffer.to_vec();
-        let count = came.chunks(join.len()).take_while(|part| **part == *join).count();
-        let kept = came.len() == count * join.len();
+        let received = self.server.buffer.to_vec();
+        let count = received.chunks(join.len()).take_while(|part| **part == *join).count();
+        let kept = received.len() == count * join.len();
         // A Join with another name was recorded and may be repeated.
-        let is_known = self.judge.has_failed(&JOIN) && came.first() == Some(&0);
+        let is_known = self.judge.has_failed(&JOIN) && received.first() == Some(&0);
         self.judge.check(&JOIN, kept || is_known, || {
-            format!("expected only Joins after further inputs in the lobby, received {}", show::bytes(&came))
+            format!("expected only Joins after further inputs in the lobby, received {}", show::bytes(&received))
         });
         self.joins = self.joins.saturating_sub(u32::try_from(count)?);
         self.server.buffer.clear();
@@ -542,19 +562,19 @@ impl<'a> Stage<'a> {
 
     /// Requires that the client has not sent any message yet.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn silent(&mut self) -> Played {
+    pub(super) fn expect_silence(&mut self) -> Played {
         // Earlier messages have arrived by now, since a picture has arrived later.
         self.server.more(Instant::now() + Duration::from_millis(1));
-        let came = self.server.buffer.to_vec();
-        self.judge.check(&SILENT, came.is_empty(), || {
-            format!("expected nothing before the first input, received {}", show::bytes(&came))
+        let received = self.server.buffer.to_vec();
+        self.judge.check(&SILENT, received.is_empty(), || {
+            format!("expected nothing before the first input, received {}", show::bytes(&received))
         });
         self.server.buffer.clear();
         Ok(())
     }
 
     /// Requires that the next bytes to the server are exactly these.
-    pub(super) fn passes_on(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
+    pub(super) fn expect_forwarded(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
         let by = self.context.options.deadline();
         let join = encoded_join(self.name)?;
         loop {
@@ -581,10 +601,10 @@ impl<'a> Stage<'a> {
             self.joins = self.joins.saturating_sub(1);
             self.server.buffer.advance(join.len());
         }
-        let came = self.server.buffer.to_vec();
-        let kept = self.judge.check(rule, came.starts_with(right), || {
-            let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
-            format!("expected {} after {what}, received {came}", show::bytes(right))
+        let received = self.server.buffer.to_vec();
+        let kept = self.judge.check(rule, received.starts_with(right), || {
+            let received = if received.is_empty() { "nothing".to_owned() } else { show::bytes(&received) };
+            format!("expected {} after {what}, received {received}", show::bytes(right))
         });
         if kept {
             self.server.buffer.advance(right.len());
@@ -597,9 +617,9 @@ impl<'a> Stage<'a> {
     }
 
     /// Requires that only further Joins follow a Join.
-    pub(super) fn only_joins(&mut self, rule: &'static Rule) -> Played {
+    pub(super) fn expect_only_joins(&mut self, rule: &'static Rule) -> Played {
         let join = encoded_join(self.name)?;
-        self.server.more(Instant::now() + AGAIN);
+        self.server.more(Instant::now() + RETRY_INTERVAL);
         let rest = self.server.buffer.to_vec();
         let kept = rest.chunks(join.len()).all(|part| *part == *join);
         self.judge.check(rule, kept, || format!("expected nothing after Join, received {}", show::bytes(&rest)));
@@ -608,16 +628,16 @@ impl<'a> Stage<'a> {
 }
 
 // Whether a picture belongs to a later message than the expected picture.
-fn is_later(came: &DrawMessage, right: &DrawMessage) -> bool {
-    match (came, right) {
-        (DrawMessage::Game(came), DrawMessage::Game(right)) => came.turn > right.turn,
+fn is_later(received: &DrawMessage, right: &DrawMessage) -> bool {
+    match (received, right) {
+        (DrawMessage::Game(received), DrawMessage::Game(right)) => received.turn > right.turn,
         (DrawMessage::Game(_), DrawMessage::Lobby { players, .. }) => !players.is_empty(),
         (DrawMessage::Lobby { .. }, _) => false,
     }
 }
 
 // The number of players in a picture.
-fn people(picture: &DrawMessage) -> usize {
+fn player_count(picture: &DrawMessage) -> usize {
     match picture {
         DrawMessage::Lobby { players, .. } => players.len(),
         DrawMessage::Game(game) => game.players.len(),

@@ -66,7 +66,7 @@ const OF_DRAWS: [&Rule; 4] = [&BLOCKS_UNDER_ROBOTS, &REBIRTH_ON_BLOCK, &LARGE_BO
 
 impl Context<'_> {
     /// The rule that is broken by a deviation which usually breaks `general`.
-    pub(super) fn blamed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
+    pub(super) fn attributed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
         let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
         let broken = details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
         let Some(focus) = self.focus else { return broken };
@@ -101,7 +101,7 @@ impl Context<'_> {
         if kept {
             return self.focus.is_some() || judge.check(general, true, wrong);
         }
-        let rule = self.blamed(judge, general);
+        let rule = self.attributed(judge, general);
         judge.check(rule, false, wrong)
     }
 }

@@ -16,7 +16,7 @@ use super::{
     },
     scenes::begin,
     script::{opening, parameters, players},
-    stage::{CALL, Call, Stage},
+    session::{CommandLine, Session, USUAL},
 };
 use crate::{
     judge::{Judge, Played},
@@ -42,15 +42,19 @@ pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
 ];
 
 /// Addresses on the command line. The client must accept one of the spellings.
-pub(super) const ADDRESSES: [(&str, &Rule, &[Call]); 4] = [
-    ("a host name of the server", &SERVER_NAME, &[Call { server: "localhost", ..CALL }]),
+pub(super) const ADDRESSES: [(&str, &Rule, &[CommandLine]); 4] = [
+    ("a host name of the server", &SERVER_NAME, &[CommandLine { server: "localhost", ..USUAL }]),
     (
         "an IPv6 address of the server",
         &SERVER_IPV6,
-        &[Call { server: "[::1]", ..CALL }, Call { server: "::1", ..CALL }],
+        &[CommandLine { server: "[::1]", ..USUAL }, CommandLine { server: "::1", ..USUAL }],
     ),
-    ("a host name of the GUI", &GUI_NAME, &[Call { gui: "localhost", ..CALL }]),
-    ("an IPv6 address of the GUI", &GUI_ADDRESS_IPV6, &[Call { gui: "[::1]", ..CALL }, Call { gui: "::1", ..CALL }]),
+    ("a host name of the GUI", &GUI_NAME, &[CommandLine { gui: "localhost", ..USUAL }]),
+    (
+        "an IPv6 address of the GUI",
+        &GUI_ADDRESS_IPV6,
+        &[CommandLine { gui: "[::1]", ..USUAL }, CommandLine { gui: "::1", ..USUAL }],
+    ),
 ];
 
 const NAME_OF_256: &str = concat!(
@@ -84,20 +88,28 @@ pub(super) fn values() -> anyhow::Result<Given> {
 }
 
 pub(super) fn named(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, name: &'static str) -> Played {
-    let mut stage = Stage::called(context, judge, Call { name, ..CALL })?;
-    stage.tell(&ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), &LOBBY)?;
-    stage.joins_for(rule)?;
-    stage.only_joins(rule)
+    let mut session = Session::launch(context, judge, CommandLine { name, ..USUAL })?;
+    session.send(&ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), &LOBBY)?;
+    session.expect_join_for(rule)?;
+    session.expect_only_joins(rule)
 }
 
-pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, calls: &[Call]) -> Played {
+pub(super) fn addressed(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    rule: &'static Rule,
+    command_line: &[CommandLine],
+) -> Played {
     let messages = [ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), accepted("Ann", "127.0.0.1:4000")?];
     let mut wrong = Vec::new();
-    for &call in calls {
-        match Stage::attempt(context, call, &messages)? {
-            Ok(shows) if shows || call.gui == CALL.gui => return judge.require(rule, true, String::new),
+    for &command_line in command_line {
+        match Session::attempt(context, command_line, &messages)? {
+            Ok(shows) if shows || command_line.gui == USUAL.gui => return judge.require(rule, true, String::new),
             Ok(_) => {
-                wrong.push(format!("with -d {} and a port: expected a picture at the GUI, received none", call.gui));
+                wrong.push(format!(
+                    "with -d {} and a port: expected a picture at the GUI, received none",
+                    command_line.gui
+                ));
             }
             Err(why) => wrong.push(why),
         }
@@ -106,44 +118,44 @@ pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static
 }
 
 /// Inputs from another address than the GUI's, and the pictures after them.
-pub(super) fn to_gui(stage: &mut Stage<'_>) -> Played {
-    begin(stage)?;
+pub(super) fn to_gui(session: &mut Session<'_>) -> Played {
+    begin(session)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, stage.port))?;
-    stage.passes_on(&[3, 2], &TO_GUI, "Move Down from another port")?;
-    stage.tell(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
+    other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, session.port))?;
+    session.expect_forwarded(&[3, 2], &TO_GUI, "Move Down from another port")?;
+    session.send(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
 }
 
 /// Pictures for a GUI that is started later.
 pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     let port = free_udp_port()?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let elsewhere = sender.try_clone()?;
-    let mut stage = Stage::shown_at(context, judge, CALL, sender, format!("{}:{port}", CALL.gui))?;
+    let from_other_port = sender.try_clone()?;
+    let mut session = Session::launch_with_gui(context, judge, USUAL, sender, format!("{}:{port}", USUAL.gui))?;
     let (setup, all) = (parameters(4, (4, 3), 20, 1, 5)?, players(4)?);
     let mut messages = vec![ServerMessage::Hello(setup)];
     messages.extend(opening(&all).into_iter().take(3));
     for message in &messages {
-        stage.server.send_in_parts([&encoded(message)[..]].into_iter());
+        session.server.send_in_parts([&encoded(message)[..]].into_iter());
     }
     // The client joins after it has read all of them, or never.
-    let blamed = if stage.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
-    stage.joins_for(blamed)?;
-    stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
-    stage.missed(&messages);
+    let blamed = if session.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
+    session.expect_join_for(blamed)?;
+    session.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
+    session.skip_pictures(&messages);
     let last = &opening(&all)[3];
-    stage.server.send(&encoded(last));
+    session.server.send(&encoded(last));
     // A client that replies to the sender of the last input has not sent its picture to the GUI at any time.
-    elsewhere.set_nonblocking(true)?;
+    from_other_port.set_nonblocking(true)?;
     let by = context.options.deadline();
-    while Instant::now() < by && !has_datagram(&stage.gui)? {
-        if elsewhere.recv(&mut [0]).is_ok() {
-            return stage.judge.broken(&TO_GUI, || {
+    while Instant::now() < by && !has_datagram(&session.gui)? {
+        if from_other_port.recv(&mut [0]).is_ok() {
+            return session.judge.broken(&TO_GUI, || {
                 "expected a picture at the GUI, but the sender of an input received it".to_owned()
             });
         }
     }
-    stage.picture_of(last, &LATE_GUI)
+    session.expect_picture(last, &LATE_GUI)
 }
 
 // Whether a datagram arrives within a moment.

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use anyhow::Context as _;
 use robots::{Action, Board, Direction, PlayerId, Position};
 
-use super::{lobby::small, mirror::Mirror, rules::MOVE, setup::Setup, table::Table};
+use super::{lobby::small, model::Model, rules::MOVE, session::Session, setup::Setup};
 use crate::{
     judge::{Halt, Judge, Played},
     robots::{context::Context, draws::Draws},
@@ -37,7 +37,7 @@ impl Setup {
     }
 
     /// Tries its own seed and the following ones until turn 0 matches.
-    pub(super) fn staged(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
+    pub(super) fn with_opening(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
         let seed = seed.context("no seed places the robots as a scenario requires")?;
@@ -47,7 +47,7 @@ impl Setup {
     /// Chooses a seed that places the robots on these fields.
     pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> Played<Self> {
         Self { robots: fields.to_vec(), ..self }
-            .staged(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
+            .with_opening(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
     }
 }
 
@@ -61,20 +61,20 @@ pub(super) fn one_field(context: &Context<'_>, players: u8) -> Setup {
     Setup { players, ..row(context, 1) }
 }
 
-/// A table at which all players have joined and turn 0 has arrived. The guests have the numbers of their robots.
-pub(super) fn begun<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Table<'a>> {
-    let mut table = Table::open(context, judge, setup)?;
-    for (id, name) in PlayerId::all().zip(NAMES).take(table.setup.players.into()) {
-        let index = table.connect(name)?;
-        table.join(index, name)?;
+/// A session in which all players have joined and turn 0 has arrived. The clients have the numbers of their robots.
+pub(super) fn start_game<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Session<'a>> {
+    let mut session = Session::open(context, judge, setup)?;
+    for (id, name) in PlayerId::all().zip(NAMES).take(session.setup.players.into()) {
+        let index = session.connect(name)?;
+        session.join(index, name)?;
         debug_assert_eq!(index, usize::from(id.0), "all clients are players");
     }
-    table.start()?;
-    table.walk()?;
-    Ok(table)
+    session.start()?;
+    session.walk()?;
+    Ok(session)
 }
 
-impl Table<'_> {
+impl Session<'_> {
     // If the server draws other fields, the robots can walk to the required ones.
     fn walk(&mut self) -> Played {
         let focus = self.context.focus.unwrap_or(&MOVE);
@@ -103,7 +103,7 @@ impl Table<'_> {
             self.act(index, &[action]);
         }
         self.turn(focus)?;
-        if self.mirror.as_ref().is_some_and(Mirror::waits) {
+        if self.model.as_ref().is_some_and(Model::waits) {
             // The scenario would send its next actions too early, while earlier ones are still pending.
             self.judge.fall_behind();
         }
@@ -113,7 +113,7 @@ impl Table<'_> {
     /// Plays this number of turns without actions, and further turns until all pending actions are played.
     pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> Played {
         (0..turns).try_for_each(|_| self.turn(focus))?;
-        while self.is_running() && self.mirror.as_ref().is_some_and(Mirror::waits) {
+        while self.is_running() && self.model.as_ref().is_some_and(Model::waits) {
             self.turn(focus)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use super::rules::{GRAMMAR, LISTENS, ROOM};
 use crate::{
     judge::{Judge, Played},
     launch::Run,
-    mastermind::lines::{Heard, loosely, next_line, told},
+    mastermind::lines::{Received, excerpt, normalized, read_line},
     net::Connection,
     rule::Rule,
     tester::Options,
@@ -25,11 +25,11 @@ pub(super) struct Server {
     pub(super) address: SocketAddr,
     pub(super) options: Options,
     /// The number of clients that have connected.
-    pub(super) visitors: u32,
+    pub(super) clients: u32,
 }
 
 /// A connected client.
-pub(super) struct Visitor {
+pub(super) struct Client {
     pub(super) connection: Connection,
     pub(super) options: Options,
     pub(super) room: RoomRules,
@@ -42,27 +42,27 @@ pub(super) struct Visitor {
     pub(super) _server: Option<Server>,
 }
 
-impl Visitor {
+impl Client {
     /// Connects and receives ROOM.
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
-        let Server { run, address, options, visitors } = server;
+        let Server { run, address, options, clients } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| {
             format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
         });
-        *visitors += 1;
-        let line = judge.line(&format!("visitor {visitors}"), &WITH_SERVER);
+        *clients += 1;
+        let line = judge.line(&format!("visitor {clients}"), &WITH_SERVER);
         let mut connection = judge.expect(&LISTENS, opened)?.recorded(line);
-        let first = hear(judge, &mut connection, options.deadline())?;
+        let first = receive(judge, &mut connection, options.deadline())?;
         let room = match first {
             Ok(ServerMessage::Room(room)) if room.mode == Mode::Solo => Ok(room),
-            heard => Err(format!("expected ROOM solo as the first message, received {}", said(&heard))),
+            received => Err(format!("expected ROOM solo as the first message, received {}", describe(&received))),
         };
         let room = judge.expect(&ROOM, room)?;
         Ok(Self { connection, options: *options, room, seat: None, in_bytes: false, returns: false, _server: None })
     }
 
-    pub(super) fn say(&mut self, line: impl AsRef<[u8]>) {
+    pub(super) fn send(&mut self, line: impl AsRef<[u8]>) {
         let bytes = [line.as_ref(), if self.returns { b"\r\n" } else { b"\n" }].concat();
         if self.in_bytes {
             self.connection.send_in_bytes(&bytes);
@@ -72,58 +72,62 @@ impl Visitor {
     }
 
     /// The next message, about any seat.
-    pub(super) fn hear(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
-        hear(judge, &mut self.connection, self.options.deadline())
+    pub(super) fn receive(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+        receive(judge, &mut self.connection, self.options.deadline())
     }
 
     /// The next raw line, or `None` if none arrives.
     pub(super) fn line(&mut self) -> Option<String> {
-        match next_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
-            Heard::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+        match read_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
+            Received::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
             _ => None,
         }
     }
 
     /// The next message that is not about another seat.
-    pub(super) fn own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+    pub(super) fn receive_own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         loop {
-            match self.hear(judge)? {
+            match self.receive(judge)? {
                 Ok(message) if seat_of(&message).is_some_and(|seat| Some(seat) != self.seat) => {}
-                heard => return Ok(heard),
+                received => return Ok(received),
             }
         }
     }
 
     /// The next message about a seat.
-    pub(super) fn of(&mut self, judge: &mut Judge, seat: u8) -> Played<Result<ServerMessage<'static>, String>> {
+    pub(super) fn receive_about(
+        &mut self,
+        judge: &mut Judge,
+        seat: u8,
+    ) -> Played<Result<ServerMessage<'static>, String>> {
         loop {
-            match self.hear(judge)? {
+            match self.receive(judge)? {
                 Ok(message) if seat_of(&message).is_some_and(|other| other != seat) => {}
-                heard => return Ok(heard),
+                received => return Ok(received),
             }
         }
     }
 
     /// Sends a message that the server must reject.
-    pub(super) fn refused(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
-        self.say(&line);
-        let heard = self.own(judge)?;
-        judge.require(rule, matches!(heard, Ok(ServerMessage::No(_))), || {
-            format!("expected NO after {}, received {}", told(line.as_ref()), said(&heard))
+    pub(super) fn expect_refusal(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
+        self.send(&line);
+        let received = self.receive_own(judge)?;
+        judge.require(rule, matches!(received, Ok(ServerMessage::No(_))), || {
+            format!("expected NO after {}, received {}", excerpt(line.as_ref()), describe(&received))
         })
     }
 
     /// Waits for BYE and for the end of the connection.
-    pub(super) fn is_dismissed(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
-        let heard = loop {
-            match self.own(judge)? {
+    pub(super) fn expect_bye(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+        let received = loop {
+            match self.receive_own(judge)? {
                 // A server may report the error first.
                 Ok(ServerMessage::No(_)) => {}
-                heard => break heard,
+                received => break received,
             }
         };
-        judge.require(rule, matches!(heard, Ok(ServerMessage::Bye(_))), || {
-            format!("expected BYE after {after}, received {}", said(&heard))
+        judge.require(rule, matches!(received, Ok(ServerMessage::Bye(_))), || {
+            format!("expected BYE after {after}, received {}", describe(&received))
         })?;
         let by = self.options.deadline();
         while self.connection.more(by) {}
@@ -135,28 +139,35 @@ impl Visitor {
 
 /// The next message of a connection, or the event that occurred instead. Blanks are ignored and invalid messages are
 /// skipped.
-fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<Result<ServerMessage<'static>, String>> {
+fn receive(
+    judge: &mut Judge,
+    connection: &mut Connection,
+    by: Instant,
+) -> Played<Result<ServerMessage<'static>, String>> {
     loop {
-        let wrong = match next_line(connection, MAX_TOLD, by) {
-            Heard::Line(line) => {
-                let (exact, loose) = (parse(&line), parse(&loosely(&line)));
+        let wrong = match read_line(connection, MAX_TOLD, by) {
+            Received::Line(line) => {
+                let (exact, loose) = (parse(&line), parse(&normalized(&line)));
                 judge.check(&GRAMMAR, exact.is_some(), || {
-                    format!("expected a message of a server, received {}", told(&line))
+                    format!("expected a message of a server, received {}", excerpt(&line))
                 });
                 match exact.or(loose) {
                     Some(message) => return Ok(Ok(message)),
                     None => continue,
                 }
             }
-            Heard::Endless(bytes) => {
-                format!("expected a line feed within {MAX_TOLD} bytes, received bytes that start with {}", told(&bytes))
+            Received::TooLong(bytes) => {
+                format!(
+                    "expected a line feed within {MAX_TOLD} bytes, received bytes that start with {}",
+                    excerpt(&bytes)
+                )
             }
-            Heard::Torn(bytes) => format!(
+            Received::Truncated(bytes) => format!(
                 "expected the rest of a message before the end of the connection, received only {}",
-                told(&bytes)
+                excerpt(&bytes)
             ),
-            Heard::Closed => return Ok(Err("the end of the connection".to_owned())),
-            Heard::Nothing => return Ok(Err("nothing in time".to_owned())),
+            Received::Closed => return Ok(Err("the end of the connection".to_owned())),
+            Received::Timeout => return Ok(Err("nothing in time".to_owned())),
         };
         return judge.broken(&GRAMMAR, || wrong);
     }
@@ -178,8 +189,8 @@ fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
 }
 
 /// The received message or event, for the text of a breach.
-pub(super) fn said(heard: &Result<ServerMessage<'static>, String>) -> String {
-    heard.as_ref().map_or_else(Clone::clone, |message| format!("'{message}'"))
+pub(super) fn describe(received: &Result<ServerMessage<'static>, String>) -> String {
+    received.as_ref().map_or_else(Clone::clone, |message| format!("'{message}'"))
 }
 
 /// The seat that a broadcast message is about.

@@ -6,7 +6,7 @@ use crate::tester::Options;
 
 /// Permutes the digits of a code among the given number of colours. Repeated digits stay repeated. With the usual seed,
 /// the code is unchanged.
-pub(super) fn disguised(code: Code, colours: usize, options: &Options) -> Code {
+pub(super) fn permuted(code: Code, colours: usize, options: &Options) -> Code {
     let mut digits: Vec<Option<Peg>> = (0..colours).map(Peg::new).collect();
     for last in (1..digits.len()).rev() {
         let drawn = options.drawn(u32::try_from(last).unwrap_or(u32::MAX));
@@ -24,11 +24,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disguise_permutes_digits() {
+    fn permutation_keeps_repeats() {
         let code = |text: &str| -> Code { text.parse().unwrap() };
         let of = |seed, text: &str, colours| {
             let seed = crate::Seed::Number(seed);
-            disguised(code(text), colours, &Options { seed, ..Options::default() })
+            permuted(code(text), colours, &Options { seed, ..Options::default() })
         };
         assert_eq!(of(crate::USUAL_SEED, "13572468", 8), code("13572468"));
         let several: BTreeSet<_> = (1..10).map(|seed| of(seed, "13572468", 8)).collect();

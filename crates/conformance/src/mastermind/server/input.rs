@@ -6,12 +6,12 @@ use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
 
 use super::{
     Subject,
+    client::{Client, describe},
     games::filler,
     rules::{
         CARRIAGE_RETURN, LONG_LINE, LOWER_CASE, MERGED, NAMES, NEW_RULES, NO_CRASH, NO_EFFECT, PIECES, QUIT, REFUSED,
         SEAT,
     },
-    visitor::{Visitor, said},
 };
 use crate::judge::{Judge, Played, Scene, scene};
 
@@ -61,17 +61,17 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
         scene("lower case", |judge| lower_case(judge, subject)).shows([&LOWER_CASE]),
         scene("carriage returns", |judge| {
             judge.under(&CARRIAGE_RETURN, |judge| {
-                let mut visitor = subject.visit(judge)?;
-                visitor.returns = true;
-                short_game(judge, visitor)
+                let mut client = subject.connect(judge)?;
+                client.returns = true;
+                short_game(judge, client)
             })
         })
         .shows([&CARRIAGE_RETURN]),
         scene("messages byte by byte", |judge| {
             judge.under(&PIECES, |judge| {
-                let mut visitor = subject.visit(judge)?;
-                visitor.in_bytes = true;
-                short_game(judge, visitor)
+                let mut client = subject.connect(judge)?;
+                client.in_bytes = true;
+                short_game(judge, client)
             })
         })
         .shows([&PIECES]),
@@ -86,8 +86,8 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// A game without repeats, so that no guess is correct by chance.
-fn short_game(judge: &mut Judge, visitor: Visitor) -> Played {
-    let mut player = visitor.sit(judge, "Ann")?;
+fn short_game(judge: &mut Judge, client: Client) -> Played {
+    let mut player = client.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     player.guess(judge, filler(4)?)?;
@@ -96,51 +96,51 @@ fn short_game(judge: &mut Judge, visitor: Visitor) -> Played {
 }
 
 fn no_messages(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     for line in NO_MESSAGES {
-        player.visitor.refused(judge, &REFUSED, line)?;
+        player.client.expect_refusal(judge, &REFUSED, line)?;
     }
     judge.under(&REFUSED, |judge| player.guess(judge, filler(4)?))
 }
 
 fn before_play(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut visitor = subject.visit(judge)?;
+    let mut client = subject.connect(judge)?;
     for line in ["GUESS 1234", "LIFELINE 1", "HINT", "NEW", "RESIGN"] {
-        visitor.refused(judge, &NO_EFFECT, line)?;
+        client.expect_refusal(judge, &NO_EFFECT, line)?;
     }
-    judge.under(&NO_EFFECT, |judge| visitor.sit(judge, "Ann").map(drop))
+    judge.under(&NO_EFFECT, |judge| client.take_seat(judge, "Ann").map(drop))
 }
 
 fn wrong_time(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut player = subject.sit(judge, "Ann")?;
+    let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for line in ["GUESS 1234", "LIFELINE 1", "RESIGN", "HINT", "PLAY Bob"] {
-        player.visitor.refused(judge, &NO_EFFECT, line)?;
+        player.client.expect_refusal(judge, &NO_EFFECT, line)?;
     }
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     for line in ["NEW", "NEW 5 yes", "PLAY Bob", "GUESS 12345"] {
-        player.visitor.refused(judge, &NO_EFFECT, line)?;
+        player.client.expect_refusal(judge, &NO_EFFECT, line)?;
     }
     judge.under(&NO_EFFECT, |judge| player.guess(judge, filler(4)?))
 }
 
 fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for (typed, wanted) in NAMED {
-        let mut visitor = subject.visit(judge)?;
-        visitor.say([b"PLAY ", typed].concat());
-        let heard = visitor.own(judge)?;
-        let Ok(ServerMessage::Ok(seat)) = heard else {
-            return judge.broken(&SEAT, || format!("expected OK after PLAY, received {}", said(&heard)));
+        let mut client = subject.connect(judge)?;
+        client.send([b"PLAY ", typed].concat());
+        let received = client.receive_own(judge)?;
+        let Ok(ServerMessage::Ok(seat)) = received else {
+            return judge.broken(&SEAT, || format!("expected OK after PLAY, received {}", describe(&received)));
         };
         let wanted = format!("SEAT {seat} {wanted}");
         // A wrong name is well formed, so the line is compared without parsing. Messages about other seats may precede
         // it.
-        let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
-        judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
-            let told = told.as_deref().unwrap_or_default().escape_debug();
-            format!("expected '{wanted}' after PLAY {}, received '{told}'", typed.escape_ascii())
+        let reported = iter::from_fn(|| client.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
+        judge.check(&NAMES, reported.as_ref().is_none_or(|reported| *reported == wanted), || {
+            let reported = reported.as_deref().unwrap_or_default().escape_debug();
+            format!("expected '{wanted}' after PLAY {}, received '{reported}'", typed.escape_ascii())
         });
     }
     Ok(())
@@ -148,48 +148,48 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 
 fn lower_case(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&LOWER_CASE, |judge| {
-        let mut visitor = subject.visit(judge)?;
-        visitor.say("play Ann");
-        let mut player = visitor.seated(judge, "Ann")?;
+        let mut client = subject.connect(judge)?;
+        client.send("play Ann");
+        let mut player = client.receive_seat(judge, "Ann")?;
         player.resign(judge)?;
-        player.visitor.say("new 4 no");
-        player.begins(judge, &NEW_RULES, (4, false))?;
-        player.visitor.say("Guess 1111");
-        player.answered(judge, filler(4)?)?;
-        player.visitor.say("quit");
-        player.visitor.is_dismissed(judge, &QUIT, "quit")
+        player.client.send("new 4 no");
+        player.expect_game(judge, &NEW_RULES, (4, false))?;
+        player.client.send("Guess 1111");
+        player.expect_row(judge, filler(4)?)?;
+        player.client.send("quit");
+        player.client.expect_bye(judge, &QUIT, "quit")
     })
 }
 
 fn merged(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let visitor = subject.visit(judge)?;
-    let mut player = visitor.sit(judge, "Ann")?;
+    let client = subject.connect(judge)?;
+    let mut player = client.take_seat(judge, "Ann")?;
     player.resign(judge)?;
-    player.visitor.say("NEW 4 no\nGUESS 1111\nGUESS 1111\nRESIGN");
-    player.begins(judge, &NEW_RULES, (4, false))?;
-    player.answered(judge, filler(4)?)?;
-    player.answered(judge, filler(4)?)?;
+    player.client.send("NEW 4 no\nGUESS 1111\nGUESS 1111\nRESIGN");
+    player.expect_game(judge, &NEW_RULES, (4, false))?;
+    player.expect_row(judge, filler(4)?)?;
+    player.expect_row(judge, filler(4)?)?;
     player.over(judge, &MERGED, Ending::Resigned)
 }
 
 fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&LONG_LINE, |judge| {
-        let mut visitor = subject.visit(judge)?;
+        let mut client = subject.connect(judge)?;
         let name = "n".repeat(MAX_MESSAGE - "PLAY ".len());
-        visitor.say(format!("PLAY {name}"));
-        let heard = visitor.own(judge)?;
-        judge.require(&LONG_LINE, matches!(heard, Ok(ServerMessage::Ok(_))), || {
-            format!("expected OK after PLAY with {MAX_MESSAGE} bytes, received {}", said(&heard))
+        client.send(format!("PLAY {name}"));
+        let received = client.receive_own(judge)?;
+        judge.require(&LONG_LINE, matches!(received, Ok(ServerMessage::Ok(_))), || {
+            format!("expected OK after PLAY with {MAX_MESSAGE} bytes, received {}", describe(&received))
         })
     })
 }
 
 fn too_long(judge: &mut Judge, subject: &Subject<'_>, line: &[u8], ends: bool) -> Played {
-    let mut visitor = subject.visit(judge)?;
+    let mut client = subject.connect(judge)?;
     if ends {
-        visitor.say(line);
+        client.send(line);
     } else {
-        visitor.connection.send(line);
+        client.connection.send(line);
     }
-    visitor.is_dismissed(judge, &LONG_LINE, &format!("a line of {} bytes", line.len()))
+    client.expect_bye(judge, &LONG_LINE, &format!("a line of {} bytes", line.len()))
 }
